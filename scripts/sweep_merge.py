@@ -27,7 +27,7 @@ from typing import Any, Callable, Iterable, NamedTuple, NoReturn
 try:
     import numpy as np
 except ImportError:
-    sys.stderr.write("iso: error: sweep: Python has no NumPy (it merges and compares results) "
+    sys.stderr.write("iso: error: sweep: Python has no NumPy (it merges and compares results); "
                      "install it: python3 -m pip install numpy\n")
     sys.exit(2)
 
@@ -117,17 +117,17 @@ FIELDS: dict[str, dict[str, Check]] = {
     "gap": KEY | {"reason": TEXT},
 }
 NO_RECORD = "is not a record of a sweep"
-NO_REPORT = "is not a report (iso sweep --merge writes one)"
+NO_REPORT = "is not a report of iso sweep --merge"
 
 
 def check_fields(record: object, fields: dict[str, Check], name: str, refusal: str) -> None:
     """Refuses a record that lacks one of the fields or has one that its check complains of."""
     if not isinstance(record, dict):
-        refuse(name, f"{refusal}: it is not an object")
+        refuse(name, f"{refusal} (it is not an object); name another file")
     for key, check in fields.items():
         complaint = check(record[key]) if key in record else "is missing"
         if complaint:
-            refuse(name, f"{refusal} (field /{key} {complaint})")
+            refuse(name, f"{refusal} (field /{key} {complaint}); name another file")
 
 
 def unique_fields(pairs: list[tuple[str, Any]]) -> Record:
@@ -141,18 +141,19 @@ def parse(data: bytes, name: str) -> Any:
     """Returns the value of a JSON text and refuses what is none."""
     zero = data.find(b"\0")
     if zero >= 0:
-        refuse(name, f"is not JSON (byte {zero} is zero)")
+        refuse(name, f"is not JSON (byte {zero} is zero); fetch or write it again")
     try:
         return json.loads(data.decode("utf-8"), object_pairs_hook=unique_fields)
     except (ValueError, RecursionError) as failure:
-        refuse(name, f"is not JSON ({failure})")
+        refuse(name, f"is not JSON ({failure}); fetch or write it again")
 
 
 def read_bytes(path: str) -> bytes:
     try:
         return pathlib.Path(path).read_bytes()
     except OSError as failure:
-        raise Refused(f"'{path}' cannot be opened ({failure.strerror}) name another file") from None
+        raise Refused(f"'{path}' cannot be opened ({failure.strerror}); name another "
+                      "file") from None
 
 
 class Results(NamedTuple):
@@ -168,7 +169,7 @@ class Results(NamedTuple):
 def read_results(path: str) -> Results:
     *lines, rest = read_bytes(path).split(b"\n")
     if not lines:
-        refuse(path, "holds no whole line (a sweep's results are expected)")
+        refuse(path, "holds no whole line (a sweep's results are expected); name another file")
     found: dict[str, list[Record]] = {kind: [] for kind in FIELDS}
     for line_number, line in enumerate(lines, 1):
         name = f"{path} line {line_number}"
@@ -176,14 +177,16 @@ def read_results(path: str) -> Results:
         check_fields(record, {"record": TEXT}, name, NO_RECORD)
         kind = record["record"]
         if kind not in FIELDS:
-            refuse(name, f"field /record is '{kind}' (expected: {', '.join(FIELDS)})")
+            refuse(name, f"field /record is '{kind}' (expected: {', '.join(FIELDS)}); name another "
+                         "file")
         if (kind == "sweep") != (line_number == 1):
-            refuse(name, "begins a second sweep" if kind == "sweep" else
-                   "is not the beginning of a sweep's results (its field /record is not 'sweep')")
+            refuse(name, "begins a second sweep (a file holds one); write each to a file of its own"
+                   if kind == "sweep" else "is not the beginning of a sweep's results (its field "
+                   "/record is not 'sweep'); name another file")
         if kind == "sweep" and record.get("format") != RESULTS_FORMAT:
             raise OtherFormat(f"'{name}': is of format {record.get('format')} (this program reads "
-                              f"format {RESULTS_FORMAT}) use the program that wrote it, or measure "
-                              "again")
+                              f"format {RESULTS_FORMAT}); use the program that wrote it, or "
+                              "measure again")
         check_fields(record, FIELDS[kind], name, NO_RECORD)
         found[kind].append(record)
         header = found["sweep"][0]
@@ -231,10 +234,10 @@ def check_alike(results: list[Results]) -> None:
                            ("number of ranks", "ranks"), ("number of rounds", "rounds")):
             if one.header[name] != first.header[name]:
                 refuse(one.file, f"is of {what} {one.header[name]}, '{first.file}' of {what} "
-                                 f"{first.header[name]} (one report is of one) merge them apart")
+                                 f"{first.header[name]} (one report is of one); merge them apart")
         rank = one.header["rank"]
         if rank in files:
-            refuse(one.file, f"is of rank {rank}, as '{files[rank]}' (each rank counts once) name "
+            refuse(one.file, f"is of rank {rank}, as '{files[rank]}' (each rank counts once); name "
                              "one of them, or give each process its --rank")
         files[rank] = one.file
 
@@ -247,7 +250,7 @@ def merge_rank(results: Results) -> Record:
     for (key, number_of_round), times in counts.items():
         if times > 1:
             refuse(results.file, f"has {' '.join(map(str, key))} {times} times in round "
-                                 f"{number_of_round} (a round measures each once) measure again")
+                                 f"{number_of_round} (a round measures each once); measure again")
     gaps = {key_of(gap): gap["reason"] for gap in reversed(results.gaps)}
     return {"rank": header["rank"], "node": header["node"], "device": header["device"],
             "file": results.file, "planned": header["points"] * header["rounds"],
@@ -468,8 +471,8 @@ def merge_files(files: list[str]) -> Record:
             unusable.append({"file": file, "reason": str(failure)})
     unusable.sort(key=lambda one: one["file"])
     if not results:
-        raise Refused(unusable[0]["reason"] + (
-            f" (none of the {len(files)} files is usable)" if len(files) > 1 else ""))
+        none = f"none of the {len(files)} files is usable: " if len(files) > 1 else ""
+        raise Refused(none + unusable[0]["reason"])
     return merge(results, unusable)
 
 
@@ -487,13 +490,13 @@ def read_report(path: str) -> Record:
     try:
         report = parse(data, path)
     except Refused:  # Results are a document a line, a report is one.
-        refuse(path, f"{NO_REPORT}: it is not JSON as a whole")
+        refuse(path, f"{NO_REPORT} (it is not JSON as a whole); name another file")
     check_fields(report, {"record": TEXT}, path, NO_REPORT)
     if report["record"] != "report":
-        refuse(path, NO_REPORT)
+        refuse(path, f"{NO_REPORT} (its field /record is not 'report'); name another file")
     if report.get("format") != REPORT_FORMAT:
         refuse(path, f"is of format {report.get('format')} (this program reads format "
-                     f"{REPORT_FORMAT}) merge its files anew")
+                     f"{REPORT_FORMAT}); merge its files anew")
     return report
 
 
@@ -505,7 +508,7 @@ def read_earlier(path: str) -> dict[tuple, dict[str, Shares]]:
     for point in report["points"]:
         check_fields(point, KEY | {"processor": TEXT, "ranks": LIST}, path, NO_REPORT)
         if not point["ranks"]:
-            refuse(path, f"{NO_REPORT}: it has a point without ranks")
+            refuse(path, f"{NO_REPORT} (it has a point without ranks); name another file")
         for one in point["ranks"]:
             check_fields(one, {"shares": LIST}, path, NO_REPORT)
             for samples in one["shares"]:
@@ -575,8 +578,8 @@ def compare(report: Record, earlier: str, tolerance: float) -> Record:
         if then and now:
             changes.append(change_of(point, then, now))
     if found == 0:
-        refuse(earlier, "has no point of this sweep (there is nothing to compare) name a report of "
-                        "the same sweep file")
+        refuse(earlier, "has no point of this sweep (there is nothing to compare); name a report "
+                        "of the same sweep file")
     notes = [f"shares are compared with those of another processor, {other}"
              for other in sorted(other_processors)]
     here = len(report["points"])
@@ -705,7 +708,7 @@ def write(path: str, content: bytes) -> None:
     except OSError as failure:
         if is_file:
             temporary.unlink(missing_ok=True)
-        raise Refused(f"'{path}' cannot be written ({failure.strerror}) name another file by "
+        raise Refused(f"'{path}' cannot be written ({failure.strerror}); name another file by "
                       "--output") from None
 
 
@@ -731,7 +734,7 @@ def run(given: argparse.Namespace) -> int:
     try:
         say(1, "\n".join(lines))
     except OSError as failure:
-        complain(f"standard output cannot be written ({failure.strerror})")
+        complain(f"standard output cannot be written ({failure.strerror}); check where it leads")
         return FAILURE
     if given.output is not None:
         write(given.output, encoded(json.dumps(report, indent=1, ensure_ascii=False) + "\n"))

@@ -46,7 +46,7 @@ sized_operation const& sized_operation_named(std::string_view name) {
     for (auto const& o : all) {
       names.push_back(o.name);
     }
-    fail_argument("operation '{}' is not known (there are {}) choose one of those", name,
+    fail_argument("operation '{}' is not known (there are {}); choose one of those", name,
                   list(names));
   }
   return *found;
@@ -56,16 +56,17 @@ void validate(point const& p) {
   auto const& o = sized_operation_named(p.operation);
   ISO_VALIDATE(
       std::find(o.precisions.begin(), o.precisions.end(), p.precision) != o.precisions.end(),
-      "{} in {} cannot be measured (it runs in {}) choose one of those", p.operation, p.precision,
+      "{} in {} cannot be measured (it runs in {}); choose one of those", p.operation, p.precision,
       list(o.precisions));
   bool const in_steps = o.size != kibibytes || p.size % 16 == 0;
   ISO_VALIDATE(
       p.size >= o.smallest && p.size <= o.largest && in_steps,
-      "{} of size {} cannot be measured (its size counts {}, from {} to {}) choose another",
+      "{} of size {} cannot be measured (its size counts {}, from {} to {}); choose another",
       p.operation, p.size, o.size, o.smallest, o.largest);
-  ISO_VALIDATE(p.groups_per_launch >= 0 && (p.groups_per_launch == 0 || o.shape == shapes::any),
-               "{} with {} groups a launch cannot be measured (it has one launch shape) leave 0",
-               p.operation, p.groups_per_launch);
+  ISO_VALIDATE(
+      p.groups_per_launch >= 0 && (p.groups_per_launch == 0 || o.shape == shapes::any),
+      "{} with {} groups a launch cannot be measured (it has one launch shape); leave it at 0",
+      p.operation, p.groups_per_launch);
 }
 
 double bytes_needed(point const& p) {

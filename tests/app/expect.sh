@@ -20,7 +20,16 @@ expect() {
   answer=$("${tool[@]}" "$@" 2>&1)
   local got=$?
   [ $got -eq "$code" ] || fail "iso ${tool[*]:1} $*: exit code $got instead of $code: $answer"
+  check_errors
   grep -qE -- "$pattern" <<<"$answer" || fail "iso ${tool[*]:1} $*: output does not match '$pattern': $answer"
+}
+
+# An error says what is wrong, why and what to do, and names no function of the library.
+check_errors() {
+  local line
+  while IFS= read -r line; do
+    [[ "$line" =~ ^'iso: error: '.*\(.+\)';'\ [a-z].*[^.?!]$ && "$line" != *iso::* ]] || fail "not of the form of a message: $line"
+  done < <(grep '^iso: error: ' <<<"$answer")
 }
 
 # says PATTERN: the output of the last `expect` matches this too.

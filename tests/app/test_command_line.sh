@@ -78,7 +78,7 @@ expect 0 'processor' info --no-ceilings
 # Threads need a stack for their kernels, whoever says how much there is.
 for size in 16k 64k 255k; do
   tool=(env OMP_STACKSIZE=$size OMP_NUM_THREADS=2 "$iso")
-  expect 2 'a thread has a stack of [0-9]+ bytes \(kernels want 262144, and crash without\) raise OMP_STACKSIZE' \
+  expect 2 'a thread has a stack of [0-9]+ bytes \(kernels want 262144, and crash without\); raise OMP_STACKSIZE' \
     verify --repeats 1
 done
 # Threads that OpenMP does not grant would be waited for.
@@ -168,7 +168,7 @@ for limit in 150000 200000 400000 600000; do
 done
 # The stacks of threads are a part of it: OpenMP would end the program.
 tool=(bash -c 'ulimit -v 300000; exec "$@"' _ env OMP_NUM_THREADS=64 "$iso")
-expect 3 '64 threads with stacks of [0-9]+ bytes do not fit the memory .[0-9]+ bytes are free under ulimit -v. set OMP_NUM_THREADS' \
+expect 3 '64 threads with stacks of [0-9]+ bytes do not fit the memory .[0-9]+ bytes are free under ulimit -v.; set OMP_NUM_THREADS' \
   info --no-ceilings
 expect 3 '99 threads with stacks' info --no-ceilings --threads 99
 tool=(bash -c 'ulimit -v 300000; exec "$@"' _ env OMP_NUM_THREADS=2 "$iso")
@@ -286,7 +286,7 @@ if unshare -rm mount -t tmpfs none full 2>/dev/null; then
   said=$(unshare -rm bash -c 'mount -t tmpfs -o size=64k none full && echo old >full/old.json &&
     head -c 60K /dev/zero >full/rest; "$0" info --no-ceilings --json full/old.json >/dev/null; echo "code $?";
     cat full/old.json; ls -A full' "$iso" 2>&1)
-  [[ $said == *"'full/old.json' cannot be written (is the disk full?)"*'code 2'*old*old.json*rest ]] || fail "a full tmpfs: $said"
+  [[ $said == *"'full/old.json' cannot be written (its disk may be full)"*'code 2'*old*old.json*rest ]] || fail "a full tmpfs: $said"
 fi
 
 # A reader that goes away: a sentence, the code for it, and no file.

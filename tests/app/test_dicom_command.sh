@@ -30,7 +30,7 @@ expect 0 '"kind": "CT series"' info --json - ct
 
 # Projected, reconstructed onto itself with its frame of reference, in another series.
 expect 0 'views of' project --volume ct --hounsfield --water 1 --geometry "$geometry" --output p.h5
-expect 0 'holds values in HU .1/mm is expected. give --hounsfield' project --volume ct --geometry "$geometry" --json w.json
+expect 0 'holds values in HU .1/mm is expected.; give --hounsfield' project --volume ct --geometry "$geometry" --json w.json
 expect 0 'in Hounsfield units' reconstruct --projections p.h5 --like ct --water 1 --output again/
 expect 0 "$frame" info again
 cmp -s ct/ct.00001.dcm again/ct.00001.dcm && fail 'another reconstruction has the same files'
@@ -67,7 +67,7 @@ mv ct/ct.00004.dcm .
 refused "'ct': lacks a slice between z = -42 and -18 mm" e.dcm dose --plan plan.json --ct ct
 mv ct.00004.dcm ct/
 "$iso" "${head[@]}" --truncation-correction 9 --output other/ >/dev/null 2>&1
-refused 'register them first' e.dcm dose --plan plan.json --ct ct --like other
+refused 'register one to the other first' e.dcm dose --plan plan.json --ct ct --like other
 cp other/ct.00003.dcm ct/x.dcm
 refused "'ct': holds 2 CT series, 2.25.[0-9]+ and 2.25" e.dcm dose --plan plan.json --ct ct
 rm ct/x.dcm

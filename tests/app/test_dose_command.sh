@@ -92,7 +92,7 @@ for side in 1e3 1e7 1e9; do
   same "a field of +-$side mm" "$large"
 done
 sed 's/"gantry_deg"/"source_distance_mm": 130, "gantry_deg"/' plan.json >near.json
-expect 2 'the source is [0-9.]+ mm from a voxel .*nearer than 100 mm. move the source away' dose --plan near.json --density water.mha --json w.json
+expect 2 'the source is [0-9.]+ mm from a voxel .*nearer than 100 mm.; move the source away' dose --plan near.json --density water.mha --json w.json
 grep -q '^2,depth_dose,' two.csv || fail 'two.csv has no curve of the second beam'
 # Weights are photons/cm2, and the dose is Gy wherever it is written.
 sed 's/"isocentre_mm"/"weight": 1e12, "isocentre_mm"/' plan.json >heavy.json
@@ -166,7 +166,7 @@ refuse "'plan.json'" dose --plan plan.json --density plan.json
 printf '{"beams": [' >wrong.json
 refuse "'wrong.json': is not JSON" dose --plan wrong.json "${water[@]}"
 # Densities.
-refuse '2 of 4096 voxels are negative .the first is .2, 3, 4., with -1 g/cm3; are these Hounsfield' dose --plan plan.json --density negative.mha
+refuse '2 of 4096 voxels are negative .the first is .2, 3, 4., with -1 g/cm3.; convert Hounsfield units' dose --plan plan.json --density negative.mha
 refuse '1 of 4096 voxels are NaN or infinite .the first is .2, 3, 4.' dose --plan plan.json --density nan.mha
 refuse '1 of 4096 voxels are above 25 g/cm3 .the first is .2, 3, 4., with 1000' dose --plan plan.json --density dense.mha
 refuse "'nan.mha'.*(2, 3, 4|finite)" dose --plan plan.json --ct nan.mha
@@ -176,14 +176,14 @@ refuse 'named_density_table: .*no such table' dose --plan plan.json --ct ct.mha 
 refuse 'must make up 256 mm' dose --plan plan.json --phantom slab --voxel 3
 # Beams.
 sed 's/\[0, 0, 0\]/[0, 0, 500]/' plan.json >wrong.json
-refuse 'beam 1: iso::dose::region_around: the beam misses the patient' dose --plan wrong.json "${water[@]}"
+refuse 'beam 1: the beam misses the patient' dose --plan wrong.json "${water[@]}"
 sed 's/"isoc/"source_distance_mm": 10, "isoc/' plan.json >wrong.json
-refuse 'beam 1: iso::dose::region_around: the source lies within the patient' dose --plan wrong.json "${water[@]}"
+refuse 'beam 1: the source lies within the patient' dose --plan wrong.json "${water[@]}"
 sed 's/\[-20, 20\]/[20, 20]/' plan.json >wrong.json
 refuse '/beams/0/field_mm/x is \[20,20\]' dose --plan wrong.json "${water[@]}"
 # Tables and directions.
-refuse_plan 'unknown machine energy: iso::dose::named_spectrum: "mohan_7mv"' ', "spectrum": "mohan_7mv"'
-refuse_plan 'unknown machine energy: iso::dose::named_kernel: "7mv"' ', "kernel": "7mv"'
+refuse_plan 'a file that ends in .csv: "mohan_7mv"' ', "spectrum": "mohan_7mv"'
+refuse_plan 'a file that ends in .csv: "7mv"' ', "kernel": "7mv"'
 refuse_plan "'none.csv'" ', "kernel": "none.csv"'
 refuse_plan "kernel_per_bin with kernel '6mv' .that is one kernel for a whole spectrum" ', "kernel_per_bin": true'
 printf '90,1,0.5\n180,1,0.5\n' >k.csv

@@ -135,7 +135,7 @@ refuse "two structures of the name 'Twin'" "${wrong[@]}"
 refuse "'Empty' without contours" "${wrong[@]}" --structure Empty
 refuse "'Open' with OPEN_PLANAR contours" "${wrong[@]}" --structure Open
 refuse "'Crossing'.* crosses itself" "${wrong[@]}" --structure Crossing
-refuse "'Plane' has contours at z = 1 mm only" "${wrong[@]}" --structure Plane
+refuse "'Plane' has contours at z = 1 mm only .*; give --slice-thickness in mm" "${wrong[@]}" --structure Plane
 refuse "'Far' goes from 106 to 118 mm.*they do not overlap" "${wrong[@]}" --structure Far
 refuse "'none.dcm' has no structure with contours" dvh --dose dose.dcm --structures none.dcm
 refuse "'Box' is given twice" "${box[@]}" --structure Box
@@ -167,7 +167,7 @@ for quantity in X95 D101 ''; do
   refuse "'$quantity' is no quantity" "${box[@]}" --quantity "$quantity"
 done
 for quantity in CI V95%; do
-  refuse "--quantity '$quantity' .it is of the prescription, which is not known. give --prescription" "${box[@]}" --quantity "$quantity"
+  refuse "--quantity '$quantity' .it is of the prescription, which is not known.; give --prescription" "${box[@]}" --quantity "$quantity"
 done
 refuse 'not in' "${box[@]}" --caps round
 refuse 'name one' "${box[@]}" --backend all

@@ -121,12 +121,12 @@ refuse 'a dose difference of nan' "${uniform[@]}" --criterion nan%/3mm
 refuse 'a distance to agreement of 0 mm' "${uniform[@]}" --criterion 3%/3mm --criterion 3%/0mm
 refuse 'a distance to agreement of -1 mm' "${uniform[@]}" --criterion 3%/-1mm
 refuse 'a distance to agreement of inf mm' "${uniform[@]}" --criterion 3%/infmm
-refuse "--normalisation 'most' .it is none. choose global, local, or a dose" "${uniform[@]}" --normalisation most
+refuse "--normalisation 'most' .it is none.; choose global, local, or a dose" "${uniform[@]}" --normalisation most
 refuse 'a given dose of 0 ' "${uniform[@]}" --normalisation 0
 refuse 'a given dose of nan ' "${uniform[@]}" --normalisation nan
 refuse "--cut-off '0.1' .a part of a dose in % is expected" "${uniform[@]}" --cut-off 0.1
 refuse 'a cut-off of -0.1' "${uniform[@]}" --cut-off -10%
-refuse 'no reference dose reaches the cut-off of 1.01 .the largest is 1. lower the cut-off' "${uniform[@]}" --cut-off 101%
+refuse 'no reference dose reaches the cut-off of 1.01 .the largest is 1.; lower the cut-off' "${uniform[@]}" --cut-off 101%
 refuse 'no reference dose reaches the cut-off of 10 ' "${uniform[@]}" --normalisation 100
 refuse '--max-gamma: 0 is not a number from 1 to 1000000' "${uniform[@]}" --max-gamma 0
 refuse 'a maximum gamma of 1 .must lie above 1' "${uniform[@]}" --max-gamma 1
@@ -142,9 +142,9 @@ refuse "'nan.mha'" gamma one.mha nan.mha
 floats 512 '\0\0\0\0' | volume none.mha "${cube[@]}"
 refuse 'the largest reference dose is 0 .must be above 0' gamma none.mha one.mha
 { floats 209 $one && floats 1 '\0\0\0\0' && floats 302 $one; } | volume hole.mha "${cube[@]}"
-refuse 'fraction of the least reference dose compared. raise the cut-off' gamma hole.mha one.mha --normalisation local --cut-off 0%
+refuse 'fraction of the least reference dose compared, and points .*; raise the cut-off' gamma hole.mha one.mha --normalisation local --cut-off 0%
 floats 512 $half | volume aside.mha "${cube[@]:0:2}" '9.1 -7 -7'
-refuse "'one.mha' goes from -8 to 8 mm along x, 'aside.mha' from 8.1 to 24.1 mm .they do not overlap. are both in one frame" gamma one.mha aside.mha
+refuse "'one.mha' goes from -8 to 8 mm along x, 'aside.mha' from 8.1 to 24.1 mm .they do not overlap.; check that both are in one frame" gamma one.mha aside.mha
 floats 512 $half | volume percent.mha "${cube[@]}" 'Unit = %%\n'
 refuse "'here.mha' holds values in Gy, 'percent.mha' in %+ .doses of one unit" gamma here.mha percent.mha
 floats 512 $half | volume relative.mha "${cube[@]}" 'Unit = relative\n'

@@ -227,9 +227,9 @@ TEST_CASE("what is wrong with JSON is said with line and column, without the par
   auto const said_of = [](std::string const& text) {
     return refusal([&] { files::parse_geometry(text, "g.json"); });
   };
-  CHECK(
-      said_of("{\n  \"type\": }") ==
-      "'g.json': is not JSON (line 2, column 11: unexpected '}'; expected '[', '{', or a literal)");
+  CHECK(said_of("{\n  \"type\": }") ==
+        "'g.json': is not JSON (line 2, column 11: unexpected '}'; expected '[', '{', or a "
+        "literal); correct it there");
   for (std::string const text : {"", "{", "[1,", "{\"a\" 1}", "nul", "\"\xff\"", "{} {}"}) {
     CAPTURE(text);
     CHECK(names(said_of(text), {"g.json", "is not JSON ("}));
@@ -268,7 +268,7 @@ TEST_CASE("a field that stands twice is refused by its place") {
     return refusal([&] { files::parse_geometry(text, "g.json"); });
   };
   CHECK(twice(R"({"type": "vectors", "rays": "cone", "type": "vectors"})") ==
-        "'g.json': field /type stands there twice (which one counts?) leave one");
+        "'g.json': field /type stands there twice (which one counts is not known); leave one");
   CHECK(names(twice(R"({"detector": {"pixels": [1, 2], "pitch_mm": [1, 1], "pixels": [1, 2]}})"),
               {"/detector/pixels", "twice"}));
   CHECK(names(twice(R"({"views": [{"a": [1, [2], {}]}, 5, {"b": 1, "c": {"b": 2}, "b": 1}]})"),

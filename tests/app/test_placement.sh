@@ -71,7 +71,7 @@ point='75.0 -151.75 686.0' # not quite the middle
 isocentre=(--isocentre $point)
 
 # A CT in its own coordinates: said, with what to do.
-expect 0 'no ray meets the volume .all projections are zero: it lies at x 9 to 141, y -211.75 to -91.75, z 638 to 734 mm from the isocentre. give --isocentre X Y Z.* or --centre' \
+expect 0 'no ray meets the volume .all projections are zero: it lies at x 9 to 141, y -211.75 to -91.75, z 638 to 734 mm from the isocentre.; give --isocentre X Y Z.* or --centre' \
   project --volume ct.mha --hounsfield --geometry cone.json --json blind.json
 grep -q '"blind_views": 180' blind.json || fail 'blind.json does not count the views that see nothing'
 expect 0 'hash' project --volume ct.mha --hounsfield "${isocentre[@]}" --geometry cone.json --output p.h5 --json p.json
@@ -88,13 +88,13 @@ cat >some.json <<'JSON'
  {"source_mm": [500, 0, 0], "detector_origin_mm": [-300, -58.5, 400], "u_step_mm": [0, 3, 0], "v_step_mm": [0, 0, 3]},
  {"source_mm": [-80, 0, 0], "detector_origin_mm": [-300, -58.5, -58.5], "u_step_mm": [0, 3, 0], "v_step_mm": [0, 0, 3]}]}
 JSON
-expect 0 'no ray of 2 of the 3 views meets the volume .these views are zero. check the geometry, --isocentre and --centre' \
+expect 0 'no ray of 2 of the 3 views meets the volume .these views are zero.; check the geometry, --isocentre and --centre' \
   project --volume ct.mha --hounsfield --centre --geometry some.json --json w.json
-expect 0 'no ray of 2 of the 3 views meets the volume .these views are zero. check the geometry$' \
+expect 0 'no ray of 2 of the 3 views meets the volume .these views are zero.; check the geometry$' \
   project --phantom shepp-logan --size 16 --width 100 --geometry some.json --json w.json
 # Parallel rays are whole lines; one that is narrower than the gap between two rays is missed.
 printf '{"type": "circular_parallel", "detector": {"pixels": [2, 2], "pitch_mm": [50, 50]}, "angles_deg": [0, 45]}' >gap.json
-expect 0 'no ray meets the phantom .all projections are zero. check the geometry' \
+expect 0 'no ray meets the phantom .all projections are zero.; check the geometry' \
   project --phantom shepp-logan --size 8 --width 20 --geometry gap.json --json w.json
 for geometry in "$geometries"/*.json; do
   expect 0 'hash' project --phantom shepp-logan --size 16 --geometry "$geometry" --json w.json
@@ -127,8 +127,8 @@ grep -qa '^Unit = 1/mm$' q.mha || fail 'q.mha has no unit'
 grep -qaE '^Offset = -1.8636[0-9]* -0.8636[0-9]* 0.1363[0-9]*$' q.mha || fail "q.mha: $(grep -a Offset q.mha)"
 
 # Units that do not fit are said.
-expect 0 "'r.mha' holds values in HU .1/mm is expected. give --hounsfield" project --volume r.mha --centre --geometry cone.json --json w.json
-expect 0 "'q.mha' holds values in 1/mm .HU is expected. leave out --hounsfield" project --volume q.mha --hounsfield --geometry cone.json --json w.json
+expect 0 "'r.mha' holds values in HU .1/mm is expected.; give --hounsfield" project --volume r.mha --centre --geometry cone.json --json w.json
+expect 0 "'q.mha' holds values in 1/mm .HU is expected.; leave out --hounsfield" project --volume q.mha --hounsfield --geometry cone.json --json w.json
 
 # Refusals.
 mkdir refused

@@ -132,7 +132,7 @@ TEST_CASE("what a reconstruction cannot use is refused") {
                          iso::invalid_argument);
   };
   refused([](auto& r) { r.arc = "half"; },
-          "arc 'half' is not known (choose one of automatic, full");
+          "arc 'half' is not known (it is none of those there are); choose one of automatic, full");
   refused([](auto& r) { r.detector = "left"; }, "detector 'left'");
   refused([](auto& r) { r.window = "box"; }, "window 'box'");
   refused([](auto& r) { r.precision = "half"; }, "precision 'half'");

@@ -19,6 +19,7 @@
 #include <new>
 #include <span>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -39,9 +40,30 @@ Angles are degrees, lengths mm. Geometry files and plans: docs/formats.md.
 Files named docs/..., examples/... and scripts/... are in )" ISO_DOC_FOLDER R"( below the folder
 that iso is installed in, and in the source.)";
 
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+  for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
+    text.replace(at, from.size(), to);
+  }
+}
+
+/// A message of the library in terms of the tool: without the names of functions that it begins
+/// with, and with options for arguments.
+std::string in_terms_of_options(std::string text) {
+  constexpr std::string_view name = "abcdefghijklmnopqrstuvwxyz_0123456789:";
+  for (auto at = text.find("iso::"); at != std::string::npos; at = text.find("iso::", at)) {
+    auto const end = std::min(text.find_first_not_of(name, at), text.size());
+    bool const is_prefix = text[end - 1] == ':' && end < text.size() && text[end] == ' ';
+    text.erase(at, is_prefix ? end + 1 - at : std::string_view("iso::").size());
+  }
+  replace_all(text, "max_roll", "--max-roll");
+  replace_all(text, "slice_thickness", "--slice-thickness");
+  replace_all(text, "end_cap::half_slice", "--caps half-slice");
+  return text;
+}
+
 int report_failure(std::exception const& failure, int code) {
   end_progress();
-  spdlog::error("{}", failure.what());
+  spdlog::error("{}", in_terms_of_options(failure.what()));
   return code;
 }
 
@@ -61,9 +83,8 @@ CLI::App const& deepest(CLI::App const& app) {
 }
 
 [[noreturn]] void refuse_subcommand(CLI::App const& app, std::string const& name) {
-  throw invalid_argument(
-      fmt::format("subcommand '{}' is not known (there are {}) {} --help says what they do", name,
-                  fmt::join(subcommands_of(app), ", "), full_name(app)));
+  throw invalid_argument(fmt::format("subcommand '{}' is not known (there are {}); see {} --help",
+                                     name, fmt::join(subcommands_of(app), ", "), full_name(app)));
 }
 
 /// Throws iso::invalid_argument where the first argument that is not an option names no subcommand.
@@ -88,7 +109,8 @@ void check_unknown(CLI::App const& app) {
                                    [](std::string const& a) { return a.starts_with('-'); });
   if (option != left.end()) {
     throw invalid_argument(
-        fmt::format("option '{}' is not known ({} --help lists them)", *option, full_name(app)));
+        fmt::format("option '{}' is not known ({} has no such option); see its --help", *option,
+                    full_name(app)));
   }
   if (!left.empty() && parsed.empty()) {
     if (!subcommands_of(app).empty()) {
@@ -96,9 +118,10 @@ void check_unknown(CLI::App const& app) {
     }
     // An unquoted * becomes as many names as there are files.
     bool const takes_series = app.get_option_no_throw("--projections") != nullptr;
-    throw invalid_argument(
-        fmt::format("'{}' is not expected ({} --help says what is){}", left.front(), full_name(app),
-                    takes_series ? " put names with a * in quotes: 'scan/projection_*.tif'" : ""));
+    throw invalid_argument(fmt::format(
+        "'{}' is not expected ({} takes no more names); {}", left.front(), full_name(app),
+        takes_series ? "put names with a * in quotes, as 'scan/projection_*.tif'"
+                     : "leave it out"));
   }
 }
 
@@ -112,10 +135,11 @@ int guarded(command const& run_command) {
   } catch (std::bad_alloc const&) {
     auto const memory = iso::detail::read_host_memory();
     return report_failure(
-        out_of_memory(fmt::format("memory ran out ({} bytes are free{}) use less data, or a larger "
-                                  "machine or limit",
-                                  memory.available, memory.bound),
-                      0, memory.available),
+        out_of_memory(
+            fmt::format(
+                "memory ran out ({} bytes are free{}); use less data, or a larger machine or limit",
+                memory.available, memory.bound),
+            0, memory.available),
         memory_short);
   } catch (invalid_argument const& failure) {
     return report_failure(failure, bad_input);
@@ -193,8 +217,8 @@ int run_unflushed(int argc, char const* const* argv) {
   } catch (CLI::ParseError const& failure) {
     return guarded([&]() -> int {
       check_unknown(app);
-      throw invalid_argument(fmt::format("{} ({} --help says what is expected)", failure.what(),
-                                         full_name(deepest(app))));
+      throw invalid_argument(fmt::format("{} (the command cannot be carried out); see {} --help",
+                                         failure.what(), full_name(deepest(app))));
     });
   }
   return guarded([&] {

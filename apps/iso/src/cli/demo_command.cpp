@@ -57,7 +57,7 @@ class output_folder {
     fs::create_directories(folder, failure);
     if (failure) {
       throw file_error(
-          fmt::format("'{}': this folder cannot be made ({}) choose another by --output",
+          fmt::format("'{}': this folder cannot be made ({}); choose another folder by --output",
                       folder.string(), failure.message()));
     }
   }
@@ -81,7 +81,7 @@ void check_apart(fs::path const& json_file, fs::path const& folder) {
                       fs::weakly_canonical(folder / "demo.json", unknown).parent_path();
   if (within && (json_file.filename() == "demo.json" || json_file.extension() == ".png")) {
     throw file_error(
-        fmt::format("'{}' is named twice (the demo writes it too) give --json another name",
+        fmt::format("'{}' is named twice (the demo writes it too); give --json another name",
                     json_file.string()));
   }
 }

@@ -46,17 +46,17 @@ void check_outputs(dose_options const& options) {
   if (options.output.empty() && options.png.empty() && options.curves.empty() &&
       options.common.json_file.empty()) {
     throw invalid_argument(
-        "nothing to write (the result would be lost) give --output, --png, --curves or --json");
+        "nothing to write (the result would be lost); give --output, --png, --curves or --json");
   }
   check_volume_output(options.output, dicom_format::dose);
   if (!options.rt.like.empty() && files::ending(options.output) != ".dcm") {
     throw invalid_argument(
         "--like without an --output that ends in .dcm (only an RT Dose belongs to a patient's "
-        "study) leave it out");
+        "study); leave --like out");
   }
   if (!options.curves.empty() && files::ending(options.curves) != ".csv") {
-    throw file_error(
-        fmt::format("'{}': does not end in .csv (the curves are a table)", options.curves));
+    throw file_error(fmt::format(
+        "'{}': does not end in .csv (the curves are a table); name it NAME.csv", options.curves));
   }
   check_writable(options.curves);
   check_written(options.output, options.png, options.common.json_file,
@@ -324,8 +324,8 @@ command add_dose(CLI::App& app) {
   return [options] {
     if (options->density.empty() && options->ct.empty() && options->phantom.empty()) {
       throw invalid_argument(
-          "dose: no volume (dose is calculated in one) give --density FILE, --ct FILE or --phantom "
-          "slab");
+          "dose: no volume (dose is calculated in one); give --density FILE, --ct FILE or "
+          "--phantom slab");
     }
     return run_dose(*options);
   };

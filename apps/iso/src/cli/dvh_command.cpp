@@ -55,7 +55,7 @@ std::string quantity_of(std::string const& text, double prescription) {
   }
   if (prescription == 0) {
     throw invalid_argument(
-        fmt::format("--quantity '{}' (it is of the prescription, which is not known) give "
+        fmt::format("--quantity '{}' (it is of the prescription, which is not known); give "
                     "--prescription, or write the dose as in CI60Gy and V57Gy",
                     text));
   }
@@ -87,8 +87,8 @@ void check_inputs(dvh_options const& options) {
       std::error_code unknown;
       if (std::filesystem::equivalent(all[a], all[b], unknown)) {
         throw file_error(
-            fmt::format("'{}' and '{}' are one file (each dose and the structures "
-                        "have their own) name each once",
+            fmt::format("'{}' and '{}' are one file (each dose and the structures have their own); "
+                        "name each once",
                         all[a], all[b]));
       }
     }
@@ -99,8 +99,8 @@ void check_inputs(dvh_options const& options) {
 void check_files(dvh_options const& options) {
   check_inputs(options);
   if (!options.csv.empty() && files::ending(options.csv) != ".csv") {
-    throw file_error(
-        fmt::format("'{}': does not end in .csv (the curves are a table)", options.csv));
+    throw file_error(fmt::format(
+        "'{}': does not end in .csv (the curves are a table); name it NAME.csv", options.csv));
   }
   auto inputs = options.doses;
   inputs.push_back(options.structures.file);
@@ -122,8 +122,9 @@ void read_doses(dvh_options& options, files::rt_structure_set const& set) {
     }
     auto dose = files::read_volume(path);
     if (!dose.unit.empty() && dose.unit != "Gy") {
-      throw file_error(fmt::format("'{}' holds values in {} (a dose in Gy is needed) convert it",
-                                   path, files::shortened(dose.unit, 40)));
+      throw file_error(
+          fmt::format("'{}' holds values in {} (a dose in Gy is needed); convert it to Gy", path,
+                      files::shortened(dose.unit, 40)));
     }
     if (dose.unit.empty()) {
       spdlog::warn("'{}' does not say its unit: its numbers are taken for Gy", path);

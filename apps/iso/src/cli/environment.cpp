@@ -72,7 +72,7 @@ void check_environment() {
     char const* const value = std::getenv(name);
     if (value != nullptr && !is_right(value)) {
       throw invalid_argument(fmt::format(
-          "environment variable {} is '{}' ({}) set it so, or unset it", name, value, expected));
+          "environment variable {} is '{}' ({}); set it so, or unset it", name, value, expected));
     }
   }
 }

@@ -57,7 +57,7 @@ jobs::gamma_criterion criterion_of(std::string const& text) {
       slash == std::string::npos ? std::nullopt : number_before("mm", text.substr(slash + 1));
   if (!percent || !mm) {
     throw invalid_argument(
-        fmt::format("--criterion '{}' (a dose difference in % and a distance in mm are expected) "
+        fmt::format("--criterion '{}' (a dose difference in % and a distance in mm are expected); "
                     "write it as 3%/3mm",
                     text));
   }
@@ -78,7 +78,7 @@ void read_options(gamma_options& options) {
     auto const dose = number_before("", options.normalisation);
     if (!dose) {
       throw invalid_argument(fmt::format(
-          "--normalisation '{}' (it is none) choose global, local, or a dose in the volumes' unit",
+          "--normalisation '{}' (it is none); choose global, local, or a dose in the volumes' unit",
           options.normalisation));
     }
     request.normalisation = "given";
@@ -87,7 +87,7 @@ void read_options(gamma_options& options) {
   auto const percent = number_before("%", options.cut_off);
   if (!percent) {
     throw invalid_argument(fmt::format(
-        "--cut-off '{}' (a part of a dose in % is expected) write it as 10%", options.cut_off));
+        "--cut-off '{}' (a part of a dose in % is expected); write it as 10%", options.cut_off));
   }
   request.cut_off = *percent / 100;
 }
@@ -98,24 +98,24 @@ void check_files(gamma_options const& options) {
   if (std::filesystem::equivalent(options.reference, options.evaluated, unknown)) {
     throw file_error(
         fmt::format("'{}' is the reference and the evaluated dose (gamma of a dose and itself is "
-                    "0) name two files",
+                    "0); name two files",
                     options.evaluated));
   }
   if (!options.output.empty() && !files::is_image_path(options.output)) {
     throw file_error(
         fmt::format("'{}': ending '{}' is not a format for volumes (.mha, .nrrd, .nii and .nii.gz "
-                    "are)",
+                    "are); name a file with one of these",
                     options.output, files::ending(options.output)));
   }
   if (!options.status.empty() && !files::is_image_path(options.status)) {
     throw file_error(
         fmt::format("'{}': ending '{}' is not a format for volumes (.mha, .nrrd, .nii and .nii.gz "
-                    "are)",
+                    "are); name a file with one of these",
                     options.status, files::ending(options.status)));
   }
   if (!options.csv.empty() && files::ending(options.csv) != ".csv") {
-    throw file_error(
-        fmt::format("'{}': does not end in .csv (the histogram is a table)", options.csv));
+    throw file_error(fmt::format(
+        "'{}': does not end in .csv (the histogram is a table); name it NAME.csv", options.csv));
   }
   check_writable(options.csv);
   check_writable(options.status);
@@ -148,10 +148,10 @@ void refuse_without_unit(std::string const& path, std::optional<files::rt_dose> 
     auto const what = unit.empty()         ? std::string("does not say its dose's units")
                       : unit == "relative" ? std::string("holds a relative dose")
                                            : fmt::format("holds values in {}", unit);
-    throw file_error(fmt::format(
-        "'{}' {} (a dose difference of Gy means nothing there) choose --normalisation global or "
-        "local",
-        path, what));
+    throw file_error(
+        fmt::format("'{}' {} (a dose difference of Gy means nothing there); choose --normalisation "
+                    "global or local",
+                    path, what));
   }
 }
 
@@ -165,9 +165,10 @@ void compare_units(gamma_options const& options) {
   };
   bool const both_unknown = one == "unknown units" && one == other;
   if (both_unknown || (one != other && (relative || (!one.empty() && !other.empty())))) {
-    throw file_error(fmt::format(
-        "'{}' holds values in {}, '{}' in {} (doses of one unit can be compared) convert one",
-        options.reference, name_of(one), options.evaluated, name_of(other)));
+    throw file_error(
+        fmt::format("'{}' holds values in {}, '{}' in {} (doses of one unit can be compared); "
+                    "convert one of them",
+                    options.reference, name_of(one), options.evaluated, name_of(other)));
   }
   if (one != other) {
     spdlog::warn("'{}' does not say its unit: its numbers are taken for {}, as those of '{}'",
@@ -188,7 +189,7 @@ void check_overlap(gamma_options const& options) {
     if (r0 >= e1 || e0 >= r1) {
       throw file_error(
           fmt::format("'{}' goes from {:.6g} to {:.6g} mm along {}, '{}' from {:.6g} to {:.6g} mm "
-                      "(they do not overlap) are both in one frame of reference?",
+                      "(they do not overlap); check that both are in one frame of reference",
                       options.reference, r0, r1, "xyz"[axis], options.evaluated, e0, e1));
     }
   }

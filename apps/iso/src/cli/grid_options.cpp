@@ -68,7 +68,7 @@ placement place_grid(grid_options const& options, jobs::reconstruct_request& req
     std::copy_n(options.extent.begin(), options.extent.size(), request.extent.begin());
     if (options.spacing.size() == 2) {
       throw invalid_argument(
-          "--spacing with two numbers (one is for all axes, three are for x, y and z) give one or "
+          "--spacing with two numbers (one is for all axes, three are for x, y and z); give one or "
           "three");
     }
     for (std::size_t axis = 0; axis < 3 && !options.spacing.empty(); ++axis) {

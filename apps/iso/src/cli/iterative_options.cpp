@@ -102,12 +102,15 @@ std::vector<CLI::Option*> add_iterative_options(CLI::App& sub, iterative_options
 
 void check_iterative_outputs(iterative_options const& options) {
   if (!options.history.empty() && files::ending(options.history) != ".csv") {
-    throw file_error(fmt::format("'{}': --history is a table (.csv)", options.history));
+    throw file_error(fmt::format(
+        "'{}': --history does not end in .csv (it is a table); name it NAME.csv", options.history));
   }
   auto const& checkpoint = options.request.checkpoint;
   auto const end = files::ending(checkpoint);
   if (!checkpoint.empty() && end != ".h5" && end != ".hdf5") {
-    throw file_error(fmt::format("'{}': --checkpoint is an HDF5 file (.h5)", checkpoint));
+    throw file_error(
+        fmt::format("'{}': --checkpoint does not end in .h5 (it is an HDF5 file); name it NAME.h5",
+                    checkpoint));
   }
   check_writable(options.history);
   check_writable(checkpoint);

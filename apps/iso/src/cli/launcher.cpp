@@ -52,10 +52,10 @@ std::optional<int> number_in(char const* name, int least, int most) {
   auto const [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (failure != std::errc() || end != text.data() + text.size() || number < least ||
       number > most) {
-    throw invalid_argument(fmt::format(
-        "environment variable {} is '{}' (a launcher sets it to a whole number from {} to {}) set "
-        "it so, or unset it",
-        name, value, least, most));
+    throw invalid_argument(
+        fmt::format("environment variable {} is '{}' (a launcher sets it to a whole number from {} "
+                    "to {}); set it so, or unset it",
+                    name, value, least, most));
   }
   return number;
 }
@@ -70,10 +70,10 @@ launched read_launcher() {
       continue;
     }
     if (!ranks || *rank >= *ranks) {
-      throw invalid_argument(fmt::format(
-          "environment variable {} is {}, {} is {} (a rank must be below their number) give --rank "
-          "and --ranks",
-          rank_name, *rank, ranks_name, ranks ? fmt::format("{}", *ranks) : "not set"));
+      throw invalid_argument(
+          fmt::format("environment variable {} is {}, {} is {} (a rank must be below their "
+                      "number); give --rank and --ranks",
+                      rank_name, *rank, ranks_name, ranks ? fmt::format("{}", *ranks) : "not set"));
     }
     return {launcher, *rank, *ranks, read_local_rank(*ranks)};
   }

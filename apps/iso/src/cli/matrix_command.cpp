@@ -117,7 +117,7 @@ void print_facts(jobs::matrix_facts const& f) {
 
 void check_files(matrix_options const& options, bool output_needed) {
   if (output_needed && options.output.empty() && options.common.json_file.empty()) {
-    throw invalid_argument("nothing to write (the result would be lost) give --output or --json");
+    throw invalid_argument("nothing to write (the result would be lost); give --output or --json");
   }
   if (!options.output.empty()) {
     files::check_matrix_ending(options.output);
@@ -132,7 +132,7 @@ void check_kind(matrix_options const& options) {
   auto const* const others = kind == "pencil-beams" ? options.tables : options.beams;
   for (auto const* const option : others->get_options()) {
     if (option->count() > 0) {
-      throw invalid_argument(fmt::format("{} is of {} ({} has no such thing) leave it out",
+      throw invalid_argument(fmt::format("{} is of {} ({} has no such thing); leave it out",
                                          option->get_name(), others->get_group(), kind));
     }
   }
@@ -143,7 +143,10 @@ int run_generate(matrix_options& options) {
   check_files(options, true);
   auto& request = options.request;
   if (options.slabs.size() % 2 != 0) {
-    throw invalid_argument("--slabs takes pairs: thickness in mm and stopping power");
+    throw invalid_argument(
+        fmt::format("--slabs has {} numbers (it takes pairs); give a thickness in mm and a "
+                    "stopping power for each slab",
+                    options.slabs.size()));
   }
   for (std::size_t i = 0; i < options.slabs.size(); i += 2) {
     request.slabs.emplace_back(options.slabs[i], options.slabs[i + 1]);

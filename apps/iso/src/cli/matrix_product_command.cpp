@@ -34,8 +34,7 @@ std::int64_t warn_not_finite(std::vector<double> const& y) {
   auto const count = std::count_if(y.begin(), y.end(), [](double v) { return !std::isfinite(v); });
   if (count > 0) {
     spdlog::warn(
-        "{} of {} numbers are not finite (the sums are too large) scale x, y or the "
-        "matrix down",
+        "{} of {} numbers are not finite (the sums are too large); scale x, y or the matrix down",
         count, y.size());
   }
   return count;
@@ -43,13 +42,13 @@ std::int64_t warn_not_finite(std::vector<double> const& y) {
 
 int run_apply(product_options& options) {
   if (options.output.empty() && options.common.json_file.empty()) {
-    throw invalid_argument("nothing to write (the result would be lost) give --output or --json");
+    throw invalid_argument("nothing to write (the result would be lost); give --output or --json");
   }
   if (options.apply.beta != 0 && options.y.empty()) {
-    throw invalid_argument("--beta without --y (there is nothing to scale) give --y too");
+    throw invalid_argument("--beta without --y (there is nothing to scale); give --y too");
   }
   if (options.apply.beta == 0 && !options.y.empty()) {
-    throw invalid_argument("--y without --beta (it would not be read) give --beta too");
+    throw invalid_argument("--y without --beta (it would not be read); give --beta too");
   }
   if (!options.output.empty()) {
     files::check_vector_ending(options.output);

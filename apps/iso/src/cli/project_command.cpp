@@ -49,15 +49,15 @@ void check_outputs(project_options const& options) {
   if (options.output.empty() && options.png.empty() && options.common.json_file.empty() &&
       options.scan.folder.empty()) {
     throw invalid_argument(
-        "nothing to write (the result would be lost) give --output, --scan, --png or --json");
+        "nothing to write (the result would be lost); give --output, --scan, --png or --json");
   }
   check_scan_folder(options.scan);
   fs::path const output = options.output;
   auto const end = files::ending(output);
   if (!options.output.empty() && !is_stack_path(output) && end != ".mha" && end != ".nrrd") {
     throw file_error(
-        fmt::format("'{}': ending '{}' is not a format for projections (.h5, .hdf5, .mha and "
-                    ".nrrd are)",
+        fmt::format("'{}': ending '{}' is not a format for projections (.h5, .hdf5, .mha and .nrrd "
+                    "are); name a file with one of these",
                     options.output, end));
   }
   check_written(options.output, options.png, options.common.json_file,
@@ -76,8 +76,8 @@ void convert_to_attenuation(project_options& options) {
                  volume.unit == "HU" ? "give --hounsfield" : "the numbers are taken as they are");
   } else if (*std::min_element(values.begin(), values.end()) < -100) {
     spdlog::warn(
-        "'{}' holds values below -100; attenuation in 1/mm is expected (are these Hounsfield "
-        "units? then give --hounsfield)",
+        "'{}' holds values below -100 (attenuation in 1/mm is expected); give --hounsfield if "
+        "these are Hounsfield units",
         options.volume);
   }
 }
@@ -105,7 +105,8 @@ void read_inputs(project_options& options) {
       std::int64_t(g.kind == files::scan_kind::vectors ? g.views.size() : g.angles.size());
   if (options.view >= views) {
     throw invalid_argument(
-        fmt::format("--view {} (the geometry has {} views, counted from 0)", options.view, views));
+        fmt::format("--view {} (the geometry has {} views, counted from 0); choose one of these",
+                    options.view, views));
   }
   if (options.volume.empty()) {
     request.phantom_size = options.size;
@@ -135,7 +136,7 @@ std::int64_t warn_not_finite(jobs::projection_result const& result) {
   auto const count =
       std::visit([](auto const& values) { return count_not_finite(values); }, result.values);
   if (count > 0) {
-    spdlog::warn("{} of {} pixels are not finite (the sums are too large) scale the volume down",
+    spdlog::warn("{} of {} pixels are not finite (the sums are too large); scale the volume down",
                  count, result.extent[0] * result.extent[1] * result.extent[2]);
   }
   return count;
@@ -149,12 +150,13 @@ void warn_of_blind_views(project_options const& options, jobs::projection_result
   }
   if (result.blind_views < views) {
     spdlog::warn(
-        "no ray of {} of the {} views meets the volume (these views are zero) check the geometry{}",
+        "no ray of {} of the {} views meets the volume (these views are zero); check the "
+        "geometry{}",
         result.blind_views, views, options.volume.empty() ? "" : ", --isocentre and --centre");
     return;
   }
   if (options.volume.empty()) {
-    spdlog::warn("no ray meets the phantom (all projections are zero) check the geometry");
+    spdlog::warn("no ray meets the phantom (all projections are zero); check the geometry");
     return;
   }
   std::string place;
@@ -165,10 +167,9 @@ void warn_of_blind_views(project_options const& options, jobs::projection_result
                          low + double(v.extent[axis]) * v.spacing[axis]);
   }
   spdlog::warn(
-      "no ray meets the volume (all projections are zero: it lies at {} mm from the isocentre) "
-      "give "
-      "--isocentre X Y Z, the point of the volume that the scanner turns about, or --centre, which "
-      "takes its middle",
+      "no ray meets the volume (all projections are zero: it lies at {} mm from the isocentre); "
+      "give --isocentre X Y Z, the point of the volume that the scanner turns about, or --centre, "
+      "which takes its middle",
       place);
 }
 
@@ -326,7 +327,7 @@ command add_project(CLI::App& app) {
   return [options, sub] {
     if (options->volume.empty() == options->phantom.empty()) {
       throw invalid_argument(
-          "project: no volume (or two) give either --volume FILE or --phantom "
+          "project: no volume, or two (one is projected); give either --volume FILE or --phantom "
           "shepp-logan");
     }
     return run_project(*options);

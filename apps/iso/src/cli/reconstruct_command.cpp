@@ -54,24 +54,25 @@ bool is_filtered(std::string const& method) { return method == "fdk" || method =
 void check(reconstruct_options const& options) {
   if (options.projections.empty() == options.phantom.empty()) {
     throw invalid_argument(
-        fmt::format("{}: no projections give either --projections FILE or --phantom shepp-logan",
+        fmt::format("{}: no projections, or two sources of them (one is needed); give either "
+                    "--projections FILE or --phantom shepp-logan",
                     options.method == adjoint ? adjoint : "reconstruct"));
   }
   auto const& others = is_filtered(options.method) ? options.of_iterations : options.of_filter;
   for (auto const* const option : others) {
     if (option->count() > 0) {
-      throw invalid_argument(fmt::format("{} (method {} has no such option) leave it out",
+      throw invalid_argument(fmt::format("{} (method {} has no such option); leave it out",
                                          option->get_name(), options.method));
     }
   }
   if (options.output.empty() && options.png.empty() && options.common.json_file.empty()) {
     throw invalid_argument(
-        "nothing to write (the result would be lost) give --output, --png or --json");
+        "nothing to write (the result would be lost); give --output, --png or --json");
   }
   check_volume_output(options.output, dicom_format::series);
   if (names_folder(options.output) && !(options.table.water > 0)) {
     throw invalid_argument(
-        fmt::format("'{}' would be a CT series (its values are Hounsfield units) give --water",
+        fmt::format("'{}' would be a CT series (its values are Hounsfield units); give --water",
                     options.output));
   }
   auto const& history = options.iterative.history;
@@ -103,7 +104,7 @@ std::optional<jobs::scan_request> read_inputs(reconstruct_options& options) {
                         (request.geometry.kind == files::scan_kind::vectors &&
                          request.geometry.rays == files::ray_kind::parallel);
   if (is_filtered(options.method) && parallel != (options.method == "fbp")) {
-    throw invalid_argument(fmt::format("--method {} (the geometry has {} rays) give --method {}",
+    throw invalid_argument(fmt::format("--method {} (the geometry has {} rays); give --method {}",
                                        options.method, parallel ? "parallel" : "cone",
                                        parallel ? "fbp" : "fdk"));
   }
@@ -170,7 +171,7 @@ int run_reconstruct(reconstruct_options& options) {
   move_to(options.place, result.volume);
   if (result.blind_views > 0) {
     spdlog::warn(
-        "{} of {} views see nothing of the volume (they add nothing to it) check the geometry, "
+        "{} of {} views see nothing of the volume (they add nothing to it); check the geometry, "
         "--extent, --spacing and --isocentre",
         result.blind_views, result.views);
   }
@@ -178,7 +179,7 @@ int run_reconstruct(reconstruct_options& options) {
   if (result.box && !result.rule_met && request.iterative->stop_gap != 0.0) {
     spdlog::warn(
         "the gap is {:.2e} after {} iterations, above --stop-gap {:g} (the value may be that part "
-        "above the least) give more --iterations{}",
+        "above the least); give more --iterations{}",
         result.history.back().gap, result.history.size(),
         request.iterative->stop_gap.value_or(1e-3),
         request.precision == "float" ? ", or --precision double where it falls no further" : "");

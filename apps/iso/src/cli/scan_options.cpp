@@ -66,7 +66,7 @@ std::vector<std::array<std::int64_t, 2>> read_dead_pixels(fs::path const& path) 
     }
     if (!good || at != last) {
       files::detail::refuse(path, fmt::format("line {} is '{}' (expected: u and v of a dead pixel, "
-                                              "counted from 0)",
+                                              "counted from 0); write these two numbers",
                                               line_number, files::shortened(plain, 60)));
     }
     pixels.push_back(pixel);
@@ -94,7 +94,7 @@ void read_corrections(scan_options const& options, std::string const& geometry_f
   }
   if (request.white && request.flats) {
     throw invalid_argument(
-        "--white with --flats (both say what an open beam reads) give one of them");
+        "--white with --flats (both say what an open beam reads); give one of them");
   }
   // By itself where there are flats: a pixel without response would spoil its whole row.
   request.find_dead = options.dead == "find" || (options.dead.empty() && request.flats);
@@ -142,7 +142,7 @@ scan_header read_scan_header(scan_options const& options, std::string const& pro
   if (!is_image_series(projections)) {
     if (corrections || options.line_integrals) {
       throw invalid_argument(
-          fmt::format("'{}' with options for images (a stack holds line integrals already) leave "
+          fmt::format("'{}' with options for images (a stack holds line integrals already); leave "
                       "out --flats, --darks, --white, --dead-pixels and --line-integrals",
                       projections));
     }
@@ -150,14 +150,14 @@ scan_header read_scan_header(scan_options const& options, std::string const& pro
         files::read_stack_header(projections, geometry_file.empty() ? files::stack_geometry::read
                                                                     : files::stack_geometry::leave);
     if (geometry_file.empty() && stack.geometry.empty()) {
-      throw file_error(fmt::format(
-          "'{}': has no geometry (dataset /geometry with the JSON text of a geometry file is "
-          "missing) write one, or give --geometry",
-          projections));
+      throw file_error(
+          fmt::format("'{}': has no geometry (dataset /geometry with the JSON text of a geometry "
+                      "file is missing); write it there, or give --geometry",
+                      projections));
     }
     if (!stack.unit.empty() && stack.unit != "1") {
       spdlog::warn(
-          "'{}': /projections is in '{}' (line integrals, which have no unit, are expected) the "
+          "'{}': /projections is in '{}' (line integrals, which have no unit, are expected); the "
           "numbers are taken as they are",
           projections, files::shortened(files::one_line(stack.unit), 40));
     }
@@ -167,21 +167,21 @@ scan_header read_scan_header(scan_options const& options, std::string const& pro
   }
   std::error_code unknown;
   if (files::is_image_path(projections) && !fs::is_directory(projections, unknown)) {
-    throw file_error(fmt::format(
-        "'{}': projections are not read from {} (of stacks only .h5 and .hdf5 are) write them as "
-        ".h5: iso project --output NAME.h5",
-        projections, files::ending(projections)));
+    throw file_error(
+        fmt::format("'{}': projections are not read from {} (of stacks only .h5 and .hdf5 are); "
+                    "write them as .h5, as iso project --output NAME.h5 does",
+                    projections, files::ending(projections)));
   }
   if (geometry_file.empty()) {
     throw invalid_argument(
-        fmt::format("'{}' without --geometry (images do not say where they were taken) give a "
+        fmt::format("'{}' without --geometry (images do not say where they were taken); give a "
                     "geometry file, .json or .xtekct",
                     projections));
   }
   if (options.line_integrals && corrections) {
     throw invalid_argument(
         "--line-integrals with --flats, --darks, --white or --dead-pixels (line integrals are not "
-        "corrected again) leave one out");
+        "corrected again); leave one of them out");
   }
   scan_header header{files::read_geometry(geometry_file)};
   auto const& pixels = header.geometry.detector.pixels;
@@ -237,8 +237,8 @@ jobs::scan_result correct_scan(jobs::scan_request request, std::string const& ba
     spdlog::info("{} dead pixels replaced in every view", result.dead_pixels);
     if (result.opaque > 0) {
       spdlog::warn(
-          "{} of {} readings are too dark to tell a line integral (they count as {:.4g}) more "
-          "photons or less absorption would help",
+          "{} of {} readings are too dark to tell a line integral (they count as {:.4g}); take "
+          "more photons, or less absorption",
           result.opaque, result.projections.size(), 14 * std::log(2.0));
     }
   }

@@ -67,15 +67,13 @@ void check_scan_folder(simulated_scan_options const& options) {
   if (!fs::exists(folder, failure)) {
     auto const parent = fs::absolute(folder, failure).parent_path();
     if (!fs::is_directory(parent, failure)) {
-      throw file_error(
-          fmt::format("'{}': folder '{}' is not there (nothing can be written in it) "
-                      "make it first",
-                      options.folder, parent.string()));
+      throw file_error(fmt::format(
+          "'{}': folder '{}' is not there (nothing can be written in it); make it first",
+          options.folder, parent.string()));
     }
   } else if (!fs::is_directory(folder, failure) || !fs::is_empty(folder, failure)) {
     throw file_error(
-        fmt::format("'{}': is not an empty folder (images of two scans would mix) name "
-                    "a new one",
+        fmt::format("'{}': is not an empty folder (images of two scans would mix); name a new one",
                     options.folder));
   }
 }
@@ -87,8 +85,8 @@ std::vector<files::atomic_file> prepare_scan(simulated_scan_options const& optio
   std::error_code failure;
   fs::create_directories(folder, failure);
   if (failure) {
-    throw file_error(
-        fmt::format("'{}': this folder cannot be made ({})", options.folder, failure.message()));
+    throw file_error(fmt::format("'{}': this folder cannot be made ({}); choose another by --scan",
+                                 options.folder, failure.message()));
   }
   std::vector<files::atomic_file> outputs;
   auto const& extent = options.request.extent;

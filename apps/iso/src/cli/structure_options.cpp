@@ -32,12 +32,13 @@ std::vector<files::rt_structure> chosen_structures(structure_options const& opti
     chosen.push_back(files::find_structure(options.file, set, *name));
     if (std::find(names.begin(), name, *name) != name) {
       throw invalid_argument(
-          fmt::format("--structure '{}' is given twice (once is enough)", *name));
+          fmt::format("--structure '{}' is given twice (once is enough); leave one out", *name));
     }
   }
   if (names.empty()) {
-    throw file_error(
-        fmt::format("'{}' has no structure with contours (there is none to take)", options.file));
+    throw file_error(fmt::format(
+        "'{}' has no structure with contours (there is none to take); name another file",
+        options.file));
   }
   return chosen;
 }

@@ -170,7 +170,8 @@ void flush_output() {
 }
 
 std::string unwritten_output(std::string const& reason) {
-  return fmt::format("standard output cannot be written ({})", reason);
+  return fmt::format(
+      "standard output cannot be written ({}); check where it leads, or use --json FILE", reason);
 }
 
 namespace {
@@ -191,7 +192,7 @@ void check_distinct(std::vector<std::string> const& files) {
     for (auto b = a + 1; b != files.end(); ++b) {
       if (!a->empty() && !b->empty() && one_name(*a) == one_name(*b)) {
         throw file_error(fmt::format(
-            "'{}' is named twice (one would overwrite the other) give each its own name", *b));
+            "'{}' is named twice (one would overwrite the other); give each its own name", *b));
       }
     }
   }
@@ -205,8 +206,7 @@ void check_writable(std::filesystem::path const& file) {
   std::error_code unknown;
   if (!folder.empty() && !std::filesystem::is_directory(folder, unknown)) {
     throw file_error(
-        fmt::format("'{}': folder '{}' is not there (nothing can be written in it) make it "
-                    "first",
+        fmt::format("'{}': folder '{}' is not there (nothing can be written in it); make it first",
                     file.string(), folder.string()));
   }
   files::atomic_file const trial(file);  // throws where nothing can be made; leaves nothing behind
@@ -215,7 +215,8 @@ void check_writable(std::filesystem::path const& file) {
 void check_written(std::string const& output, std::string const& png, std::string const& json_file,
                    std::vector<std::string> inputs) {
   if (!png.empty() && files::ending(png) != ".png") {
-    throw file_error(fmt::format("'{}': does not end in .png (the picture is one)", png));
+    throw file_error(
+        fmt::format("'{}': does not end in .png (the picture is one); name it NAME.png", png));
   }
   for (auto const& file : {names_folder(output) ? std::string() : output, png, json_file}) {
     check_writable(file);
@@ -237,7 +238,7 @@ void check_volume_output(std::string const& output, dicom_format dicom) {
       dicom == dicom_format::series ? names_folder(output) : files::ending(output) == ".dcm";
   if (is_dicom && !files::has_dicom) {
     throw file_error(
-        fmt::format("'{}' would be DICOM (this build has no DCMTK) install libdcmtk-dev and build "
+        fmt::format("'{}' would be DICOM (this build has no DCMTK); install libdcmtk-dev and build "
                     "anew, or write .mha, .nrrd, .nii or .nii.gz",
                     output));
   }
@@ -250,7 +251,7 @@ void check_volume_output(std::string const& output, dicom_format dicom) {
                                     : !fs::is_directory(fs::absolute(folder).parent_path())) {
       throw file_error(
           fmt::format("'{}' is no empty folder, nor can it be made (a CT series is written into a "
-                      "folder of its own) name a new one",
+                      "folder of its own); name a new one",
                       output));
     }
     return;
@@ -258,18 +259,18 @@ void check_volume_output(std::string const& output, dicom_format dicom) {
   if (is_dicom) {
     return;
   }
-  throw file_error(fmt::format(
-      "'{}': ending '{}' is not a format for volumes (.mha, .nrrd, .nii, .nii.gz and {} "
-      "are)",
-      output, files::ending(output),
-      dicom == dicom_format::series ? "folders, which end in /," : ".dcm"));
+  throw file_error(
+      fmt::format("'{}': ending '{}' is not a format for volumes (.mha, .nrrd, .nii, .nii.gz and "
+                  "{} are); name a file with one of these",
+                  output, files::ending(output),
+                  dicom == dicom_format::series ? "folders, which end in /," : ".dcm"));
 }
 
 std::string sole_backend(std::string const& choice, char const* command) {
   auto const chosen = jobs::choose_backends(choice);
   if (chosen.size() != 1) {
     throw invalid_argument(
-        fmt::format("--backend '{}' ({} runs on one) name one", choice, command));
+        fmt::format("--backend '{}' ({} runs on one); name one backend", choice, command));
   }
   return chosen.front();
 }
@@ -310,14 +311,15 @@ std::array<double, 3> middle_of(files::host_volume const& volume) {
 
 void refuse_differences(std::string const& path, files::rt_dose const& dose) {
   if (dose.type == "ERROR") {
-    throw file_error(fmt::format("'{}' holds differences of doses (type ERROR), no dose", path));
+    throw file_error(fmt::format(
+        "'{}' holds differences of doses (type ERROR, which is no dose); name a dose", path));
   }
 }
 
 void warn_of_unit(std::string const& name, std::string const& has, char const* wanted,
                   char const* advice) {
   if (!has.empty() && has != wanted) {
-    spdlog::warn("'{}' holds values in {} ({} is expected) {}", name, files::shortened(has, 40),
+    spdlog::warn("'{}' holds values in {} ({} is expected); {}", name, files::shortened(has, 40),
                  wanted, advice);
   }
 }

@@ -50,7 +50,7 @@ std::string node_name(std::string const& given) {
       static_cast<void>(nlohmann::json(given).dump());
     } catch (nlohmann::json::exception const&) {
       throw invalid_argument(
-          "--node is no UTF-8 text (results are JSON, which is) give another name");
+          "--node is no UTF-8 text (results are JSON, which is); give another name");
     }
     return given;
   }
@@ -63,8 +63,8 @@ launched processes_of(sweep_options const& options) {
   }
   if (options.rank < 0 || options.rank >= options.ranks) {
     throw invalid_argument(
-        fmt::format("--rank {} --ranks {} (a rank counts from 0 and is below the number of ranks) "
-                    "give both",
+        fmt::format("--rank {} --ranks {} (a rank counts from 0 and is below the number of ranks); "
+                    "give both --rank and --ranks",
                     options.rank, options.ranks));
   }
   return {"--rank", options.rank, options.ranks, read_local_rank(options.ranks)};
@@ -160,7 +160,8 @@ void list_points(sweep_options const& options) {
 
 int run_points(sweep_options const& options) {
   if (options.output.empty()) {
-    throw invalid_argument("sweep: nowhere to write (--output is not given) name a file");
+    throw invalid_argument(
+        "sweep: nowhere to write (--output is not given); name a file by --output");
   }
   auto const process = processes_of(options);
   jobs::sweep_request request;
@@ -195,9 +196,10 @@ int run_merge(sweep_options const& options) {
   check_written(options.output, "", "", options.merge);
   auto const script = find_script("sweep_merge.py");
   if (!fs::exists(script)) {
-    throw file_error(fmt::format(
-        "'{}': this file is not there (it merges the results) install the program with its scripts",
-        script.string()));
+    throw file_error(
+        fmt::format("'{}': this file is not there (it merges the results); install the program "
+                    "with its scripts",
+                    script.string()));
   }
   std::vector<std::string> words = {"python3", script.string(), "--tolerance",
                                     fmt::format("{}", options.tolerance)};
@@ -215,16 +217,16 @@ int run_merge(sweep_options const& options) {
                  [](std::string& word) { return word.data(); });
   ::execvp("python3", arguments.data());
   throw invalid_argument(
-      fmt::format("sweep: python3, which merges the results, cannot be started ({}) install Python "
-                  "3.9 or later with NumPy",
+      fmt::format("sweep: python3, which merges the results, cannot be started ({}); install "
+                  "Python 3.9 or later with NumPy",
                   std::error_code(errno, std::generic_category()).message()));
 }
 
 int run_sweep(sweep_options const& options) {
   if (!options.against.empty() && options.merge.empty()) {
     throw invalid_argument(
-        "sweep: --against compares a report (only --merge makes one) measure first, then merge the "
-        "results with --against");
+        "sweep: --against compares a report (only --merge makes one); measure first, then merge "
+        "the results with --against");
   }
   if (options.list) {
     options.file.empty() ? list_operations() : list_points(options);
@@ -233,7 +235,7 @@ int run_sweep(sweep_options const& options) {
   if (options.merge.empty() == options.file.empty()) {
     throw invalid_argument(
         "sweep: nothing to do, or two things at once (it takes either --file, what to measure, or "
-        "--merge, results to report on) give one of them");
+        "--merge, results to report on); give one of the two");
   }
   if (!options.file.empty()) {
     return run_points(options);

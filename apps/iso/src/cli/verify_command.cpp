@@ -25,7 +25,7 @@ int run_verify(verify_options const& options) {
   if (options.flip_a_bit && options.repeats < 2) {
     throw invalid_argument(
         "--flip-a-bit with --repeats 1 (an operation that runs once has no other run to differ "
-        "from) ask for 2 or more");
+        "from); ask for 2 or more");
   }
   check_writable(options.common.json_file);
   if (options.vector_bytes) {

@@ -40,16 +40,17 @@ void validate(std::string const& name, json const& document) {
   json const whole = json::parse(geometry_schema());
   auto const& kinds = whole.at("definitions").at("type");
   if (!document.is_object()) {
-    detail::refuse(name, "field / is not an object (expected: a JSON object with a field 'type')");
+    detail::refuse(
+        name, "field / is not an object (expected: a JSON object with a field 'type'); write one");
   }
   if (!document.contains("type")) {
-    detail::refuse(
-        name, fmt::format("field /type is missing (expected: {})", detail::description(kinds)));
+    detail::refuse(name, fmt::format("field /type is missing (expected: {}); add it",
+                                     detail::description(kinds)));
   }
   auto const& allowed = kinds.at("enum");
   if (std::find(allowed.begin(), allowed.end(), document.at("type")) == allowed.end()) {
     detail::refuse(
-        name, fmt::format("field /type is {} (expected: {})",
+        name, fmt::format("field /type is {} (expected: {}); write one of these",
                           shortened(document.at("type").dump(), 60), detail::description(kinds)));
   }
   json const schema = schema_for(document, document.at("type"));
@@ -85,9 +86,10 @@ std::vector<std::array<double, N>> read_shifts(std::string const& name, json con
   }
   auto const& list = document.at(place);
   if (list.size() != views) {
-    detail::refuse(name, fmt::format("field {} has {} shifts (expected: one for each of the {} "
-                                     "views)",
-                                     field, list.size(), views));
+    detail::refuse(
+        name, fmt::format(
+                  "field {} has {} shifts (expected: one for each of the {} views); write as many",
+                  field, list.size(), views));
   }
   return list.get<std::vector<std::array<double, N>>>();
 }
@@ -102,25 +104,27 @@ view_description read_view(std::string const& name, json const& node, ray_kind r
   char const* const wanted = rays == ray_kind::cone ? "source_mm" : "direction";
   char const* const other = rays == ray_kind::cone ? "direction" : "source_mm";
   if (!node.contains(wanted)) {
-    detail::refuse(name,
-                   fmt::format("field /views/{}/{} is missing (expected: a point or vector [x, y, "
-                               "z], because /rays is '{}')",
-                               index, wanted, rays == ray_kind::cone ? "cone" : "parallel"));
+    detail::refuse(name, fmt::format("field /views/{}/{} is missing (expected: a point or vector "
+                                     "[x, y, z], because /rays is '{}'); add it",
+                                     index, wanted, rays == ray_kind::cone ? "cone" : "parallel"));
   }
   if (node.contains(other)) {
-    detail::refuse(name,
-                   fmt::format("field /views/{}/{} does not go with /rays '{}' (expected: {} "
-                               "alone)",
-                               index, other, rays == ray_kind::cone ? "cone" : "parallel", wanted));
+    detail::refuse(
+        name,
+        fmt::format(
+            "field /views/{}/{} does not go with /rays '{}' (expected: {} alone); leave it out",
+            index, other, rays == ray_kind::cone ? "cone" : "parallel", wanted));
   }
   // Products of shorter ones could vanish.
   for (char const* const field : {"direction", "u_step_mm", "v_step_mm"}) {
     if (node.contains(field)) {
       auto const v = node.at(field).get<std::array<double, 3>>();
       if (std::hypot(v[0], v[1], v[2]) < 1e-6) {
-        detail::refuse(name, fmt::format("field /views/{}/{} is {} (expected: a vector at least "
-                                         "1e-6 long)",
-                                         index, field, node.at(field).dump()));
+        detail::refuse(
+            name,
+            fmt::format(
+                "field /views/{}/{} is {} (expected: a vector at least 1e-6 long); correct it",
+                index, field, node.at(field).dump()));
       }
     }
   }
@@ -130,10 +134,10 @@ view_description read_view(std::string const& name, json const& node, ray_kind r
   view.u_step = node.at("u_step_mm").get<std::array<double, 3>>();
   view.v_step = node.at("v_step_mm").get<std::array<double, 3>>();
   if (are_parallel(view.u_step, view.v_step)) {
-    detail::refuse(name,
-                   fmt::format("field /views/{}/v_step_mm is {} (expected: not parallel to "
-                               "u_step_mm, {}: they must span the detector)",
-                               index, node.at("v_step_mm").dump(), node.at("u_step_mm").dump()));
+    detail::refuse(
+        name, fmt::format("field /views/{}/v_step_mm is {} (expected: not parallel to u_step_mm, "
+                          "{}: they must span the detector); correct one of the two",
+                          index, node.at("v_step_mm").dump(), node.at("u_step_mm").dump()));
   }
   return view;
 }

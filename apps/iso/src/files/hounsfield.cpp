@@ -20,12 +20,13 @@ double slope_above(attenuation_table const& t) {
 
 void validate(attenuation_table const& t) {
   if (!(std::isfinite(t.water) && t.water > 0)) {
-    throw invalid_argument(
-        fmt::format("attenuation of water {} /mm (must be positive and finite)", t.water));
+    throw invalid_argument(fmt::format(
+        "attenuation of water {} /mm (must be positive and finite); give that at the scan's energy",
+        t.water));
   }
   if (!(t.bone == 0 || (std::isfinite(t.bone) && t.bone > t.water))) {
     throw invalid_argument(fmt::format(
-        "attenuation of bone {} /mm (must be above that of water, {} /mm) give both at one energy",
+        "attenuation of bone {} /mm (must be above that of water, {} /mm); give both at one energy",
         t.bone, t.water));
   }
 }

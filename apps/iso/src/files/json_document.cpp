@@ -62,7 +62,8 @@ class builder final : public nlohmann::json_sax<json> {
     innermost.field = field;
     if (innermost.value->contains(field)) {
       refuse(name_,
-             fmt::format("field {} stands there twice (which one counts?) leave one", pointer()));
+             fmt::format("field {} stands there twice (which one counts is not known); leave one",
+                         pointer()));
     }
     return true;
   }
@@ -71,10 +72,11 @@ class builder final : public nlohmann::json_sax<json> {
                    json::exception const& failure) override {
     auto const sentence = plain_sentence(failure.what());
     if (dynamic_cast<json::out_of_range const*>(&failure) != nullptr) {
-      refuse(name_, fmt::format("field {} is no number that a computer can hold ({})", pointer(),
-                                sentence));
+      refuse(name_,
+             fmt::format("field {} is no number that a computer can hold ({}); write a smaller one",
+                         pointer(), sentence));
     }
-    refuse(name_, fmt::format("is not JSON ({})", sentence));
+    refuse(name_, fmt::format("is not JSON ({}); correct it there", sentence));
   }
 
  private:
@@ -101,9 +103,9 @@ class builder final : public nlohmann::json_sax<json> {
   }
   bool open(json empty) {
     if (open_.size() >= deepest_nesting) {
-      refuse(name_,
-             fmt::format("nests deeper than {} objects and lists (no file of this program does)",
-                         deepest_nesting));
+      refuse(name_, fmt::format("nests deeper than {} objects and lists (no file of this program "
+                                "does); check that this is the file you mean",
+                                deepest_nesting));
     }
     open_.push_back({&place(std::move(empty)), {}});
     return true;
@@ -140,7 +142,7 @@ std::string pointer_to(std::string pointer, std::string_view field) {
 json parse_json(std::string_view text, std::string const& name) {
   // The parser takes a zero byte for the end.
   if (auto const at = text.find('\0'); at != std::string_view::npos) {
-    refuse(name, fmt::format("is not JSON (byte {} is zero)", at));
+    refuse(name, fmt::format("is not JSON (byte {} is zero); write it again as text", at));
   }
   builder document(name);
   json::sax_parse(text, &document);

@@ -79,15 +79,17 @@ class examiner {
     for (auto const& [field, value] : object.items()) {
       auto const at = pointer_to(pointer, field);
       if (!known.contains(field)) {
-        detail::refuse(name_, fmt::format("field {} is not known (known there: {})", at,
-                                          known_fields(wanted)));
+        detail::refuse(
+            name_, fmt::format(
+                       "field {} is not known (known there: {}); correct its name, or leave it out",
+                       at, known_fields(wanted)));
       }
       check(value, known.at(field), at);
     }
     for (std::string const field : wanted.value("required", json::array())) {
       if (!object.contains(field)) {
-        detail::refuse(name_, fmt::format("field {}/{} is missing (expected: {})", pointer, field,
-                                          description(resolved(schema_, known.at(field)))));
+        detail::refuse(name_, fmt::format("field {}/{} is missing (expected: {}); add it", pointer,
+                                          field, description(resolved(schema_, known.at(field)))));
       }
     }
   }
@@ -103,7 +105,7 @@ class examiner {
   }
   [[noreturn]] void refuse(json const& value, json const& wanted,
                            std::string const& pointer) const {
-    detail::refuse(name_, fmt::format("field {} is {} (expected: {})", pointer,
+    detail::refuse(name_, fmt::format("field {} is {} (expected: {}); correct it", pointer,
                                       shortened(value.dump(), 60), description(wanted)));
   }
 

@@ -34,7 +34,7 @@ fluence_description read_field(std::string const& name, json const& field,
     auto const edges = field.at(letter).get<std::array<double, 2>>();
     if (!(edges[1] - edges[0] >= 1e-6)) {
       detail::refuse(name, fmt::format("field {}/field_mm/{} is {} (expected: the lower and the "
-                                       "upper edge in mm, at least 1e-6 apart)",
+                                       "upper edge in mm, at least 1e-6 apart); correct it",
                                        pointer, letter, field.at(letter).dump()));
     }
     f.low[axis] = edges[0];
@@ -55,7 +55,7 @@ fluence_description read_fluence(std::string const& name, json const& node,
     auto const column = columns[i].get<std::vector<double>>();
     if (std::int64_t(column.size()) != f.extent[1]) {
       detail::refuse(name, fmt::format("field {}/fluence/values/{} has {} values (the first list "
-                                       "has {}) make them agree",
+                                       "has {}); give all lists as many",
                                        pointer, i, column.size(), f.extent[1]));
     }
     for (double const value : column) {
@@ -65,7 +65,7 @@ fluence_description read_fluence(std::string const& name, json const& node,
   }
   if (!(most > 0)) {
     detail::refuse(name, fmt::format("field {}/fluence/values is zero everywhere (nothing would be "
-                                     "irradiated)",
+                                     "irradiated); write some above 0, or leave out the beam",
                                      pointer));
   }
   return f;
@@ -73,10 +73,12 @@ fluence_description read_fluence(std::string const& name, json const& node,
 
 beam_description read_beam(std::string const& name, json const& node, std::string const& pointer) {
   if (node.contains("field_mm") == node.contains("fluence")) {
-    detail::refuse(name,
-                   fmt::format("field {} has {} (expected: either field_mm or fluence)", pointer,
-                               node.contains("fluence") ? "both field_mm and fluence"
-                                                        : "neither field_mm nor fluence"));
+    detail::refuse(
+        name,
+        fmt::format("field {} has {} (expected: either field_mm or fluence); write one of the two",
+                    pointer,
+                    node.contains("fluence") ? "both field_mm and fluence"
+                                             : "neither field_mm nor fluence"));
   }
   beam_description beam;
   beam.name = node.value("name", std::string());
@@ -102,7 +104,8 @@ table_source read_table(std::string const& name, std::filesystem::path const& fo
   auto const path = folder / name;
   table_source table{path.string(), read_text(path, std::size_t(1) << 24)};
   if (table.csv.empty()) {
-    detail::refuse(path, "is empty (a table of numbers is expected)");
+    detail::refuse(
+        path, "is empty (a table of numbers is expected); write numbers, or name another file");
   }
   return table;
 }
@@ -110,7 +113,8 @@ table_source read_table(std::string const& name, std::filesystem::path const& fo
 plan_description parse_plan(std::string_view text, std::string const& name) {
   json document = detail::parse_json(text, name);
   if (!document.is_object()) {
-    detail::refuse(name, "field / is not an object (expected: a JSON object with a field 'beams')");
+    detail::refuse(
+        name, "field / is not an object (expected: a JSON object with a field 'beams'); write one");
   }
   detail::write_integers(document, {"/directions/cones", "/directions/azimuths"});
   detail::check_schema(name, json::parse(plan_schema()), document);

@@ -58,7 +58,8 @@ std::string_view sweep_schema() { return detail::sweep_schema_text; }
 sweep_description parse_sweep(std::string_view text, std::string const& name) {
   json document = detail::parse_json(text, name);
   if (!document.is_object()) {
-    detail::refuse(name, "field / is not an object (expected: a JSON object with a field 'sets')");
+    detail::refuse(
+        name, "field / is not an object (expected: a JSON object with a field 'sets'); write one");
   }
   write_whole_numbers(document);
   detail::check_schema(name, json::parse(sweep_schema()), document);

@@ -97,7 +97,7 @@ json to_json(sweep_point const& p) {
 
 [[noreturn]] void refuse_field(std::string const& name, char const* field) {
   detail::refuse(name, fmt::format("is not a record of a sweep (its field /{} is missing or of "
-                                   "another kind)",
+                                   "another kind); remove the line",
                                    field));
 }
 
@@ -122,9 +122,11 @@ void read_line(std::string_view text, std::string const& name, bool first, sweep
   auto const words = [&](char const* what) { return field<std::string>(line, name, what); };
   auto const record = words("record");
   if (first != (record == "sweep")) {
-    detail::refuse(name, first ? "is not the beginning of a sweep's results (its field /record is "
-                                 "not 'sweep')"
-                               : "begins a second sweep");
+    detail::refuse(
+        name,
+        first ? "is not the beginning of a sweep's results (its field /record is not 'sweep'); "
+                "name a file that iso sweep wrote"
+              : "begins a second sweep (a file holds one); write each sweep to a file of its own");
   }
   if (record == "ceilings") {
     to.ceilings.push_back({words("backend"), int(whole("threads")), int(whole("round")),
@@ -140,9 +142,11 @@ void read_line(std::string_view text, std::string const& name, bool first, sweep
     }
     to.points.push_back(std::move(p));
   } else if (record != "sweep" && record != "gap") {
-    detail::refuse(name, fmt::format("field /record is '{}' (expected: sweep, ceilings, point or "
-                                     "gap)",
-                                     record));
+    detail::refuse(
+        name,
+        fmt::format(
+            "field /record is '{}' (expected: sweep, ceilings, point or gap); remove the line",
+            record));
   }
 }
 
@@ -164,9 +168,11 @@ sweep_results parse_results(std::string_view text, std::string const& file) {
   return results;
 }
 
-[[noreturn]] void refuse_system(std::filesystem::path const& path, char const* what) {
-  detail::refuse(path, fmt::format("{} ({})", what,
-                                   std::error_code(errno, std::generic_category()).message()));
+[[noreturn]] void refuse_system(std::filesystem::path const& path, char const* what,
+                                char const* advice) {
+  detail::refuse(path,
+                 fmt::format("{} ({}); {}", what,
+                             std::error_code(errno, std::generic_category()).message(), advice));
 }
 
 /// The line that a process begins its file with; it ends with the date.
@@ -184,7 +190,7 @@ void check_begun(std::filesystem::path const& path, std::string_view text,
   if (!begins_alike || !dated) {
     detail::refuse(path,
                    "holds no results of a sweep (it is not empty, and not the beginning of what "
-                   "this run writes) choose another name by --output, or remove the file");
+                   "this run writes); choose another name by --output, or remove the file");
   }
 }
 
@@ -202,8 +208,8 @@ void check_same(std::filesystem::path const& path, std::string_view text,
     auto const found = there.value(field, json());
     if (found != here.at(field)) {
       auto const what = field == "isocenter" ? "version" : field;
-      detail::refuse(path, fmt::format("holds results of {} {} (this run has {} {}) choose another "
-                                       "name by --output, or remove the file",
+      detail::refuse(path, fmt::format("holds results of {} {} (this run has {} {}); choose "
+                                       "another name by --output, or remove the file",
                                        what, words(found), what, words(here.at(field))));
     }
   }
@@ -230,14 +236,13 @@ sweep_writer::sweep_writer(std::filesystem::path const& path, sweep_header const
     : path_(path) {
   file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_APPEND, 0666);
   if (file_ < 0) {
-    refuse_system(path, "cannot be written");
+    refuse_system(path, "cannot be written", "check that its folder exists and is yours");
   }
   try {
     if (::flock(file_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
       detail::refuse(path,
-                     "is being written by another process (was this one started by a "
-                     "launcher that does not tell it its rank?) give --rank and --ranks, or "
-                     "another --output");
+                     "is being written by another process (was this one started by a launcher that "
+                     "does not tell it its rank?); give --rank and --ranks, or another --output");
     }
     auto const text = read_text(path, largest_file);
     found_ = parse_results(text, path.string());
@@ -247,7 +252,8 @@ sweep_writer::sweep_writer(std::filesystem::path const& path, sweep_header const
       check_begun(path, text, header);
     }
     if (found_.cut_short && ::ftruncate(file_, ::off_t(found_.whole_bytes)) != 0) {
-      refuse_system(path, "cannot be shortened by its last line, which is not whole");
+      refuse_system(path, "cannot be shortened by its last line, which is not whole",
+                    "remove that line");
     }
     if (found_.whole_bytes == 0) {
       begin(header);
@@ -277,7 +283,8 @@ void sweep_writer::append(std::string const& line) {
       continue;
     }
     if (part <= 0) {
-      refuse_system(path_, "takes no more results; those before are kept");
+      refuse_system(path_, "takes no more results",
+                    "make room on its disk, and start again: results before are kept");
     }
     written += std::size_t(part);
   }

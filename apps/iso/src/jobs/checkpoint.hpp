@@ -61,7 +61,7 @@ class checkpoint_of {
       if constexpr (std::is_arithmetic_v<kind>) {
         double const number = numbers<double>(saved, name, 1)[0];
         if (std::is_integral_v<kind> && !(number >= 0 && number <= 0x1p52)) {
-          refuse(name, "is no count");
+          refuse_damaged(name, "is no count");
         }
         value = kind(number);
       } else {
@@ -71,12 +71,12 @@ class checkpoint_of {
     auto const& rows = saved.at<double>(history_name);
     for (std::size_t i = 0; i + 4 <= rows.size(); i += 4) {
       if (rows[i] != double(i / 4 + 1)) {
-        refuse(history_name, "does not count its iterations from 1");
+        refuse_damaged(history_name, "does not count its iterations from 1");
       }
       history.push_back({std::int64_t(i / 4 + 1), rows[i + 1], rows[i + 2], rows[i + 3]});
     }
     if (double(rows.size()) != 4 * saved.at<double>("iterations")[0]) {
-      refuse(history_name, "does not have four numbers of each iteration");
+      refuse_damaged(history_name, "does not have four numbers of each iteration");
     }
   }
 
@@ -104,9 +104,9 @@ class checkpoint_of {
  private:
   static constexpr char const* history_name = "history";
 
-  [[noreturn]] void refuse(char const* name, char const* problem) const {
+  [[noreturn]] void refuse_damaged(char const* name, char const* problem) const {
     files::detail::refuse(file_, std::string("dataset /") + name + " " + problem +
-                                     " (the checkpoint is damaged) remove the file");
+                                     " (the checkpoint is damaged); remove the file");
   }
 
   /// Returns the finite numbers of that array.
@@ -115,15 +115,15 @@ class checkpoint_of {
                                      std::size_t count) const {
     for (auto const& entry : saved.arrays) {
       if (entry.first == name && !std::holds_alternative<std::vector<Number>>(entry.second)) {
-        refuse(name, "is of another precision");
+        refuse_damaged(name, "is of another precision");
       }
     }
     auto const& values = saved.at<Number>(name);
     if (values.size() != count) {
-      refuse(name, "has another number of values");
+      refuse_damaged(name, "has another number of values");
     }
     if (!std::all_of(values.begin(), values.end(), [](Number x) { return std::isfinite(x); })) {
-      refuse(name, "holds values that are not finite");
+      refuse_damaged(name, "holds values that are not finite");
     }
     return values;
   }

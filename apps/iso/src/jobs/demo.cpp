@@ -454,10 +454,12 @@ class demonstration {
 }  // namespace
 
 demo_result demo(demo_request const& request, observer const& watch) {
-  ISO_VALIDATE(!request.backends.empty(), "demo: no backend (choose at least one)");
-  ISO_VALIDATE(request.size >= 8 && request.size <= 1024, "demo: size {} (from 8 to 1024)",
-               request.size);
-  ISO_VALIDATE(request.views >= 1 && request.views <= 10000, "demo: {} views (from 1 to 10000)",
+  ISO_VALIDATE(!request.backends.empty(),
+               "demo: no backend (at least one is needed); choose one by --backend");
+  ISO_VALIDATE(request.size >= 8 && request.size <= 1024,
+               "demo: size {} (must be from 8 to 1024); choose another by --size", request.size);
+  ISO_VALIDATE(request.views >= 1 && request.views <= 10000,
+               "demo: {} views (must be from 1 to 10000); choose another number by --views",
                request.views);
   return demonstration(request, watch).run();
 }

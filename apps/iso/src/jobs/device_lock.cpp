@@ -31,7 +31,7 @@ device_lock::device_lock(std::filesystem::path const& folder, std::string const&
   }
   ::close(file_);
   fail_argument(
-      "GPU {} is being measured by another process (each would have a part of it) start one "
+      "GPU {} is being measured by another process (each would have a part of it); start one "
       "process a GPU, give each its own by CUDA_VISIBLE_DEVICES, or leave cuda out by --backend",
       device);
 }

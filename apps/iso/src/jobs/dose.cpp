@@ -23,8 +23,8 @@ auto known_energy(std::string const& name, F&& f) {
   try {
     return f(name);
   } catch (invalid_argument const& unknown) {
-    throw invalid_argument(
-        message("unknown machine energy: {}, a file that ends in .csv", {unknown.what()}));
+    throw invalid_argument(message(
+        "an energy of the plan is a name, or a file that ends in .csv: {}", {unknown.what()}));
   }
 }
 
@@ -48,7 +48,7 @@ dose::point_kernel point_kernel_of(files::table_source const& table,
 /// Kernels of several energies.
 std::vector<dose::mono_kernel> mono_kernels_of(files::table_source const& table) {
   ISO_VALIDATE(!table.csv.empty() || table.name == "monte_carlo",
-               "kernel_per_bin with kernel '{}' (that is one kernel for a whole spectrum) choose "
+               "kernel_per_bin with kernel '{}' (that is one kernel for a whole spectrum); choose "
                "monte_carlo, or a file that ends in .csv with kernels of several energies",
                table.name);
   return table.csv.empty() ? dose::water_kernels()
@@ -70,9 +70,10 @@ dose::density_table density_table_of(files::table_source const& table) {
 }
 
 dose::cone_options cones_of(files::plan_description const& plan) {
-  ISO_VALIDATE(plan.placing == "equal_energy" || plan.placing == "equal_solid_angle",
-               "placing '{}' is not known (choose equal_energy or equal_solid_angle)",
-               plan.placing);
+  ISO_VALIDATE(
+      plan.placing == "equal_energy" || plan.placing == "equal_solid_angle",
+      "placing '{}' is not known (there are two); choose equal_energy or equal_solid_angle",
+      plan.placing);
   return {plan.cones, plan.azimuths,
           plan.placing == "equal_energy" ? dose::cone_placing::equal_energy
                                          : dose::cone_placing::equal_solid_angle};
@@ -81,7 +82,8 @@ dose::cone_options cones_of(files::plan_description const& plan) {
 dose::convolution_options convolution_options_of(files::plan_description const& plan) {
   ISO_VALIDATE(plan.engine == "lattice" || plan.engine == "voxel_lines" ||
                    plan.engine == "voxel_samples" || plan.engine == "non_voxel",
-               "engine '{}' is not known (choose lattice, voxel_lines, voxel_samples or non_voxel)",
+               "engine '{}' is not known (there are four); choose lattice, voxel_lines, "
+               "voxel_samples or non_voxel",
                plan.engine);
   dose::convolution_options options;
   options.engine = plan.engine == "lattice"         ? dose::dose_engine::lattice
@@ -120,7 +122,7 @@ placed_beam place(files::beam_description const& described, std::size_t number, 
     auto const region = dose::region_around(b, g, margin);
     // What copies of it have beside the voxels is the library's to judge.
     ISO_VALIDATE(region.size() < std::numeric_limits<std::int32_t>::max(),
-                 "a region of [{}, {}, {}] voxels (it must have fewer than 2^31) crop the volume, "
+                 "a region of [{}, {}, {}] voxels (it must have fewer than 2^31); crop the volume, "
                  "or take larger voxels",
                  region.extent[0], region.extent[1], region.extent[2]);
     return {b, region};
@@ -208,7 +210,7 @@ void find_maximum(dose_result& result) {
   if (!std::all_of(v.values.begin(), v.values.end(), [](auto x) { return std::isfinite(x); })) {
     throw invalid_argument(
         "iso dose: the dose is not finite everywhere (the numbers of the plan, its kernel or its "
-        "spectrum are beyond what the precision holds) try --precision double");
+        "spectrum are beyond what the precision holds); try --precision double");
   }
   auto const at =
       std::int64_t(std::max_element(v.values.begin(), v.values.end()) - v.values.begin());

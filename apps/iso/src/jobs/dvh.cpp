@@ -21,7 +21,9 @@ constexpr double beyond_largest = 1.02;  // curves end there, at no volume
 dvh::structure_options options_of(dvh_request const& request) {
   auto const& caps = request.caps;
   ISO_VALIDATE(caps == "none" || caps == "half-slice" || caps == "rounded",
-               "iso dvh: caps '{}' are not known (choose none, half-slice or rounded)", caps);
+               "iso dvh: caps '{}' are not known (there are three kinds); choose none, half-slice "
+               "or rounded",
+               caps);
   dvh::structure_options options;
   options.caps = caps == "none"      ? dvh::end_cap::none
                  : caps == "rounded" ? dvh::end_cap::rounded
@@ -93,8 +95,8 @@ dvh_entry entry_of(Exec const& exec,
   entry.volume = values[0] * mm3_per_cm3;
   entry.outside = values[1] * mm3_per_cm3 + report.outside;
   ISO_VALIDATE(entry.volume > 0,
-               "iso dvh: '{}' lies wholly outside of a dose's voxels (it gets no dose) are both in "
-               "one frame of reference?",
+               "iso dvh: '{}' lies wholly outside of a dose's voxels (it gets no dose); check that "
+               "both are in one frame of reference",
                name);
   entry.planes = report.planes;
   entry.contours = report.contours;
@@ -152,7 +154,7 @@ dvh_result run(Exec const& exec, dvh_request const& request, observer const& wat
     quantities.push_back(dvh::quantity_named(name));
   }
   ISO_VALIDATE(!request.doses.empty() && !request.structures.empty(),
-               "iso dvh: {} doses and {} structures (there must be one of each)",
+               "iso dvh: {} doses and {} structures (there must be one of each); give at least one",
                request.doses.size(), request.structures.size());
   watch.step(0, "preparing");
   auto const structures = structures_of(request);

@@ -21,10 +21,13 @@ static_assert(is_same<gamma::point_status::compared, gamma_status::compared> &&
 gamma::gamma_options options_of(gamma_request const& request) {
   auto const& between = request.interpolation;
   auto const& normalise = request.normalisation;
-  ISO_VALIDATE(between == "trilinear" || between == "tetrahedra" || between == "grid",
-               "interpolation '{}' is not known (choose trilinear, tetrahedra or grid)", between);
+  ISO_VALIDATE(
+      between == "trilinear" || between == "tetrahedra" || between == "grid",
+      "interpolation '{}' is not known (there are three); choose trilinear, tetrahedra or grid",
+      between);
   ISO_VALIDATE(normalise == "global" || normalise == "local" || normalise == "given",
-               "normalisation '{}' is not known (choose global, local or given)", normalise);
+               "normalisation '{}' is not known (there are three); choose global, local or given",
+               normalise);
   gamma::gamma_options options;
   options.between = between == "trilinear"    ? gamma::interpolation::trilinear
                     : between == "tetrahedra" ? gamma::interpolation::tetrahedra
@@ -72,7 +75,7 @@ gamma_result run(Exec const& exec, gamma_request const& request, observer const&
         result.reference_maximum = plan.reference_maximum();
         result.cut_off_dose = plan.cut_off_dose();
         ISO_VALIDATE(plan.cut_off_dose() <= plan.reference_maximum(),
-                     "iso gamma: no reference dose reaches the cut-off of {} (the largest is {}) "
+                     "iso gamma: no reference dose reaches the cut-off of {} (the largest is {}); "
                      "lower the cut-off",
                      plan.cut_off_dose(), plan.reference_maximum());
         gamma::gamma_values<float, space> const values(

@@ -72,30 +72,33 @@ inline std::int64_t block_of(iterative_request const& request, iterative_method 
 /// Throws iso::invalid_argument naming the first option that the method has not, or has to have.
 inline void check_options(iterative_request const& request, iterative_method method) {
   options_of_method const has(method);
-  auto const refuse = [&](bool given, bool has, char const* option) {
-    ISO_VALIDATE(has || !given, "iso reconstruct: --{} (method {} has no such option) leave it out",
-                 option, request.method);
+  auto const check_has = [&](bool given, bool has, char const* option) {
+    ISO_VALIDATE(has || !given,
+                 "iso reconstruct: --{} (method {} has no such option); leave it out", option,
+                 request.method);
   };
-  refuse(request.relaxation.has_value(), has.relaxation, "relaxation");
-  refuse(request.block.has_value(), has.block, "block");
-  ISO_VALIDATE(request.iterations >= 1, "iso reconstruct: --iterations {} (at least one)",
+  check_has(request.relaxation.has_value(), has.relaxation, "relaxation");
+  check_has(request.block.has_value(), has.block, "block");
+  ISO_VALIDATE(request.iterations >= 1,
+               "iso reconstruct: --iterations {} (at least one is needed); ask for 1 or more",
                request.iterations);
-  ISO_VALIDATE(request.block.value_or(1) >= 1, "iso reconstruct: --block {} (at least one view)",
+  ISO_VALIDATE(request.block.value_or(1) >= 1,
+               "iso reconstruct: --block {} (at least one view is needed); ask for 1 or more",
                *request.block);
-  refuse(request.order.has_value(), has.order, "order");
-  refuse(request.columns.has_value(), has.columns, "column-sums");
-  refuse(request.lower.has_value(), has.box, "lower");
-  refuse(request.upper.has_value(), has.box, "upper");
-  refuse(request.damping.has_value(), has.damping, "damping");
-  refuse(request.weight.has_value(), has.weight, "weight");
-  refuse(request.stop_gap.has_value(), has.weight, "stop-gap");
+  check_has(request.order.has_value(), has.order, "order");
+  check_has(request.columns.has_value(), has.columns, "column-sums");
+  check_has(request.lower.has_value(), has.box, "lower");
+  check_has(request.upper.has_value(), has.box, "upper");
+  check_has(request.damping.has_value(), has.damping, "damping");
+  check_has(request.weight.has_value(), has.weight, "weight");
+  check_has(request.stop_gap.has_value(), has.weight, "stop-gap");
   ISO_VALIDATE(
       request.damping.value_or(0) == 0 || (request.stop_residual == 0 && !request.stop_noise),
       "iso reconstruct: --damping with --stop-residual or --stop-noise (what lsqr tells is then "
-      "that of the damped problem) leave one out");
+      "that of the damped problem); leave one of them out");
   ISO_VALIDATE(!has.weight || request.weight.has_value(),
                "iso reconstruct: --method tv without --weight (how much variation costs is for you "
-               "to say) give --weight");
+               "to say); give --weight");
 }
 
 /// Counts volumes and sets of projections that a method holds at once: the table of
@@ -240,22 +243,24 @@ void iterate_scan(Exec const& exec, iterative_request const& request, ct::geomet
   using method = iterative_method;
   auto const known = std::find_if(iterations.begin(), iterations.end(),
                                   [&](auto const& entry) { return entry.first == request.method; });
-  ISO_VALIDATE(known != iterations.end(), "iso reconstruct: method '{}' is not known",
+  ISO_VALIDATE(known != iterations.end(),
+               "iso reconstruct: method '{}' is not known (it is none of the iterations); see iso "
+               "reconstruct --help",
                request.method);
   method const by = known->second;
   check_options(request, by);
   double const least_gap = sizeof(T) == 4 ? 1e-5 : 0;
   double const gap = request.stop_gap.value_or(1e-3);
   ISO_VALIDATE(gap == 0 || gap >= least_gap,
-               "iso reconstruct: --stop-gap {} in float (a gap is off by about {} there) give "
+               "iso reconstruct: --stop-gap {} in float (a gap is off by about {} there); give "
                "--precision double",
                gap, least_gap);
   auto const named = [](std::optional<std::string> const& given, char const* what,
                         std::string const& first, std::string const& second) {
     auto const name = given.value_or(first);
     ISO_VALIDATE(name == first || name == second,
-                 "iso reconstruct: {} '{}' is not known (choose {} or {})", what, name, first,
-                 second);
+                 "iso reconstruct: {} '{}' is not known (there are two); choose {} or {}", what,
+                 name, first, second);
     return name == first;
   };
   auto const order = named(request.order, "order", default_order, "sequential")
@@ -317,10 +322,9 @@ void iterate_scan(Exec const& exec, iterative_request const& request, ct::geomet
         .iterations = request.iterations, .relative_residual = request.stop_residual, .gap = gap};
     if (request.stop_noise) {
       rules.noise = ct::noise_of_counts<Exec, T>(exec, b, *request.stop_noise, {masks.readings});
-      ISO_VALIDATE(
-          is_finite(rules.noise),
-          "iso reconstruct: --stop-noise (readings are too large to be of counted photons) "
-          "mask them or leave it out");
+      ISO_VALIDATE(is_finite(rules.noise),
+                   "iso reconstruct: --stop-noise (readings are too large to be of counted "
+                   "photons); mask them, or leave --stop-noise out");
     }
     checkpoint_of<T, Exec> const checkpoint(
         exec, request.checkpoint,
@@ -340,8 +344,8 @@ void iterate_scan(Exec const& exec, iterative_request const& request, ct::geomet
       checkpoint.restore(made, result.history);
       result.resumed = std::int64_t(result.history.size());
       ISO_VALIDATE(result.resumed <= request.iterations,
-                   "iso reconstruct: --iterations {} (the checkpoint has made {}) ask for as many, "
-                   "or name another file",
+                   "iso reconstruct: --iterations {} (the checkpoint has made {}); ask for as "
+                   "many, or name another file",
                    request.iterations, result.resumed);
       rules.proceed = [&](ct::iteration const& now) {
         doing = now.gap == now.gap ? message("gap {:.2e}", {now.gap})

@@ -106,12 +106,15 @@ matrix_result generate_in(Exec const& exec, std::string const& values, Law const
   if (values == "float") {
     return generate_on<float>(exec, law, watch);
   }
-  ISO_VALIDATE(values == "double", "values '{}' are not known (half, float, double)", values);
+  ISO_VALIDATE(values == "double",
+               "values '{}' are not known (there are three types); choose half, float or double",
+               values);
   return generate_on<double>(exec, law, watch);
 }
 
 synthetic::pencil_beams field_of(matrix_request const& r) {
-  ISO_VALIDATE(r.size >= 1 && r.size <= 1290, "size {} (from 1 to 1290 voxels a side)", r.size);
+  ISO_VALIDATE(r.size >= 1 && r.size <= 1290,
+               "size {} (must be from 1 to 1290 voxels a side); choose another by --size", r.size);
   synthetic::pencil_beams field;
   field.voxels = grid::centred({r.size, r.size, r.size}, {r.spacing, r.spacing, r.spacing});
   field.angle = r.angle / 180 * std::numbers::pi;
@@ -154,7 +157,10 @@ matrix_result generate_for(Exec const& exec, matrix_request const& request, obse
       return result;
     }
   }
-  fail_argument("kind '{}' is not known (iso matrix generate --help lists them)", request.kind);
+  fail_argument(
+      "kind '{}' is not known (it is none of the tables nor pencil-beams); see iso matrix generate "
+      "--help",
+      request.kind);
 }
 
 std::uint64_t hash_bytes(std::uint64_t hash, void const* from, std::size_t count) {
@@ -204,8 +210,7 @@ conversion_counts narrow_all(host_matrix& m, std::vector<double> const& wide, do
       double const now = narrow(wide[i], kept);
       ISO_VALIDATE(
           std::isfinite(now),
-          "entry ({}, {}) is {} (too large for the type that is asked for) choose float or "
-          "double",
+          "entry ({}, {}) is {} (too large for the type that is asked for); choose float or double",
           row, m.indices[i], wide[i]);
       counts.lost += now == 0 && wide[i] != 0 ? 1 : 0;
       counts.subnormal += now != 0 && std::abs(now) < normal ? 1 : 0;
@@ -271,7 +276,9 @@ conversion_counts convert_values(host_matrix& matrix, std::string const& values)
   if (values == "float") {
     return narrow_all<float>(matrix, wide, 0x1p-126);
   }
-  ISO_VALIDATE(values == "double", "values '{}' are not known (half, float, double)", values);
+  ISO_VALIDATE(values == "double",
+               "values '{}' are not known (there are three types); choose half, float or double",
+               values);
   return narrow_all<double>(matrix, wide, 0x1p-1022);
 }
 

@@ -16,7 +16,8 @@ namespace {
 
 std::optional<summation> sum_named(std::string const& name) {
   ISO_VALIDATE(name == "automatic" || name == "ordered" || name == "reproducible",
-               "sum '{}' is not known (automatic, ordered, reproducible)", name);
+               "sum '{}' is not known (there are three); choose automatic, ordered or reproducible",
+               name);
   return name == "automatic" ? std::optional<summation>()
          : name == "ordered" ? summation::ordered
                              : summation::reproducible;
@@ -29,7 +30,9 @@ std::optional<matrix_format> format_named(std::string const& name) {
       return format;
     }
   }
-  ISO_VALIDATE(name == "auto", "format '{}' is not known (apply_formats lists them)", name);
+  ISO_VALIDATE(name == "auto",
+               "format '{}' is not known (it is none of those stored); see iso matrix apply --help",
+               name);
   return {};
 }
 
@@ -39,7 +42,7 @@ std::vector<double> filled(std::optional<std::vector<double>> const& given, std:
     return std::vector<double>(std::size_t(length), preset);
   }
   ISO_VALIDATE(std::int64_t(given->size()) == length,
-               "{} has {} numbers (the matrix wants {}) is --transpose missing, or too much?", name,
+               "{} has {} numbers (the matrix wants {}); add --transpose, or leave it out", name,
                std::int64_t(given->size()), length);
   return *given;
 }
@@ -63,8 +66,8 @@ apply_result apply_to(Exec const& exec, files::host_matrix const& m, apply_reque
   auto const format = format_named(request.format);
   bool const halves = std::holds_alternative<files::host_matrix::half_bits>(m.values);
   ISO_VALIDATE(!is_row_block(format) || halves,
-               "format '{}' (it is for values of 16 bits) convert the matrix: iso matrix convert "
-               "--values half",
+               "format '{}' (it is for values of 16 bits); convert the matrix by iso matrix "
+               "convert --values half",
                request.format);
   using direction = sparse::dose_matrix_options::directions;
   auto const to = turned ? direction::transposed : direction::forward;

@@ -221,7 +221,8 @@ void bench_on(Exec const& exec, std::string const& name, files::host_matrix cons
 
 bench_result bench_matrix(files::host_matrix const& matrix, bench_request const& request,
                           observer const& watch) {
-  ISO_VALIDATE(!request.backends.empty(), "bench: no backend (choose at least one)");
+  ISO_VALIDATE(!request.backends.empty(),
+               "bench: no backend (at least one is needed); choose one by --backend");
   bench_state state;
   auto& result = state.result;
   for (auto const& name : request.backends) {

@@ -30,9 +30,8 @@ void check_free(Exec const& exec, std::int64_t bytes, char const* what) {
   auto const facts = backend::facts(exec);
   if (facts.memory_free_bytes > 0 && bytes > facts.memory_free_bytes) {
     throw out_of_memory(
-        message("{}: {} bytes do not fit the memory of backend {} ({} bytes are free{}) ask for "
-                "less, or "
-                "use a larger machine or limit",
+        message("{}: {} bytes do not fit the memory of backend {} ({} bytes are free{}); ask for "
+                "less, or use a larger machine or limit",
                 {iso::detail::as_message_arg(what), iso::detail::as_message_arg(bytes),
                  iso::detail::as_message_arg(facts.backend),
                  iso::detail::as_message_arg(facts.memory_free_bytes),
@@ -47,7 +46,7 @@ inline void check_free(std::int64_t bytes, char const* what) {
   auto const free = memory.available;
   if (free > 0 && std::uint64_t(bytes) > free) {
     throw out_of_memory(
-        message("{}: {} bytes do not fit the memory ({} bytes are free{}) ask for less, or use a "
+        message("{}: {} bytes do not fit the memory ({} bytes are free{}); ask for less, or use a "
                 "larger machine or limit",
                 {iso::detail::as_message_arg(what), iso::detail::as_message_arg(bytes),
                  iso::detail::as_message_arg(std::int64_t(free)),
@@ -78,7 +77,7 @@ auto guard_memory(Exec const& exec, std::int64_t bytes, char const* what, Alloca
     throw;
   } catch (std::exception const&) {
     throw out_of_memory(
-        message("{}: {} bytes could not be allocated ({} bytes are free{}) ask for less",
+        message("{}: {} bytes could not be allocated ({} bytes are free{}); ask for less",
                 {iso::detail::as_message_arg(what), iso::detail::as_message_arg(bytes),
                  iso::detail::as_message_arg(backend::facts(exec).memory_free_bytes),
                  iso::detail::as_message_arg(bound_of(exec))}),

@@ -14,7 +14,7 @@ namespace iso::jobs {
 template <class F>
 auto in_precision(std::string const& backend, std::string const& precision, F const& f) {
   ISO_VALIDATE(precision == "float" || precision == "double",
-               "precision '{}' is not known (choose float or double)", precision);
+               "precision '{}' is not known (there are two); choose float or double", precision);
   decltype(f(Kokkos::Serial(), float())) result;
   backend::with_name(backend, [&](auto tag) {
     typename decltype(tag)::execution_space const exec;

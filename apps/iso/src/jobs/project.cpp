@@ -18,7 +18,8 @@ grid grid_of(project_request const& request) {
     return make_grid(request.volume);
   }
   ISO_VALIDATE(request.phantom_size >= 1 && request.phantom_size <= 8192,
-               "phantom size {} (from 1 to 8192 voxels a side)", request.phantom_size);
+               "phantom size {} (must be from 1 to 8192 voxels a side); choose another by --size",
+               request.phantom_size);
   double const spacing = request.phantom_width / double(request.phantom_size);
   std::int64_t const n = request.phantom_size;
   return grid::centred({n, n, n}, {spacing, spacing, spacing});

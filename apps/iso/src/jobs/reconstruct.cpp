@@ -57,7 +57,8 @@ Value value_of(names<Value, Size> const& known, std::string const& name, std::st
     }
     choices += (choices.empty() ? "" : ", ") + std::string(key);
   }
-  fail_argument("{} '{}' is not known (choose one of {})", what, name, choices);
+  fail_argument("{} '{}' is not known (it is none of those there are); choose one of {}", what,
+                name, choices);
 }
 
 template <class Value, std::size_t Size>
@@ -183,7 +184,7 @@ double reach_of(reconstruct_request const& request) {
 void check_placed(files::host_volume const& given, grid const& box, char const* what) {
   auto const& n = given.extent;
   ISO_VALIDATE(n[0] == box.extent[0] && n[1] == box.extent[1] && n[2] == box.extent[2],
-               "iso reconstruct: --{} has {} x {} x {} voxels (the result has {} x {} x {}) give "
+               "iso reconstruct: --{} has {} x {} x {} voxels (the result has {} x {} x {}); give "
                "--like with it",
                what, n[0], n[1], n[2], box.extent[0], box.extent[1], box.extent[2]);
   auto const on = make_grid(given);
@@ -191,12 +192,11 @@ void check_placed(files::host_volume const& given, grid const& box, char const* 
     char const* const name = axis == 0 ? "x" : axis == 1 ? "y" : "z";
     double const step = box.spacing[axis];
     double const near = 1e-3 * step;
-    ISO_VALIDATE(
-        std::abs(on.spacing[axis] - step) * double(n[std::size_t(axis)]) < near &&
-            std::abs(on.origin[axis] - box.origin[axis]) < near,
-        "iso reconstruct: --{}: the volume lies on other voxels than the result (axis {}: voxels "
-        "of {} mm from {} mm, the result's of {} from {}) give --like with it",
-        what, name, on.spacing[axis], on.origin[axis], step, box.origin[axis]);
+    ISO_VALIDATE(std::abs(on.spacing[axis] - step) * double(n[std::size_t(axis)]) < near &&
+                     std::abs(on.origin[axis] - box.origin[axis]) < near,
+                 "iso reconstruct: --{}: the volume lies on other voxels than the result (axis {}: "
+                 "voxels of {} mm from {} mm, the result's of {} from {}); give --like with it",
+                 what, name, on.spacing[axis], on.origin[axis], step, box.origin[axis]);
   }
 }
 
@@ -204,8 +204,8 @@ void check_shapes(reconstruct_request const& request, ct::geometry const& g) {
   auto const& n = request.shape;
   ISO_VALIDATE(
       request.phantom_width || (n[0] == g.num_views() && n[1] == g.num_u() && n[2] == g.num_v()),
-      "{}: {} views of {} x {} readings (the geometry has {} views of {} x {} pixels) make them "
-      "agree",
+      "{}: {} views of {} x {} readings (the geometry has {} views of {} x {} pixels); give the "
+      "geometry of these projections",
       command_of(request), n[0], n[1], n[2], g.num_views(), g.num_u(), g.num_v());
   if (!request.iterative) {
     return;
@@ -215,7 +215,7 @@ void check_shapes(reconstruct_request const& request, ct::geometry const& g) {
     auto const& m = given.reading_mask->extent;
     ISO_VALIDATE(m[0] == g.num_views() && m[1] == g.num_u() && m[2] == g.num_v(),
                  "iso reconstruct: --reading-mask has {} views of {} x {} numbers (the scan has {} "
-                 "of {} x {}) make them agree",
+                 "of {} x {}); write the mask in the scan's shape",
                  m[0], m[1], m[2], g.num_views(), g.num_u(), g.num_v());
   }
   auto const box = grid_of(request, g, {});
@@ -238,19 +238,18 @@ void check_counted(std::vector<float> const& readings, std::vector<float> const&
     counted += mask[i] != 0 ? 1 : 0;
     told += mask[i] != 0 && readings[i] != 0 ? 1 : 0;
   }
-  ISO_VALIDATE(
-      told > 0,
-      "iso reconstruct: --reading-mask leaves {} of {} readings, none of which differs from "
-      "zero (there is nothing to reconstruct) check where the mask is 0",
-      counted, mask.size());
+  ISO_VALIDATE(told > 0,
+               "iso reconstruct: --reading-mask leaves {} of {} readings, none of which differs "
+               "from zero (there is nothing to reconstruct); check where the mask is 0",
+               counted, mask.size());
 }
 
 void check_readings(reconstruct_request const& request) {
   auto const& n = request.shape;
   auto const& readings = request.projections;
   ISO_VALIDATE(std::int64_t(readings.size()) == n[0] * n[1] * n[2],
-               "{}: {} readings ({} views of {} x {} pixels were announced)", command_of(request),
-               readings.size(), n[0], n[1], n[2]);
+               "{}: {} readings ({} views of {} x {} pixels were announced); give as many",
+               command_of(request), readings.size(), n[0], n[1], n[2]);
   std::vector<float> const all;
   auto const& mask = request.iterative && request.iterative->reading_mask
                          ? request.iterative->reading_mask->values
@@ -263,15 +262,14 @@ void check_readings(reconstruct_request const& request) {
     auto const at = std::int64_t(i);
     fail_argument(
         "{}: view {}, pixel ({}, {}): the reading is {} (every one must be finite, or it would "
-        "spoil its row) replace it",
+        "spoil its row); replace it by a number",
         command_of(request), at / (n[1] * n[2]), at / n[2] % n[1], at % n[2], readings[i]);
   }
   check_counted(readings, mask);
   ISO_VALIDATE(request.adjoint_of ||
                    std::any_of(readings.begin(), readings.end(), [](float x) { return x != 0; }),
                "iso reconstruct: all {} readings are zero (nothing lay in the beam, so that there "
-               "is nothing "
-               "to reconstruct) check where the projections come from",
+               "is nothing to reconstruct); check where the projections come from",
                readings.size());
 }
 
@@ -306,15 +304,14 @@ reconstruct_result run(Exec const& exec, reconstruct_request const& request,
       !filtered || result.blind_views < result.views || g.num_v() > 1 ||
           volume_grid.extent[2] % 2 != 0,
       "iso reconstruct: none of the {} views sees the middle of any voxel of the volume (its {} "
-      "slices lie beside the only row of pixels, and the result would be zero) choose an odd "
+      "slices lie beside the only row of pixels, and the result would be zero); choose an odd "
       "number of slices by --extent, or an iterative method with the adjoint",
       result.views, volume_grid.extent[2]);
-  ISO_VALIDATE(
-      result.blind_views < result.views,
-      "{}: none of the {} views sees any voxel of the volume (the result would be zero) check the "
-      "detector's place in the geometry, --extent and --spacing; a volume in the patient's "
-      "coordinates wants --isocentre",
-      command_of(request), result.views);
+  ISO_VALIDATE(result.blind_views < result.views,
+               "{}: none of the {} views sees any voxel of the volume (the result would be zero); "
+               "check the detector's place in the geometry, --extent and --spacing, and give "
+               "--isocentre for a volume in the patient's coordinates",
+               command_of(request), result.views);
   auto const keep = [&](volume_view<T, space> const& volume) {
     auto const values = fetch(exec, volume.data);
     result.hash = hash_text(hash_bits<T>(values));

@@ -59,12 +59,13 @@ ct::projector projector_named(std::string_view name) {
     }
     list += (list.empty() ? "" : ", ") + std::string(known.name);
   }
-  fail_argument("method '{}' is not known (choose one of {})", name, list);
+  fail_argument("method '{}' is not known (it is none of those there are); choose one of {}", name,
+                list);
 }
 
 iso::summation summation_named(std::string_view name) {
   ISO_VALIDATE(name == "ordered" || name == "reproducible",
-               "sum '{}' is not known (choose ordered or reproducible)", name);
+               "sum '{}' is not known (there are two); choose ordered or reproducible", name);
   return name == "ordered" ? iso::summation::ordered : iso::summation::reproducible;
 }
 

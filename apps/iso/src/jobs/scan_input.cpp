@@ -47,7 +47,7 @@ Kokkos::View<T*, typename Exec::memory_space> numbers_on(Exec const& exec,
 void check_field(std::optional<files::image_stack> const& field, extents const& n,
                  char const* name) {
   ISO_VALIDATE(!field || (field->extent[1] == n[1] && field->extent[2] == n[2]),
-               "{}: images of {} x {} pixels (those of the scan have {} x {}) take fields of the "
+               "{}: images of {} x {} pixels (those of the scan have {} x {}); take fields of the "
                "same detector",
                name, field ? field->extent[1] : 0, field ? field->extent[2] : 0, n[1], n[2]);
 }
@@ -85,8 +85,9 @@ std::pair<ct::pixel_mask<typename Exec::memory_space>, std::int64_t> dead_of(
   exec.fence("iso::jobs::scan_input: dead pixels found");
   for (auto const& [u, v] : request.dead) {
     ISO_VALIDATE(u >= 0 && u < n[1] && v >= 0 && v < n[2],
-                 "dead pixel ({}, {}) (the detector has {} x {} pixels, counted from 0)", u, v,
-                 n[1], n[2]);
+                 "dead pixel ({}, {}) (the detector has {} x {} pixels, counted from 0); correct "
+                 "its line in --dead-pixels",
+                 u, v, n[1], n[2]);
     host(std::size_t(u), std::size_t(v)) = 1;
   }
   // Without response no line integral can be told, whether or not somebody looked for such pixels.
@@ -102,10 +103,10 @@ std::pair<ct::pixel_mask<typename Exec::memory_space>, std::int64_t> dead_of(
   }
   ISO_VALIDATE(responding > 0,
                "flat field: no pixel reads more than the dark field (the beam was off, or the two "
-               "are exchanged) take flats with the beam on");
+               "are exchanged); take flats with the beam on");
   ISO_VALIDATE(count < std::int64_t(open.size()),
                "dead pixels: all {} pixels of the detector are dead (none is left to replace them "
-               "from) check the flats and darks",
+               "from); check the flats and darks",
                count);
   Kokkos::deep_copy(exec, mask, host);
   exec.fence("iso::jobs::scan_input: dead pixels in place");
@@ -153,12 +154,14 @@ scan_result run(Exec const& exec, scan_request& request, observer const& watch) 
   auto const g = make_geometry(request.geometry);
   auto const& n = request.readings.extent;
   ISO_VALIDATE(n[0] == g.num_views() && n[1] == g.num_u() && n[2] == g.num_v(),
-               "{} images of {} x {} pixels (the geometry has {} views of {} x {}) make them agree",
+               "{} images of {} x {} pixels (the geometry has {} views of {} x {}); give the "
+               "geometry of these images",
                n[0], n[1], n[2], g.num_views(), g.num_u(), g.num_v());
   auto const& mask = request.mask;
-  ISO_VALIDATE(mask.empty() || mask.size() == request.readings.values.size(),
-               "mask of readings: {} numbers (there are {} readings) make them agree", mask.size(),
-               request.readings.values.size());
+  ISO_VALIDATE(
+      mask.empty() || mask.size() == request.readings.values.size(),
+      "mask of readings: {} numbers (there are {} readings); write the mask in the scan's shape",
+      mask.size(), request.readings.values.size());
   scan_result result;
   result.geometry = std::move(request.geometry);
   result.shape = n;
@@ -168,8 +171,8 @@ scan_result run(Exec const& exec, scan_request& request, observer const& watch) 
     auto const p = on_device<float>(exec, request.readings.values, n);
     if (!request.already_integrals) {
       ISO_VALIDATE(request.flats || request.white,
-                   "no flat field (readings say nothing without that of an open beam) give --flats "
-                   "or --white, or --line-integrals where the images hold those");
+                   "no flat field (readings say nothing without that of an open beam); give "
+                   "--flats or --white, or --line-integrals where the images hold those");
       check_field(request.flats, n, "flat fields");
       check_field(request.darks, n, "dark fields");
       auto const dark = field_of(exec, request.darks, 0, n);
@@ -202,8 +205,8 @@ scan_result run(Exec const& exec, scan_request& request, observer const& watch) 
     std::int64_t const hidden = std::count(mask.begin(), mask.end(), 0.0F);
     ISO_VALIDATE(
         result.opaque == 0 || result.opaque < std::int64_t(result.projections.size()) - hidden,
-        "all {} readings are too dark to tell a line integral (hardly a photon has reached "
-        "the detector) check whether the beam was on, and the flats and darks",
+        "all {} readings are too dark to tell a line integral (hardly a photon has reached the "
+        "detector); check whether the beam was on, and the flats and darks",
         result.opaque);
   }
   watch.step(1, "readings corrected");

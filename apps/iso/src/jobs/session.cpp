@@ -27,13 +27,13 @@ void check_devices() {
   }
   if (backend::count_devices() == 0) {
     throw error(
-        "no GPU is found (this build is for GPUs and cannot start without) look at the driver and "
-        "at CUDA_VISIBLE_DEVICES, or use a build for processors alone");
+        "no GPU is found (this build is for GPUs and cannot start without); check the driver and "
+        "CUDA_VISIBLE_DEVICES, or use a build for processors alone");
   }
   int const devices = Kokkos::num_devices();
   char const* const asked = std::getenv("KOKKOS_DEVICE_ID");
   ISO_VALIDATE(asked == nullptr || std::atoi(asked) < devices,
-               "environment variable KOKKOS_DEVICE_ID is '{}' (there are {} GPUs, counted from 0) "
+               "environment variable KOKKOS_DEVICE_ID is '{}' (there are {} GPUs, counted from 0); "
                "set it so, or unset it",
                asked, devices);
 }
@@ -77,11 +77,10 @@ void check_stacks(int threads) {
   if (std::string_view(memory.bound).find("ulimit") != std::string_view::npos &&
       all > memory.available) {
     throw out_of_memory(
-        message(
-            "{} threads with stacks of {} bytes do not fit the memory ({} bytes are free{}) set "
-            "OMP_NUM_THREADS or OMP_STACKSIZE lower, or raise the limit",
-            {threads, std::int64_t(stack), std::int64_t(memory.available),
-             std::string_view(memory.bound)}),
+        message("{} threads with stacks of {} bytes do not fit the memory ({} bytes are free{}); "
+                "set OMP_NUM_THREADS or OMP_STACKSIZE lower, or raise the limit",
+                {threads, std::int64_t(stack), std::int64_t(memory.available),
+                 std::string_view(memory.bound)}),
         all, memory.available);
   }
 }
@@ -92,8 +91,8 @@ void check_threads(int wanted) {
   int const granted = backend::count_granted_threads(wanted);
   ISO_VALIDATE(
       granted >= wanted,
-      "OpenMP grants {} of {} threads for certain (with fewer than it asks for Kokkos "
-      "stands still) unset OMP_THREAD_LIMIT and OMP_DYNAMIC, or ask for fewer by --threads",
+      "OpenMP grants {} of {} threads for certain (with fewer than it asks for Kokkos stands "
+      "still); unset OMP_THREAD_LIMIT and OMP_DYNAMIC, or ask for fewer by --threads",
       granted, wanted);
 }
 
@@ -112,11 +111,11 @@ std::optional<int> choose_device(std::optional<int> local_rank, int ranks, int d
   }
   ISO_VALIDATE(local_rank,
                "{} processes share {} GPUs (the launcher does not tell this one its number on the "
-               "node) set CUDA_VISIBLE_DEVICES for each, or leave cuda out by --backend",
+               "node); set CUDA_VISIBLE_DEVICES for each, or leave cuda out by --backend",
                ranks, devices);
   ISO_VALIDATE(*local_rank < devices,
                "process {} of this node has no GPU (there are {}, counted from 0 like the "
-               "processes) start at most {} a node, or leave cuda out by --backend",
+               "processes); start at most {} a node, or leave cuda out by --backend",
                *local_rank, devices, devices);
   return local_rank;
 }
@@ -149,8 +148,8 @@ session::session(int threads, std::optional<int> device) {
     Kokkos::finalize();
   }
   ISO_VALIDATE(enough,
-               "a thread has a stack of {} bytes (kernels want {}, and crash without) raise "
-               "OMP_STACKSIZE or unset it, and look at ulimit -s",
+               "a thread has a stack of {} bytes (kernels want {}, and crash without); raise "
+               "OMP_STACKSIZE or unset it, and check ulimit -s",
                stack, backend::enough_stack);
 }
 
@@ -188,7 +187,8 @@ void observer::step(double fraction, std::string const& what) const {
     progress(fraction, what);
   }
   if (cancelled && cancelled()) {
-    throw iso::cancelled("cancelled");
+    throw iso::cancelled(
+        "cancelled (it was interrupted, and no file is left half-written); start it again");
   }
 }
 

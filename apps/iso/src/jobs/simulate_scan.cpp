@@ -32,11 +32,14 @@ std::vector<float> read_by(Exec const& exec, synthetic::detector const& d, std::
 
 simulated_scan simulate_scan(simulated_scan_request const& request, observer const& watch) {
   auto const& n = request.extent;
-  ISO_VALIDATE(request.photons > 0, "simulated scan: {} photons (must be positive)",
+  ISO_VALIDATE(request.photons > 0,
+               "simulated scan: {} photons (must be positive); give the counts of a pixel in the "
+               "open beam by --photons",
                request.photons);
   ISO_VALIDATE(request.flats >= 1 && request.darks >= 1,
-               "simulated scan: {} flat and {} dark images (at least one of each)", request.flats,
-               request.darks);
+               "simulated scan: {} flat and {} dark images (at least one of each is needed); give "
+               "more by --flats and --darks",
+               request.flats, request.darks);
   synthetic::detector d;
   d.photons = request.photons;
   d.gain_spread = request.gain_spread;

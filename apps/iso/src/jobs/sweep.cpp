@@ -158,7 +158,7 @@ class measurement {
     limits most{{}, caches_of(exec)};
     if (found != known.end()) {
       ISO_VALIDATE(found->processor == processor,
-                   "sweep: '{}' holds results of {} (this is {}) choose another --output",
+                   "sweep: '{}' holds results of {} (this is {}); choose another --output",
                    request_.output.native(), found->processor, processor);
       most.rates = rates_of(found->rates);
     } else {
@@ -239,7 +239,7 @@ class measurement {
     while (int(point.seconds.size()) < request_.what.repeats ||
            (spent < request_.what.seconds && int(point.seconds.size()) < max_samples)) {
       if (watch_.cancelled && watch_.cancelled()) {
-        throw cancelled("cancelled (the points before are kept; the same command goes on)");
+        throw cancelled("cancelled (the points before are kept); repeat the command to go on");
       }
       point.seconds.push_back(time_calls(exec, ready, point.calls));
       spent += point.seconds.back() * double(point.calls);

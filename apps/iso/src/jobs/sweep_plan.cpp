@@ -60,7 +60,7 @@ class sweep_planner {
     }
     ISO_VALIDATE(!plan_.empty(),
                  "sweep: no point is left to measure (its sets name backends that are not in this "
-                 "build, or that --backend leaves out) choose others");
+                 "build, or that --backend leaves out); choose other backends");
     return std::move(plan_);
   }
 

@@ -20,7 +20,7 @@ void choose_vectors(int bytes) {
   backend::set_host_vector_bytes(64);
   int const most = backend::host_vector_bytes();
   backend::set_host_vector_bytes(before);
-  fail_argument("vectors of {} bytes (this processor has {} at most) choose what it has", bytes,
+  fail_argument("vectors of {} bytes (this processor has {} at most); choose at most that", bytes,
                 most);
 }
 

@@ -114,11 +114,16 @@ void compare(verify_request const& request, operation const& what,
 }  // namespace
 
 report verify(verify_request const& request, observer const& watch) {
-  ISO_VALIDATE(!request.backends.empty(), "verify: no backend (choose at least one)");
-  ISO_VALIDATE(request.repeats >= 1 && request.repeats <= 1000,
-               "verify: {} repetitions (from 1 to 1000)", request.repeats);
+  ISO_VALIDATE(!request.backends.empty(),
+               "verify: no backend (at least one is needed); choose one by --backend");
+  ISO_VALIDATE(
+      request.repeats >= 1 && request.repeats <= 1000,
+      "verify: {} repetitions (must be from 1 to 1000); choose another number by --repeats",
+      request.repeats);
   for (int const count : request.threads) {
-    ISO_VALIDATE(count >= 1 && count <= 1024, "verify: {} threads (from 1 to 1024)", count);
+    ISO_VALIDATE(count >= 1 && count <= 1024,
+                 "verify: {} threads (must be from 1 to 1024); choose another number by --threads",
+                 count);
     if (std::ranges::find(request.backends, "openmp") != request.backends.end()) {
       check_threads(count);
     }
