@@ -73,6 +73,13 @@ check_words() {
     xargs -r grep -HnE 'TODO|FIXME|\bXXX\b|placeholder' || true)"
 }
 
+check_messages() {
+  python3 scripts/lint_messages.py --self-test >/dev/null || fail "scripts/lint_messages.py fails its own test" "Mend it."
+  # shellcheck disable=SC2046
+  wrong "messages read 'problem (reason); advice' (docs/adr/0006-errors-and-messages.md)" \
+    "$(python3 scripts/lint_messages.py $(files core backends algorithms files apps cases | grep -E '\.(cpp|hpp|in)$') || true)"
+}
+
 check_layers() {
   wrong "core/ and algorithms/ name no backend; backends/ does" \
     "$(in_code 'KOKKOS_ENABLE_|__CUDA_ARCH__|cuda_runtime|Kokkos::(Cuda|OpenMP|Threads|Serial|HIP|SYCL)\b|ISO_(HAS|IF)_(CUDA|OPENMP|THREADS)|\bomp_' core algorithms)"
@@ -126,6 +133,7 @@ check_tidy() {
 python3 scripts/lint_view_index.py --self-test >/dev/null || fail "scripts/lint_view_index.py fails its own test" "Mend it."
 check_format
 check_words
+check_messages
 check_layers
 [ -z "$headers" ] || check_headers
 [ -z "$tidy" ] || check_tidy

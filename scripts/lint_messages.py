@@ -1,0 +1,225 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Checks the messages of exceptions: docs/adr/0006-errors-and-messages.md has the grammar.
+
+    prefix: problem (reason); advice
+
+This is a reading of the text. A message is seen where its words stand in a call that throws: in
+ISO_VALIDATE, fail_argument, `throw some_error(...)`, refuse, refuse_it and refuse_line, an HDF5
+handle, or a table called `sentences`. Of `a ? b : c` both are read, of `a + b` what is no literal counts as a
+word, as a {} of fmt does. Words that come from elsewhere are not seen.
+
+Usage: lint_messages.py [--list] FILE...   prints file:line of each; exit status 1 where one is
+       lint_messages.py --self-test
+"""
+import re
+import sys
+
+# What an advice begins with. Another verb is added here.
+VERBS = set("""
+add align allocate ask begin bin call check choose clamp compare convert copy correct count crop
+discard displace divide draw end export fetch find fit free give guess increase install join
+keep leave let level link lower make mask measure move name number obtain pass project put raise
+read register remove rename repeat replace resample reserve revise round run scale scan see set
+shift shorten sort split start store swap tabulate take transpose try turn unset use wait write
+""".split())
+
+LITERAL = r'"(?:\\.|[^"\\\n])*"'
+# Callee, and which argument holds the message (-1: the last one).
+CALLS = [
+    (re.compile(r"\bISO_VALIDATE\s*\("), 1),
+    (re.compile(r"\bfail_argument\s*\("), 0),
+    (re.compile(r"\bthrow\s+(?:\w+::)*(?:\w*error|invalid_argument|out_of_memory|cancelled)\s*\("),
+     0),
+    (re.compile(r"(?<![\w.])(?:\w+::)*refuse(?:_it)?\s*\((?=[^()]*[,(])"), -1),
+    (re.compile(r"\brefuse_line\s*\("), 0),
+    (re.compile(r"\breturn\s*\{path,"), -1),
+    (re.compile(r"\b(?:detail::)?(?:hdf5_)?handle\s+(?:const\s+)?\w+\s*\("), -1),
+]
+TABLE = re.compile(r"\bsentences\[\]\s*=\s*\{")
+WRAPPER = re.compile(r"^(?:fmt::format|(?:iso::)?message|std::string|error|out_of_memory)\s*\(")
+LIBRARY = ("core/", "backends/", "algorithms/")
+PREFIX = re.compile(r"^(?:iso::[\w:]*(?:\{\})?|\{\})(?:, line \{\})?(?:: | (?=has |absorbs ))")
+OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*|"
+                    r"\biso (?:demo|dose|dvh|gamma|info|matrix|project|reconstruct|sweep|verify)\b")
+
+
+def without_comments(text):
+    """Comments become blanks, line for line; strings stay."""
+    pattern = LITERAL + r"|'(?:\\.|[^'\\\n])+'|//[^\n]*|/\*.*?\*/"
+    return re.sub(pattern, lambda m: m.group() if m.group()[0] in "\"'" else
+                  re.sub(r"[^\n]", " ", m.group()), text, flags=re.S)
+
+
+def split(text, separator, start=0):
+    """Parts of `text` between separators outside of brackets and strings, each with where it
+    begins, up to the bracket that closes what is open at `start`; and where that stands."""
+    parts, depth, begin, at = [], 0, start, start
+    while at < len(text):
+        c = text[at]
+        if c == '"':
+            at = re.compile(LITERAL).match(text, at).end()
+            continue
+        if c == "'" and (quoted := re.compile(r"'(?:\\.|[^'\\\n])'").match(text, at)):
+            at = quoted.end()
+            continue
+        if c in "([{":
+            depth += 1
+        elif c in ")]}":
+            if depth == 0:
+                break
+            depth -= 1
+        elif depth == 0 and text.startswith(separator, at):
+            parts.append((begin, text[begin:at]))
+            begin = at + len(separator)
+        at += 1
+    parts.append((begin, text[begin:at]))
+    return parts, at
+
+
+def words_of(expression):
+    """What an expression says: its alternatives, with {} for what is no literal."""
+    expression = expression.strip()
+    if wrapped := WRAPPER.match(expression):
+        parts, end = split(expression, ",", wrapped.end())
+        if end == len(expression) - 1:
+            return words_of(parts[0][1])
+    chosen, _ = split(expression, "?")
+    if len(chosen) > 1:
+        rest = expression[chosen[1][0]:]
+        yes, _ = split(rest, " : ")
+        no = rest[yes[1][0]:] if len(yes) > 1 else ""
+        return words_of(yes[0][1]) + words_of(no)
+    sum_, _ = split(expression, "+")
+    said, seen = "", False
+    for _, part in sum_:
+        part = part.strip()
+        if re.fullmatch(rf"(?:{LITERAL}\s*)+", part):
+            said += "".join(re.findall(r'"((?:\\.|[^"\\\n])*)"', part))
+            seen = True
+        elif len(sum_) > 1 and (inner := WRAPPER.match(part)) and part.endswith(")"):
+            said += (words_of(part) or ["{}"])[0]
+            seen = True
+        else:
+            said += "{}"
+    return [said] if seen else []
+
+
+def divided(text):
+    """Problem, reason and advice, or None."""
+    depth, opening = 0, 0
+    for at, c in enumerate(text):
+        if c == "(":
+            opening = at if depth == 0 else opening
+            depth += 1
+        elif c == ")":
+            depth -= 1
+            if depth == 0 and text.startswith("; ", at + 1):
+                return text[:opening].rstrip(), text[opening + 1:at], text[at + 3:]
+    return None
+
+
+def fault_of(text, path):
+    """What is wrong with a message, or None."""
+    if not re.search(r"[a-z]{2}", re.sub(r"\{[^}]*\}", "", text)):
+        return None
+    if path.startswith(LIBRARY) and not PREFIX.match(text):
+        return "does not begin with the function's full name"
+    if path.startswith("apps/") and "iso::" in text:
+        return "the tool names a C++ function"
+    parts = divided(text)
+    if parts is None and text.endswith("{}") and "; " not in text:
+        return None  # which another message follows
+    if parts is None:
+        return "is not of the form 'problem (reason); advice'"
+    problem, reason, advice = parts
+    if not problem or not reason:
+        return "has no problem or no reason"
+    first = re.match(r"\{[^}]*\}|[\w-]+", advice)
+    if first is None or not (first.group().startswith("{") or first.group() in VERBS):
+        return "its advice does not begin with a verb of scripts/lint_messages.py"
+    if advice[-1] in ".?!":
+        return "its advice ends with a full stop or a question mark"
+    return None
+
+
+def messages(text):
+    """Places and words of all messages that are seen in a source without comments."""
+    for pattern, which in CALLS:
+        for call in pattern.finditer(text):
+            parts, _ = split(text, ",", call.end())
+            if len(parts) <= max(which, 0):
+                continue
+            begin, expression = parts[which]
+            begin += len(expression) - len(expression.lstrip())
+            for words in words_of(expression):
+                yield begin, words
+    for table in TABLE.finditer(text):
+        parts, _ = split(text, ",", table.end())
+        for begin, part in parts:
+            begin += len(part) - len(part.lstrip())
+            for words in words_of(part):
+                yield begin, "{}: " + words if words else words
+
+
+def check(text, path):
+    """(line, fault, words) of each fault."""
+    text = without_comments(text)
+    found = []
+    for at, words in messages(text):
+        if fault := fault_of(words, path):
+            found.append((at, fault, words))
+    for run in re.finditer(rf"(?:{LITERAL}\s*)+", text):
+        words = "".join(re.findall(r'"((?:\\.|[^"\\\n])*)"', run.group()))
+        if path.startswith(LIBRARY + ("files/",)) and (named := OPTION.search(words)):
+            found.append((run.start(), f"the library names the tool's {named.group()}", words))
+        if VERBS & set(re.findall(r"(?<=\w\) )[a-z]+\b", words)):
+            found.append((run.start(), "a semicolon is missing before the advice", words))
+    return [(text.count("\n", 0, at) + 1, fault, words) for at, fault, words in sorted(found)]
+
+
+SELF_TEST = r'''
+// ISO_VALIDATE(false, "no message");
+ISO_VALIDATE(n > f(1, 2), "iso::f: n {} (must be {}); give more", n, 2);
+ISO_VALIDATE(n > 0, "iso::f: n {} (must be above 0)", n);
+fail_argument("{}: n ({}, {}) of " "two (must be above 0); use more", function, n, m);
+fail_argument("n (must be above 0); use more");
+throw file_error(fmt::format("{}: n {} (is less than one, (or) none) use 1", n));
+refuse(path, good ? "{}: is good (very); keep it" : fmt::format("{}: is bad ({})", why));
+throw std::runtime_error("{}: " + name + " is bad (" + why + "); is it there?");
+ISO_VALIDATE(n > 0, "iso::f: n (must be above 0); the rest follows");
+throw error(what);
+fail_argument("iso::f: n (it is 0); give --size");
+constexpr char const* sentences[] = {"", "n {0} (must be 1); give 1", "n {0} (must be 2)"};
+'''
+SELF_TEST_FAULTS = [4, 6, 7, 7, 8, 9, 10, 12, 13]
+
+
+def main(paths):
+    if paths == ["--self-test"]:
+        found = [line for line, _, _ in check(SELF_TEST, "core/self_test.cpp")]
+        named = 'fail_argument("iso::f: n (is 0); give 1");'
+        tool = [line for line, _, _ in check(named, "apps/self_test.cpp")]
+        print(found, tool)
+        return 0 if found == SELF_TEST_FAULTS and tool == [1] else 1
+    listed = "--list" in paths
+    failed, number = False, 0
+    for path in paths:
+        if path == "--list":
+            continue
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        for line, fault, words in check(text, path):
+            print(f"{path}:{line}: {fault}: \"{words}\"")
+            failed = True
+        if listed:
+            for _, words in messages(without_comments(text)):
+                number += 1
+                print(f"{path}: {words}")
+    if listed:
+        print(f"{number} messages")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
