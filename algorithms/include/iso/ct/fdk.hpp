@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/ct/fdk.hpp
-//! Reconstructs by filtered backprojection: cone beams by Feldkamp, Davis and Kress (FDK), parallel
-//! beams by FBP. A Kokkos space that the build has not needs detail/fdk_impl.hpp too.
+//! Reconstructs by filtered backprojection: cone beams by the method of Feldkamp, Davis and Kress
+//! (FDK), parallel beams by FBP.
+//!
+//! fdk does the whole reconstruction. filter_projections and weighted_back_project are its two
+//! halves, for a program that does something of its own between them. A scan of many views can be
+//! reconstructed in subsets of its views (fdk_plan::subset).
+//!
+//! An execution space that this build of the library does not have needs detail/fdk_impl.hpp too.
 #pragma once
 
 #include <iso/core/job.hpp>
@@ -19,7 +25,7 @@
 
 namespace iso::ct {
 
-/// Specifies by what the ramp |f| is multiplied, f being the frequency over the cut-off.
+/// The window by which the ramp |f| is multiplied, where f is the frequency divided by the cut-off.
 enum class ramp_window {
   ram_lak,      ///< 1
   shepp_logan,  ///< sin(pi f / 2) / (pi f / 2)
@@ -34,28 +40,31 @@ struct fdk_options {
   scan_options scan = {};  ///< which readings count how much
 };
 
-/// Returns taps n = 0 .. count - 1 of the ramp filter for pixels at distance 1, the window
-/// included; tap -n is tap n. The filter for a distance a is 1 / a^2 times this one.
-/// Determinism: backend_to_backend; made on the host from iso::math.
-/// \throws iso::invalid_argument  `count` below 1, an unknown window, a cut-off outside (0, 1]
+/// Returns the taps n = 0, ..., count - 1 of the ramp filter for pixels at distance 1, with its
+/// window. The filter is symmetric: tap -n is tap n. The filter for pixels at a distance a has
+/// these taps divided by a^2.
+/// Determinism: backend_to_backend; computed on the host with iso::math.
+/// \throws iso::invalid_argument  a `count` below 1, an unknown window, a cut-off outside (0, 1]
 std::vector<double> ramp_taps(std::int64_t count, fdk_options const& options = {});
 
-/// Holds a geometry with all that filtered backprojection derives from it, in `Space`.
+/// The plan of a filtered backprojection: a geometry, the taps of the filter, and the weights of
+/// the readings, in the memory `Space`.
 template <class Space>
 class fdk_plan {
  public:
   using numbers = Kokkos::View<double*, Space>;
 
-  /// Waits for `exec`: no other instance is fenced.
+  /// Computes the plan of a scan. It waits for `exec`, and fences no other instance.
   /// \throws iso::invalid_argument  as ramp_taps, weigh_scan and fdk_bytes_needed
   /// \throws iso::out_of_memory     as iso::allocate
   template <execution_space Exec>
   fdk_plan(Exec const& exec, iso::ct::geometry const& g, fdk_options const& options = {});
 
-  /// Returns views [first, first + count) with the weights that they have in the whole scan, for
-  /// fdk: the first subset onto zero, the others onto what is stored. Shares the memory of this
-  /// plan; enqueues nothing.
-  /// \throws iso::invalid_argument  not all of them are there, or none is asked for
+  /// Returns the plan of the views [first, first + count). Their weights are those that they have
+  /// in the whole scan: the sum of the reconstructions of all subsets is that of the scan. Call fdk
+  /// with onto::zero for the first subset and onto::stored for the others. The result shares the
+  /// memory of this plan, and nothing is enqueued.
+  /// \throws iso::invalid_argument  a range that is empty, or not within the views of this plan
   [[nodiscard]] fdk_plan subset(std::int64_t first, std::int64_t count) const {
     fdk_plan part(*this);
     part.views_ = views_.subset(first, count);
@@ -74,23 +83,28 @@ class fdk_plan {
     return part;
   }
 
-  /// Returns the scan, its rows of u extended by what the filter adds to them.
+  /// Returns the geometry of the scan. Its rows of u are extended by the columns that the filter
+  /// adds.
   [[nodiscard]] staged_geometry<Space> const& geometry() const { return views_; }
   [[nodiscard]] std::int64_t num_u() const { return num_u_; }        ///< columns of the detector
   [[nodiscard]] std::int64_t before() const { return before_; }      ///< columns added before them
   [[nodiscard]] numbers const& taps() const { return taps_; }        ///< [extended u]
   [[nodiscard]] numbers const& weights() const { return weights_; }  ///< [views], rad
-  /// Returns whether taps at even distances but 0 are zero, and left out of the convolution.
+  /// Returns whether the taps at even distances other than 0 are zero. The convolution then leaves
+  /// them out.
   [[nodiscard]] bool odd_taps_only() const { return odd_taps_only_; }
-  /// Gives [views, extended u] or, the same for all views, [extended u], with the fall of the
-  /// truncation correction beyond the detector; empty: all are 1.
+  /// Returns the redundancy weights, [views, extended u], or [extended u] where they are the same
+  /// in all views. Beyond the detector they contain the fall of the truncation correction. Empty:
+  /// all are 1.
   [[nodiscard]] numbers const& redundancy_weights() const { return redundancy_weights_; }
-  /// Returns the redundancy weights of rays where columns say nothing about them (scan_weights).
+  /// Returns the redundancy weights of rays, where they are not the same in a column
+  /// (scan_weights).
   [[nodiscard]] detail::ray_shares shares() const {
     return {overlaps_.size() > 0 ? overlaps_.data() : nullptr,
             begins_.size() > 0 ? begins_.data() : nullptr, spare_};
   }
-  /// Returns what was chosen from the scan: whether it is short, where the detector lies.
+  /// Returns the arc that the scan was found to cover. detector() returns the placement of its
+  /// detector.
   [[nodiscard]] scan_arc arc() const { return arc_; }
   [[nodiscard]] detector_placement detector() const { return detector_; }
 
@@ -113,43 +127,49 @@ class fdk_plan {
   detector_placement detector_;
 };
 
-/// Returns the bytes of scratch that fdk wants in `Exec`'s memory. Enqueues nothing.
+/// Returns the bytes of scratch memory that fdk needs in the memory of `Exec`. Enqueues nothing.
 /// Determinism: backend_to_backend.
-/// \throws iso::invalid_argument  bytes beyond 63 bits; a detector of 2^22 or more pixels along u
-/// or
-///                                v, as the filter extends it, or a displaced one as in weigh_scan
+/// \throws iso::invalid_argument  a number of bytes beyond 63 bits; a detector of 2^22 or more
+///                                pixels along u or v, as the filter extends it; a displaced
+///                                detector that weigh_scan refuses
 template <real T, execution_space Exec>
 std::int64_t fdk_bytes_needed(Exec const&, geometry const& g, fdk_options const& options = {});
 
-/// Reconstructs `volume` from `projections`.
+/// Reconstructs a volume from projections.
 ///
-/// Pixels are weighted by the direction of their ray and by its redundancy weight (weigh_scan),
-/// every row of u, with the plan's truncation correction, is convolved with the ramp filter, and
-/// every voxel takes from every view the bilinearly interpolated value where its ray meets the
-/// detector, weighted by the square of (distance of the z axis from the source) /
-/// (distance of the voxel), both along the detector's normal. The detector may be turned any way
-/// that leaves its rows in the plane of rotation, and source and detector may stand aside of the
-/// axis; across the central ray the weight is the cosine of the ray's angle to the detector's
-/// normal. A reading whose weight is zero does not count, even if it is not finite.
+/// The steps are:
 ///
-/// Enqueued on `exec`; does not fence and does not allocate. Overwrites `volume`, or adds to it
-/// (`to`). No two of `volume`, `projections` and `scratch` may overlap.
+/// - Each pixel is multiplied by the weight of its ray's direction and by its redundancy weight
+///   (weigh_scan). Across the central ray, the weight of the direction is the cosine of the angle
+///   between the ray and the detector's normal.
+/// - Each row of u gets the plan's truncation correction and is convolved with the ramp filter.
+/// - Each voxel takes from every view the value where its ray meets the detector, by bilinear
+///   interpolation. For a cone beam the value is multiplied by the square of (distance of the z
+///   axis from the source) / (distance of the voxel from the source), both measured along the
+///   detector's normal.
 ///
-/// Determinism: backend_to_backend. A row of u is convolved with u ascending, by fma, without the
-/// taps that the plain ramp has zero (even distances but 0); a voxel adds
-/// its views by fma, ascending, in blocks of 16 views whose sums are added to the voxel one after
-/// the other. Subsets that begin at multiples of 16 views, in ascending order, the first one onto
-/// zero and the others onto what is stored, give the very bits of the whole plan.
+/// The detector may be turned in any way that leaves its rows in the plane of rotation. Source and
+/// detector may stand aside of the axis. A reading whose weight is zero does not count, even if it
+/// is not finite.
+///
+/// The work is enqueued on `exec`; fdk does not fence and does not allocate. It overwrites
+/// `volume`, or adds to it (`to`). No two of `volume`, `projections` and `scratch` may overlap.
+///
+/// Determinism: backend_to_backend. A row is convolved by fma with u ascending, without the taps at
+/// even distances that are zero for the plain ramp; a voxel adds its views by fma in ascending
+/// order, in blocks of 16 views whose sums are added to the voxel one after the other. Subsets give
+/// the bits of the whole plan if each begins at a multiple of 16 views, they are taken in ascending
+/// order, the first with onto::zero and the others with onto::stored.
 ///
 /// \param[in]  plan         views, u, v; lengths in mm; a subset gives its part of the sum
 /// \param[in]  projections  [views, u, v], line integrals, dimensionless
 /// \param[in,out] volume    [nx, ny, nz], 1/mm
 /// \param      scratch      at least fdk_bytes_needed; free again after the next fence
-/// \param[in]  to           whether the volume is overwritten
+/// \param[in]  to           whether the volume is overwritten or added to
 /// \param[in]  control      progress and cancellation, asked between batches of views
-/// \throws iso::invalid_argument  shape mismatch, data with gaps or without memory, arrays that
-///                                overlap, too little scratch, a detector of 2^22 or more pixels
-///                                along v, a voxel at or behind a source, an unknown `to`
+/// \throws iso::invalid_argument  arrays of other shapes, with gaps, without memory, or that
+///                                overlap; too little scratch; a detector of 2^22 or more pixels
+///                                along v; a voxel at or behind a source; an unknown `to`
 /// \throws iso::cancelled         `volume` is then incomplete
 /// \par Method  L. A. Feldkamp, L. C. Davis, J. W. Kress, JOSA A 1(6), 1984,
 ///              doi:10.1364/JOSAA.1.000612; the taps: A. C. Kak, M. Slaney, Principles of
@@ -163,22 +183,25 @@ void fdk(
     workspace<typename Exec::memory_space> const& scratch, onto to = onto::zero,
     job const& control = {});
 
-/// Returns the bytes of scratch that filter_projections wants in `Exec`'s memory. Enqueues nothing.
+/// Returns the bytes of scratch memory that filter_projections needs in the memory of `Exec`.
+/// Enqueues nothing.
 /// Determinism: backend_to_backend.
 /// \throws iso::invalid_argument  as fdk_bytes_needed
 template <real T, execution_space Exec>
 std::int64_t filter_projections_bytes_needed(Exec const&, geometry const& g,
                                              fdk_options const& options = {});
 
-/// Does the first half of fdk: pixels get the weight of their ray's direction and its redundancy
-/// weight, rows of u get the plan's truncation correction and are convolved with the ramp filter
-/// for pixels at distance 1 (ramp_taps). weighted_back_project is the other half; what is done to
-/// `filtered` between them, as another filter or a mask, is the program's own.
+/// Weights and filters projections: the first half of fdk.
 ///
-/// Enqueued on `exec`; does not fence and does not allocate. Overwrites `filtered`. No two of
-/// `filtered`, `projections` and `scratch` may overlap.
+/// Pixels are multiplied by the weight of their ray's direction and by their redundancy weight.
+/// Rows of u get the plan's truncation correction and are convolved with the ramp filter for pixels
+/// at distance 1 (ramp_taps). weighted_back_project is the second half. Between the two a program
+/// may change `filtered`, for instance by another filter or a mask.
 ///
-/// Determinism: backend_to_backend. A row of u is convolved as fdk does it.
+/// The work is enqueued on `exec`; the function does not fence and does not allocate. It overwrites
+/// `filtered`. No two of `filtered`, `projections` and `scratch` may overlap.
+///
+/// Determinism: backend_to_backend. A row is convolved as in fdk.
 ///
 /// \param[in]  plan         views, u, v; a subset filters its views
 /// \param[in]  projections  [views, u, v], line integrals, dimensionless
@@ -187,8 +210,8 @@ std::int64_t filter_projections_bytes_needed(Exec const&, geometry const& g,
 /// \param      scratch      at least filter_projections_bytes_needed; free again after the next
 ///                          fence
 /// \param[in]  control      progress and cancellation, asked between batches of views
-/// \throws iso::invalid_argument  shape mismatch, data with gaps or without memory, arrays that
-///                                overlap, too little scratch
+/// \throws iso::invalid_argument  arrays of other shapes, with gaps, without memory, or that
+///                                overlap; too little scratch
 /// \throws iso::cancelled         `filtered` is then incomplete
 /// \par Method  as fdk
 template <execution_space Exec, real T>
@@ -198,35 +221,41 @@ void filter_projections(
     projection_view<T, typename Exec::memory_space> const& filtered,
     workspace<typename Exec::memory_space> const& scratch, job const& control = {});
 
-/// Returns the scratch bytes that weighted_back_project wants in `Exec`'s memory. Enqueues nothing.
+/// Returns the bytes of scratch memory that weighted_back_project needs in the memory of `Exec`.
+/// Enqueues nothing.
 /// Determinism: backend_to_backend.
 /// \throws iso::invalid_argument  as fdk_bytes_needed
 template <real T, execution_space Exec>
 std::int64_t weighted_back_project_bytes_needed(Exec const&, geometry const& g,
                                                 fdk_options const& options = {});
 
-/// Does the second half of fdk: every voxel takes from every view the bilinearly interpolated value
-/// where its ray meets the detector, zero beyond it, times the angle that the view stands for (a
-/// cone beam's half, which measures each ray twice), over the distance of neighbouring pixels at
-/// the z axis, and times the square of (distance of the z axis from the source) / (distance of the
-/// voxel), both along the detector's normal. It is not the adjoint of forward_project: back_project
-/// is.
+/// Backprojects filtered projections with FDK's weights: the second half of fdk.
 ///
-/// Enqueued on `exec`; does not fence and does not allocate. Overwrites `volume`, or adds to it
-/// (`to`). No two of `volume`, `filtered` and `scratch` may overlap.
+/// Each voxel takes from every view the value where its ray meets the detector, by bilinear
+/// interpolation, and zero beyond the detector. The value is multiplied by
 ///
-/// Determinism: backend_to_backend. A voxel adds its views as fdk does it: the two halves give the
-/// bits of fdk.
+/// - the angle that the view stands for; half of it for a cone beam, which measures each ray twice;
+/// - 1 / (the distance of neighbouring pixels, as seen at the z axis);
+/// - for a cone beam, the square of (distance of the z axis from the source) / (distance of the
+///   voxel from the source), both measured along the detector's normal.
+///
+/// It is not the adjoint of forward_project: back_project is.
+///
+/// The work is enqueued on `exec`; the function does not fence and does not allocate. It overwrites
+/// `volume`, or adds to it (`to`). No two of `volume`, `filtered` and `scratch` may overlap.
+///
+/// Determinism: backend_to_backend. A voxel adds its views as in fdk: the two halves give the bits
+/// of fdk.
 ///
 /// \param[in]  plan      views, u, v; lengths in mm; a subset gives its part of the sum
-/// \param[in]  filtered  [views, extended u, v], as filter_projections gives them, dimensionless
+/// \param[in]  filtered  [views, extended u, v], as filter_projections writes them, dimensionless
 /// \param[in,out] volume [nx, ny, nz], 1/mm
 /// \param      scratch   at least weighted_back_project_bytes_needed; free again after the next
 ///                       fence
-/// \param[in]  to        whether the volume is overwritten
+/// \param[in]  to        whether the volume is overwritten or added to
 /// \param[in]  control   progress and cancellation, asked between batches of views
-/// \throws iso::invalid_argument  shape mismatch, data with gaps or without memory, arrays that
-///                                overlap, too little scratch, a voxel at or behind a source, an
+/// \throws iso::invalid_argument  arrays of other shapes, with gaps, without memory, or that
+///                                overlap; too little scratch; a voxel at or behind a source; an
 ///                                unknown `to`
 /// \throws iso::cancelled         `volume` is then incomplete
 /// \par Method  as fdk

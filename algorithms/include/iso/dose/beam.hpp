@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/dose/beam.hpp
-//! Describes beams of a linear accelerator, in the angles of IEC 61217.
+//! Describes photon beams of a linear accelerator. Angles are those of IEC 61217.
 #pragma once
 
 #include <iso/core/grid.hpp>
@@ -11,9 +11,9 @@
 
 namespace iso::dose {
 
-/// Holds the relative photon fluence over the plane through the isocentre at right angles to the
-/// beam's axis, constant within each pixel and zero outside of all. x and y are IEC 61217's axes of
-/// the collimator.
+/// The relative photon fluence of a beam, as a map of rectangular pixels. The map lies in the plane
+/// through the isocentre at right angles to the beam's axis. x and y are the axes of the collimator
+/// in IEC 61217. The fluence is constant within a pixel, and zero outside of the map.
 struct fluence_map {
   double x_low = 0;    ///< mm; edge of the first column
   double y_low = 0;    ///< mm; edge of the first row
@@ -23,24 +23,26 @@ struct fluence_map {
   std::int64_t rows = 0;
   std::vector<double> values;  ///< [columns, rows], rows fastest
 
-  /// Returns an open field: one within the edges (mm), zero outside.
+  /// Returns the map of an open rectangular field: one pixel with the fluence 1, between the edges
+  /// (mm).
   static fluence_map rectangle(double x_low, double x_high, double y_low, double y_high);
 
   [[nodiscard]] double x_high() const { return x_low + pixel_x * double(columns); }
   [[nodiscard]] double y_high() const { return y_low + pixel_y * double(rows); }
 
-  /// Holds edges in mm.
+  /// The edges of a rectangle, mm.
   struct rectangle_edges {
     double x_low;
     double x_high;
     double y_low;
     double y_high;
   };
-  /// Returns the edges of the smallest rectangle of pixels that holds all whose fluence is not
-  /// zero: the field. Of the whole map where all are zero.
+  /// Returns the edges of the field: the smallest rectangle of pixels that holds every pixel whose
+  /// fluence is not zero. Where all are zero, returns the edges of the whole map.
   [[nodiscard]] rectangle_edges open_edges() const;
 };
 
+/// A photon beam: where its source stands, how the machine is turned, and its fluence.
 struct beam {
   double source_distance = 1000;  ///< mm, from the isocentre
   vec3<double> isocentre{};       ///< mm, in the patient's coordinates
@@ -51,8 +53,10 @@ struct beam {
   double weight = 1;  ///< photons/cm2 where the fluence is 1
 };
 
-/// Places a beam in the patient's coordinates (DICOM's, head first supine: x to the left, y to
-/// the back, z to the head). `along` is the direction of the axis, x and y those of the collimator.
+/// The place and axes of a beam in the patient's coordinates. These are DICOM's for a head-first
+/// supine patient: x to the left, y to the back, z to the head. `x` and `y` are unit vectors along
+/// the axes of the collimator, and `along` is the unit vector along the beam's axis, away from the
+/// source.
 struct beam_frame {
   vec3<double> source;  ///< mm
   vec3<double> x;
@@ -60,7 +64,8 @@ struct beam_frame {
   vec3<double> along;
   double source_distance;  ///< mm
 
-  /// Holds the distance along the axis, and where p's ray meets the plane of the isocentre, mm.
+  /// A point as the beam sees it: its distance from the source along the beam's axis, and the place
+  /// where the ray through it meets the plane of the isocentre, mm.
   struct point {
     double depth;
     double x;
@@ -69,22 +74,26 @@ struct beam_frame {
   [[nodiscard]] point of(vec3<double> const& p) const;
 };
 
-/// The gantry at g puts the source at D (sin g, -cos g, 0) from the isocentre. A multiple of a
-/// quarter turn gives axes of zeros and ones.
-/// Determinism: backend_to_backend; made on the host from iso::math.
-/// \throws iso::invalid_argument  a number that is not finite, a distance that is not positive, a
-///                                fluence map without pixels, with a size of zero, with values that
-///                                are negative or not finite, or all zero
+/// Returns the place and axes of a beam. The gantry at the angle g puts the source at D (sin g,
+/// -cos g, 0) from the isocentre, D being the source's distance. For angles that are multiples of a
+/// quarter turn, the components of the axes are exactly 0, 1 or -1.
+///
+/// Determinism: backend_to_backend; computed on the host with iso::math.
+/// \throws iso::invalid_argument  a number that is not finite; a distance that is not positive; a
+///                                fluence map without pixels, with a pixel of size zero, or with
+///                                values that are negative, not finite, or all zero
 beam_frame frame_of(beam const& b);
 
 inline constexpr double default_margin = 27;  ///< mm
 
-/// Returns the voxels of `patient` that a dose calculation covers: the box about the rays of the
-/// field's open_edges(),
-/// `margin` mm wider each way in the plane of the isocentre, and as wide everywhere as there.
-/// Determinism: backend_to_backend; made on the host from iso::math.
-/// \throws iso::invalid_argument  as frame_of and iso::grid; a negative margin; the source lies
-///                                within the patient; the beam misses the patient
+/// Returns the voxels of `patient` that get a dose. They are the smallest box of voxels that holds
+/// two sets of voxel centres: those that rays of the field (open_edges()) pass through, and those
+/// within a prism along the beam's axis, whose section is the field in the plane of the isocentre,
+/// widened by `margin` mm on every side.
+///
+/// Determinism: backend_to_backend; computed on the host with iso::math.
+/// \throws iso::invalid_argument  as frame_of; an invalid grid; a negative margin; a source within
+///                                the patient; a beam that misses the patient
 iso::grid region_around(beam const& b, iso::grid const& patient, double margin = default_margin);
 
 }  // namespace iso::dose

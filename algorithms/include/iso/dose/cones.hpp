@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/dose/cones.hpp
-//! Gives the directions in which a collapsed-cone convolution carries energy.
+//! Divides a point kernel into the directions in which a collapsed-cone convolution carries energy.
+//!
+//! The directions about the beam's axis are divided into polar cones: a cone holds all directions
+//! whose angle to the axis lies between theta_low and theta_high. The energy of a cone is sent
+//! along a few directions within it, evenly spaced in azimuth.
 #pragma once
 
 #include <iso/core/vec3.hpp>
@@ -12,7 +16,7 @@
 
 namespace iso::dose {
 
-/// Specifies where the borders between the polar cones lie.
+/// The rule for the borders between polar cones.
 enum class cone_placing {
   equal_energy,       ///< every cone takes the same share of the released energy
   equal_solid_angle,  ///< every cone has the same solid angle
@@ -24,27 +28,30 @@ struct cone_options {
   cone_placing placing = cone_placing::equal_energy;
 };
 
-/// Is the tangent of the largest angle between ray and axis to which tilts are fitted, which the
-/// corner of a field of 400 mm x 400 mm does not reach. A ray further out counts as one there.
+/// The tangent of the largest angle between a ray and the beam's axis for which tilts are fitted.
+/// The corner of a field of 400 mm x 400 mm has a smaller one. A ray at a larger angle counts as
+/// one at this angle.
 inline constexpr double max_tilt = 0.3;
 
 inline constexpr int tilt_degree = 4;
 
-/// Describes how much of a term's energy a source sends into a direction where the photon's ray is
-/// tilted: 1 + delta (c[0] + delta (c[1] + ...)) of what an untilted one sends, delta being the
-/// cosine of the direction's angle to the ray less that to the beam's axis. A delta outside of
-/// [least, most] counts as the nearer of the two.
+/// The change of the energy that a source sends into a direction, where the photon's ray is tilted
+/// against the beam's axis. delta is the cosine of the angle between the direction and the ray,
+/// less that of the angle between the direction and the axis. The energy is 1 + delta (c[0] + delta
+/// (c[1] + ...)) times that of an untilted ray. A delta outside of [least, most] counts as the
+/// nearer end.
 struct cone_tilt {
   std::array<std::array<double, tilt_degree>, max_kernel_terms> coefficients;  ///< of each term
   double least;
   double most;
 
-  /// Returns what the untilted amount of `term` is multiplied by.
+  /// Returns the factor by which the tilt multiplies the energy of `term`.
   [[nodiscard]] double factor(std::size_t term, double delta) const;
 };
 
-/// Says what is absorbed of the released energy along each of a cone's directions within r: the sum
-/// over the terms of energy (1 - exp(-rate r)), or a table.
+/// One polar cone: the fraction of the released energy that is absorbed along one of its directions
+/// within the distance r. It is the sum over the terms of energy (1 - exp(-rate r)), or a table in
+/// r.
 struct transport_cone {
   double theta_low;                             ///< rad
   double theta_high;                            ///< rad
@@ -55,43 +62,47 @@ struct transport_cone {
   std::vector<double> absorbed = {};            ///< of one direction, within each radius
 };
 
-/// Holds polar cones, each with the same number of directions. Azimuth n stands at (n + 1/4) /
-/// azimuths of a turn: a square field then sees twice as many.
+/// Polar cones with the same number of directions in each. Azimuth n lies at (n + 1/4) / azimuths
+/// of a turn. A square field whose sides are along the axes then sees twice as many azimuths, by
+/// its symmetry.
 struct cone_set {
   int num_terms;  ///< 0: a table
   int azimuths;
   std::vector<transport_cone> cones;
   std::vector<double> radii = {};  ///< cm, of the table
 
-  /// Returns whether it is of a tabulated kernel.
+  /// Returns whether the cones are those of a tabulated kernel.
   [[nodiscard]] bool is_table() const { return num_terms == 0; }
 
-  /// Returns the direction in which energy travels, z along the beam. Where `azimuths` is a
-  /// multiple of 4, quarter turns are exact.
+  /// Returns the unit vector in which energy travels, with z along the beam. Where `azimuths` is a
+  /// multiple of 4, quarter turns of a direction are exact.
   [[nodiscard]] vec3<double> direction(std::size_t cone, int azimuth) const;
   [[nodiscard]] std::int64_t size() const { return std::int64_t(cones.size()) * azimuths; }
 };
 
-/// Collapses `k` into a few directions. A cone that meets several of the kernel's rows takes the
-/// mean of their energies amplitude / rate by solid angle and of their rates by energy: its energy
-/// to infinity and its value at r = 0 are the kernel's.
+/// Divides a kernel of exponentials into the cones that `options` ask for.
 ///
-/// A cone's tilt is fitted over all rays up to max_tilt, those near the axis most closely. No
-/// field enters: a field does not change what its rays release where another one has the same rays.
-/// Kept right is the energy within 15 cm: a term's energy to infinity lies mostly outside of the
-/// field.
+/// The kernel is given in rows, each for a range of angles. A cone that meets several rows takes
+/// the mean of their energies amplitude / rate, weighted by solid angle, and the mean of their
+/// rates, weighted by energy. Its energy to infinity and its value at r = 0 are then those of the
+/// kernel.
 ///
-/// Determinism: backend_to_backend; made on the host from iso::math.
-/// \throws iso::invalid_argument  counts outside 4..48, an unknown placing, a kernel as
-///                                iso::dose::validate refuses it
+/// The tilt of a cone is fitted over all rays up to max_tilt, with the largest weight on rays near
+/// the axis. The field does not enter, so that a change of the field changes nothing for rays that
+/// both fields have. The fit preserves the energy that is absorbed within 15 cm (tilt_radius): most
+/// of a term's energy to infinity is absorbed outside of the field.
+///
+/// Determinism: backend_to_backend; computed on the host with iso::math.
+/// \throws iso::invalid_argument  a number of cones or azimuths outside 4..48; an unknown placing;
+///                                a kernel that iso::dose::validate refuses
 /// \par Method  A. Ahnesjo, Med. Phys. 16(4), 1989, doi:10.1118/1.596360; the placing by equal
 ///              energy is this library's (docs/algorithms/dose.md)
 cone_set make_cones(exponential_kernel const& k, cone_options const& options = {});
 
-/// Does the same from a table: a cone takes of each row the share of the row's solid angle that it
-/// meets.
-/// Determinism: backend_to_backend; made on the host from iso::math.
-/// \throws iso::invalid_argument  likewise
+/// Divides a tabulated kernel. A cone takes the energy of each row in proportion to the part of the
+/// row's solid angle that it covers.
+/// Determinism: backend_to_backend; computed on the host with iso::math.
+/// \throws iso::invalid_argument  as for a kernel of exponentials
 cone_set make_cones(tabulated_kernel const& k, cone_options const& options = {});
 cone_set make_cones(point_kernel const& k, cone_options const& options = {});
 

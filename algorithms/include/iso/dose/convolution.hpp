@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/dose/convolution.hpp
-//! Convolves TERMA with a point kernel by collapsed cones.
-//! A Kokkos space that the build has not needs detail/convolution_impl.hpp too.
+//! Computes dose from TERMA by collapsed-cone convolution with a point kernel.
+//! An execution space that this build of the library does not have needs
+//! detail/convolution_impl.hpp too.
 #pragma once
 
 #include <iso/core/job.hpp>
@@ -15,53 +16,56 @@
 
 namespace iso::dose {
 
-/// Returns the bytes of scratch that convolve wants in `Exec`'s memory. Enqueues nothing.
-/// Determinism: backend_to_backend; backends want different amounts, processors one for each number
-/// of threads.
+/// Returns the bytes of scratch memory that convolve needs in the memory of `Exec`. Enqueues
+/// nothing.
+/// Determinism: backend_to_backend. Backends need different amounts; on processors the amount
+/// depends on the number of threads.
 template <real T, execution_space Exec>
 std::int64_t convolve_bytes_needed(Exec const& exec,
                                    convolution_plan<T, typename Exec::memory_space> const& plan);
 
-/// Deposits `terma` as dose: along every direction of the plan's cones, energy is
-/// released as TERMA, and absorbed by 1 - exp(-rate density length) in each step.
+/// Computes the dose that a TERMA gives. Along every direction of the plan's cones, energy is
+/// released as TERMA and travels in a straight line. In each step 1 - exp(-rate density length) of
+/// the energy under way is absorbed, for each term of the kernel.
 ///
-/// dose_engine::lattice: lines lie on a sheared lattice. Along the grid's axis that is nearest to
-/// its direction, a line takes in every plane the voxel that it is nearest to, by slopes that are
-/// whole multiples of 2^-14. Every line so visits every voxel exactly once. A voxel's dose is that
-/// at the middle of its step.
+/// The engines differ in the lines (convolution_options::engine):
 ///
-/// dose_engine::voxel_lines: every voxel gets, along each direction, what the voxels before it
-/// release, by their exact chords with the line through its middle and their own tilt. Takes N
-/// times as long.
+/// - lattice: the lines of a direction lie on a sheared lattice. In every plane of voxels across
+///   the grid's axis that is nearest to the direction, a line takes the one voxel that is nearest
+///   to it. Slopes are multiples of 2^-14. The lines of a direction together visit every voxel
+///   exactly once. A voxel's dose is that at the middle of the line's step.
+/// - voxel_lines: each voxel has a line of its own through its middle. It takes what the voxels
+///   upstream release, with exact chord lengths and with the tilt of each of them. This takes N
+///   times as long, N being the number of voxels along a line.
+/// - voxel_samples: the same with trilinear samples of TERMA and density at equal steps.
+/// - non_voxel: for each direction, TERMA and density are sampled along parallel rays, and the
+///   samples of each ray are stored side by side. Every sample takes what the samples upstream
+///   release. The dose of a voxel is interpolated between the samples.
 ///
-/// dose_engine::voxel_samples: the same by trilinear samples of TERMA and density at equal steps.
+/// A tabulated kernel has no recursion from step to step. On the lattice, every plane of a line
+/// then takes from all planes upstream, by the differences of their radiological depths.
 ///
-/// dose_engine::non_voxel: for each direction, TERMA and density are sampled along parallel rays,
-/// the samples of a ray are laid side by side, every sample takes what those upstream of it
-/// release, and voxels interpolate between the samples.
+/// The work is enqueued on `exec`; the function does not fence and does not allocate. It overwrites
+/// the region's voxels of `dose`, or adds to them (`to`).
 ///
-/// A tabulated kernel has no recursion: on the lattice, every plane of a line takes from all planes
-/// before it, by the difference of their radiological depths.
-///
-/// Enqueued on `exec`; does not fence and does not allocate. Overwrites the region's voxels of
-/// `dose`, or adds to them (`to`).
-///
-/// Determinism: backend_to_backend. The doses of all directions are rounded to a common grid (in
-/// float of 2^-21, in double of 2^-50, of the most that one direction can give, or coarser where
-/// many directions add up to 2^9, or 2^11, of it) and added as integers: in any order of directions
-/// the sum is the same. It is then added to `dose`, once. Rotating or mirroring patient, beam and
-/// grid by their axes permutes the bits.
+/// Determinism: backend_to_backend. The dose of each direction is rounded to a multiple of a common
+/// unit and added as an integer, so that the sum does not depend on the order of the directions;
+/// the unit is 2^-21 in float and 2^-50 in double of the largest dose that one direction can give,
+/// or coarser where the sum of many directions exceeds 2^9 or 2^11 times that dose. The sum is
+/// added to `dose` once. Where patient, beam and grid are rotated or mirrored by their axes, the
+/// lattice gives the same bits in permuted voxels.
 ///
 /// \param[in]  terma    on the plan's region, Gy; not negative
 /// \param[in]  density  g/cm3; its grid has the region's voxels, and may have more around them
-/// \param[in,out] dose  Gy; likewise. Where a density or a TERMA of the region is negative or not
-///                      finite, the whole region becomes NaN (iso::dose::validate tells where)
+/// \param[in,out] dose  Gy; on a grid as that of the density. Where a density or a TERMA of the
+///                      region is negative or not finite, the whole region becomes NaN
+///                      (iso::dose::validate tells where)
 /// \param      scratch  at least convolve_bytes_needed; free again after the next fence
-/// \param[in]  to       whether the dose is overwritten
+/// \param[in]  to       whether the dose is overwritten or added to
 /// \param[in]  control  progress and cancellation, asked between launches
-/// \throws iso::invalid_argument  a terma that is not on the region, voxels that do not coincide,
-///                                volumes with gaps or without memory, arrays that overlap, too
-///                                little scratch, an unknown `to`
+/// \throws iso::invalid_argument  a terma that is not on the region; voxels that do not coincide;
+///                                volumes with gaps or without memory; arrays that overlap; too
+///                                little scratch; an unknown `to`
 /// \throws iso::cancelled         `dose` is then incomplete
 /// \par Method  A. Ahnesjo, Med. Phys. 16(4), 1989, doi:10.1118/1.596360, on a lattice of this
 ///              library (docs/algorithms/dose.md); non_voxel and voxel_samples: J. Neylon et al.,

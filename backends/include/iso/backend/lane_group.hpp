@@ -1,26 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/backend/lane_group.hpp
-//! Provides thirty-two lanes that run in step: a warp on CUDA, vector registers on processors,
-//! arrays elsewhere.
+//! Runs kernels on lane groups: 32 lanes that run in step. A lane group is a warp on CUDA, vector
+//! registers on a processor, and arrays on any other execution space.
 //!
-//! A kernel against it is a trivially copyable functor
+//! A kernel is written once for all of them. It is a trivially copyable functor
 //!
 //!     template <class Group>
 //!     KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const;
 //!
-//! written once for all backends:
-//! - what all lanes share is an ordinary variable;
-//! - what a lane keeps is a `typename Group::template lane_array<T>`, indexed by the lane: one
-//!   register on CUDA, T[32] elsewhere;
-//! - `group.parts<T, N>([&](auto const& part) { ... })` computes in lane values (lane_value.hpp): a
-//!   part is some of the lanes, whose values of T take N registers, and on CUDA the thread's lane;
-//! - `group.each([&](int lane) { ... })` is for what is written a lane at a time (once, with the
-//!   thread's own lane, on CUDA; a loop over 32 elsewhere);
-//! - what crosses lanes is `group.sum(x)`, `group.highest(x)`, `group.any(x)`.
+//! that for_each_lane_group calls once for every index. Within it
 //!
-//! `group.strided(begin, end, f)` gives the range to the lanes in turn: lane l sees begin + l,
-//! begin + l + 32, ... `group.sum(x)` adds x[l] + x[l + 16], then + 8, 4, 2, 1: one binary tree.
-//! A row reduction from the two has one order, and so the same bits, everywhere.
+//! - a value that all lanes share is an ordinary variable;
+//! - a value of each lane is a `typename Group::template lane_array<T>`, indexed by the lane: one
+//!   register on CUDA, T[32] elsewhere;
+//! - `group.parts<T, N>([&](auto const& part) { ... })` computes in lane values (lane_value.hpp). A
+//!   part is a number of lanes whose values of T fit N registers. On CUDA it is the lane of the
+//!   thread;
+//! - `group.each([&](int lane) { ... })` runs code for one lane at a time: on CUDA once, with the
+//!   lane of the thread; elsewhere in a loop over 32 lanes;
+//! - `group.sum(x)`, `group.highest(x)` and `group.any(x)` combine the values of all lanes.
+//!
+//! `group.strided(begin, end, f)` distributes a range over the lanes: lane l gets begin + l, begin
+//! + l + 32, and so on. `group.sum(x)` adds x[l] + x[l + 16], then + 8, 4, 2, 1: one binary tree. A
+//! reduction by these two adds in one order, and so has the same bits everywhere.
+//!
 //! docs/algorithms/lane_group.md lists all members.
 #pragma once
 
@@ -44,30 +47,35 @@ namespace iso::backend {
 
 inline constexpr int lanes = 32;
 
-/// Specifies how a processor's threads share groups out; a GPU deals them by itself.
+/// The distribution of groups over the threads of a processor. A GPU distributes its groups itself.
 enum class sharing {
   even,       ///< as many to each thread
   on_demand,  ///< to whoever is free, where some groups have far more to do than others
 };
 
-/// Specifies when a launch begins.
+/// The condition under which a launch begins.
 enum class launch_dependency {
   full,  ///< when the one before it on the same instance has ended
-  /// or, where that is one of lane groups, when groups of all its blocks have called
-  /// trigger_dependent_launch(): a GPU's multiprocessors that have nothing left of the one take up
-  /// the other. Every group must call wait_for_previous_launch() before its end, and before it
-  /// reads what launches that may not have ended write, or writes what they read or write. Those
-  /// are the one before and, where that triggered before its own wait, the ones before it.
+  /// or earlier. Where the launch before is one of lane groups too, this one begins when groups of
+  /// all its blocks have called trigger_dependent_launch(). Multiprocessors of a GPU that have no
+  /// work left of the launch before then begin this one. Every group must call
+  /// wait_for_previous_launch() before it ends. It must also call it before it reads memory that
+  /// unfinished launches write, and before it writes memory that they read or write. Unfinished
+  /// launches are the one before, and, where that one triggered before its own wait, the ones
+  /// before it.
   programmatic,
 };
 
-/// Runs kernel(group, index) for every index in [0, count), enqueued on `exec`.
+/// Runs kernel(group, index) for every index in [0, count). The work is enqueued on `exec`.
 ///
-/// `Threads` is the size of a CUDA block and `MinBlocks` how many of them must fit a multiprocessor
-/// (0: no matter). Many short groups run best in blocks of 128; long ones that share lines of the
-/// level-1 cache with their neighbours want larger blocks. On the host the widest of the compiled
-/// vector widths that this processor has is taken at run time. No bit depends on any of it.
-/// Determinism: backend_to_backend, of what the lanes of a group do; groups are in no order.
+/// `Threads` is the size of a CUDA block. `MinBlocks` is the number of blocks that must fit on a
+/// multiprocessor at once; 0 asks for nothing. Many short groups are fastest in blocks of 128. Long
+/// groups that share lines of the level-1 cache with their neighbours are faster in larger blocks.
+/// On a processor, the kernel runs with the widest vectors that were compiled and that the
+/// processor has. None of this changes a bit.
+///
+/// Determinism: backend_to_backend, of what the lanes of a group compute; the order of groups is
+/// not defined.
 template <unsigned Threads = 128, unsigned MinBlocks = 0, sharing Sharing = sharing::even,
           launch_dependency Dependency = launch_dependency::full, execution_space Exec,
           class Kernel>

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/core/wrap.hpp
-//! Wraps a caller's own arrays as volumes, projections and workspaces, without a copy.
+//! Wraps a program's own arrays as volumes, projections and workspaces. Nothing is copied.
 //!
-//! `Space` is the memory space where a pointer leads, which nobody checks. Memory behind a pointer
-//! must outlive what is made of it. A Kokkos::View shares its memory where its layout is
-//! LayoutRight, and must otherwise outlive the result too.
+//! The functions take a pointer or a Kokkos::View.
+//!
+//! - A pointer comes with the memory space `Space` that it points into. This is not checked. The
+//!   memory must outlive every object that is made of it.
+//! - A view has its memory space in its type. Where its layout is LayoutRight, the result shares
+//!   the ownership of the memory. Where it is another one, such as a LayoutStride view whose last
+//!   index is fastest, the view must outlive the result.
 #pragma once
 
 #include <iso/core/projection_view.hpp>
@@ -22,7 +26,8 @@ namespace iso {
 namespace detail {
 
 void validate_alignment(void const* data, std::size_t bytes, char const* function);
-/// Throws unless three extents and strides are those of an array whose last index is fastest.
+/// Checks that three extents and strides are those of an array whose last index is fastest, without
+/// gaps.
 void validate_strides(std::int64_t const (&extents)[3], std::int64_t const (&strides)[3],
                       char const* function);
 
@@ -44,9 +49,11 @@ auto wrap_data(V const& data, char const* function) {
 
 }  // namespace detail
 
-/// Returns the array [nx, ny, nz] of `g` at `data`, z fastest, as a volume; `T` may be const.
+/// Returns the array at `data` as a volume on `g`. Its shape is [nx, ny, nz], the extents of `g`,
+/// with z fastest. `T` may be const.
 /// Determinism: backend_to_backend; nothing is copied.
-/// \throws iso::invalid_argument  an invalid grid, a null pointer, one not aligned for T
+/// \throws iso::invalid_argument  an invalid grid; a null pointer; a pointer that is not aligned
+///                                for `T`
 template <class Space, class T>
 volume_view<T, Space> wrap_volume(T* data, grid const& g) {
   detail::validate_alignment(data, alignof(T), "iso::wrap_volume");
@@ -58,8 +65,10 @@ volume_view<T, Space> wrap_volume(T* data, grid const& g) {
   return result;
 }
 
-/// Does the same for a view [nx, ny, nz].
-/// \throws iso::invalid_argument  an invalid grid, other extents, no memory, z not fastest, gaps
+/// Returns the view `data`, of shape [nx, ny, nz], as a volume on `g`.
+/// Determinism: backend_to_backend; nothing is copied.
+/// \throws iso::invalid_argument  an invalid grid; a view whose extents are not those of the grid,
+///                                without memory, whose last index is not the fastest, or with gaps
 template <view V>
 auto wrap_volume(V const& data, grid const& g) {
   volume_view<typename V::value_type, typename V::memory_space> const result{
@@ -68,10 +77,11 @@ auto wrap_volume(V const& data, grid const& g) {
   return result;
 }
 
-/// Returns the array [views, u, v] at `data`, v fastest, as projections; `T` may be const.
+/// Returns the array at `data` as projections. Its shape is [views, u, v], with v fastest. `T` may
+/// be const.
 /// Determinism: backend_to_backend; nothing is copied.
-/// \throws iso::invalid_argument  an extent below 1, 2^59 pixels or more, a null pointer, one not
-/// aligned
+/// \throws iso::invalid_argument  an extent below 1; 2^59 pixels or more; a null pointer; a pointer
+///                                that is not aligned for `T`
 template <class Space, class T>
 projection_view<T, Space> wrap_projections(T* data, std::int64_t views, std::int64_t u,
                                            std::int64_t v) {
@@ -84,8 +94,10 @@ projection_view<T, Space> wrap_projections(T* data, std::int64_t views, std::int
   return result;
 }
 
-/// Does the same for a view [views, u, v].
-/// \throws iso::invalid_argument  an extent below 1, no memory, v not fastest, gaps
+/// Returns the view `data`, of shape [views, u, v], as projections.
+/// Determinism: backend_to_backend; nothing is copied.
+/// \throws iso::invalid_argument  a view with an extent below 1, without memory, whose last index
+///                                is not the fastest, or with gaps
 template <view V>
 auto wrap_projections(V const& data) {
   projection_view<typename V::value_type, typename V::memory_space> const result{
@@ -97,9 +109,11 @@ auto wrap_projections(V const& data) {
   return result;
 }
 
-/// Wraps `bytes` at `data` as scratch memory. Its `reserve` of more lets go of them and allocates.
+/// Returns the `bytes` bytes at `data` as scratch memory. `reserve` of the result, called for more
+/// bytes, allocates memory of its own and no longer uses these.
 /// Determinism: backend_to_backend; nothing is copied.
-/// \throws iso::invalid_argument  a null pointer, one that 64 does not divide, a negative size
+/// \throws iso::invalid_argument  a negative size; a null pointer with a size above 0; an address
+///                                that is not a multiple of 64
 template <class Space>
 workspace<Space> wrap_workspace(void* data, std::int64_t bytes) {
   ISO_VALIDATE(bytes >= 0,
