@@ -28,7 +28,8 @@ struct back_project_options {
   joseph_path path = joseph_path::automatic;  ///< general: by scatter, whose sums round otherwise
   std::int32_t oversampling = 1;              ///< exact methods: rays per pixel each way
   iso::onto onto = iso::onto::zero;
-  /// Scatter: the scan's largest |reading|; empty: found by a reduction over the projections given.
+  /// The largest |reading| of the scan, for the scatter form. Empty: found by a reduction over the
+  /// projections given.
   std::optional<double> max_abs = {};
   std::int32_t words = 0;  ///< scatter: 32-bit words a voxel's sum has at least, 1..3; 0: as few as
                            ///< its error allows

@@ -15,9 +15,10 @@ struct cgls_options {
   projector_options projector = {};
 };
 
-/// Makes the x of least ||b - A x|| in the Krylov space of its iterations, which end early what
-/// noise would else fill. A box is not offered: the recurrence has none. Where rounding lets the
-/// residual rise, the next direction is the gradient alone.
+/// The method of conjugate gradients for least squares (CGLS): after n iterations, the x of least
+/// ||b - A x|| in their Krylov space. Ending the run early keeps noise out of x. There is no box:
+/// the recurrence allows none. Where rounding lets the residual rise, the next direction is the
+/// gradient alone.
 ///
 /// Determinism: backend_to_backend, iterates and residuals. Scalar products are iso::dot's.
 /// \par Method  M. R. Hestenes, E. Stiefel, J. Res. NBS 49, 1952; as algorithm 7.4.1 of A. Bjorck,

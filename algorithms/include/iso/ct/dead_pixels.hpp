@@ -13,7 +13,7 @@
 
 namespace iso::ct {
 
-/// Says which pixels of a detector are dead: [u, v], 1 where they are and 0 elsewhere.
+/// A map of the dead pixels of a detector: [u, v], 1 where a pixel is dead and 0 elsewhere.
 template <class Space>
 using pixel_mask = Kokkos::View<std::uint8_t**, Kokkos::LayoutRight, Space>;
 

@@ -11,8 +11,8 @@
 
 namespace iso::ct {
 
-/// Reconstructs scans of a geometry on a grid. It owns what fdk derives from the geometry, and the
-/// scratch.
+/// A reconstruction by filtered backprojection for many scans of one geometry on one grid. It owns
+/// the fdk_plan and the scratch memory.
 /// Determinism: backend_to_backend, as iso::ct::fdk.
 template <execution_space Exec, real T>
 class fdk_reconstructor {

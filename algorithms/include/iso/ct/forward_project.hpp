@@ -19,7 +19,7 @@
 
 namespace iso::ct {
 
-/// Specifies how a line integral is taken from voxels.
+/// The way in which a line integral is computed from voxels.
 enum class projector {
   joseph_linear,   ///< steps of one voxel along the driving axis, linear weights
   joseph_spline,   ///< the same with smooth weights (Graetz 2020, equation 14)
@@ -34,7 +34,7 @@ inline bool is_joseph(projector method) {
 }
 }  // namespace detail
 
-/// Specifies which of two kernels with the same bits runs.
+/// A choice between two kernels that give the same bits.
 enum class joseph_path {
   automatic,  ///< the fast one wherever v runs along z and no ray is steep
   general,

@@ -21,7 +21,7 @@ enum class beam {
   parallel,  ///< rays of one direction through the pixel centres
 };
 
-/// Describes one view, in world coordinates (mm).
+/// The source and the detector of one view, in world coordinates (mm).
 struct view_vectors {
   vec3<double> source;  ///< cone: source position; parallel: direction of the rays, any length
   vec3<double> detector_origin;  ///< centre of pixel (u, v) = (0, 0)
@@ -29,10 +29,11 @@ struct view_vectors {
   vec3<double> v_step;           ///< from pixel (u, v) to (u, v + 1)
 };
 
-/// Describes a scan: the shape of its detector and a view_vectors for each view. Checked when it is
-/// made, so that algorithms need not look at every view again.
+/// The geometry of a scan: the shape of its detector and a view_vectors for each view. The
+/// constructor checks it, so that algorithms need not look at every view again.
 class geometry {
  public:
+  /// Makes a geometry of given views, which are checked.
   /// \throws iso::invalid_argument  an unknown beam; an empty detector or no views; more pixels
   ///                                than 63 bits count; a view with a field (both named) that is
   ///                                not finite, longer than 1e150 or shorter than 1e-150 mm, or
@@ -58,7 +59,7 @@ class geometry {
   std::vector<view_vectors> views_;
 };
 
-/// Describes a flat detector with its pixels in the middle, but for the offsets.
+/// A flat detector whose middle is where the central ray meets it, but for the offsets.
 struct flat_detector {
   std::int64_t num_u = 0;
   std::int64_t num_v = 0;
@@ -109,8 +110,8 @@ geometry helix(geometry const& circle, std::vector<double> const& angles, double
 /// \throws iso::invalid_argument  a tilt that is not below pi / 2 either way
 geometry laminography(geometry const& circle, double tilt);
 
-/// Specifies how a detector is turned, in rad: right-handed about its axes v, then u, then the
-/// normal u x v, each as the turns before have left it.
+/// The angles by which a detector is turned, in rad: right-handed about its axes v, then u, then
+/// the normal u x v, each as the turns before have left it.
 struct detector_turn {
   double yaw = 0;    ///< about v
   double pitch = 0;  ///< about u
@@ -134,7 +135,7 @@ geometry shift_detector(geometry const& g, std::vector<std::array<double, 2>> co
 ///                                not finite, or that takes the source to the detector or behind it
 geometry shift_source(geometry const& g, std::vector<std::array<double, 3>> const& shifts);
 
-/// Holds a geometry whose views `Space` holds, as kernels want it.
+/// A geometry whose views lie in `Space`, where kernels read them.
 template <class Space>
 class staged_geometry {
  public:

@@ -14,18 +14,18 @@
 
 namespace iso::ct {
 
-/// Tells of one iteration. What a method does not know is NaN.
+/// The figures of one iteration. Those that a method does not compute are NaN.
 struct iteration {
   std::int64_t number = 0;  ///< 1, 2, ...; a resumed run goes on counting
-  /// ||b - A x|| of the readings that count, as the iteration computes it anyway. CGLS and LSQR: of
-  /// the new x; the others: of x as the iteration, or each of its blocks, found it. LSQR with
-  /// damping d: the root of ||b - A x||^2 + d^2 ||x - start||^2.
+  /// The norm ||b - A x|| of the readings that count, as the iteration computes it anyway. CGLS and
+  /// LSQR: of the new x; the others: of x as the iteration, or each of its blocks, found it. LSQR
+  /// with damping d: the root of ||b - A x||^2 + d^2 ||x - start||^2.
   double residual = std::numeric_limits<double>::quiet_NaN();
   double relative_residual = std::numeric_limits<double>::quiet_NaN();  ///< over ||b||
   double gap = std::numeric_limits<double>::quiet_NaN();  ///< TV: primal-dual gap over the primal
 };
 
-/// Says when to stop. A rule that is zero, or empty, does not count.
+/// The rules by which a run of iterations ends. A rule that is zero, or empty, does not count.
 struct stopping_rules {
   std::int64_t iterations = 20;  ///< at most, of this run
   double relative_residual = 0;  ///< at or below

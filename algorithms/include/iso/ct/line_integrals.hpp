@@ -33,7 +33,7 @@ void mean_of_views(
     projection_view<T, typename Exec::memory_space> const& mean);
 
 struct line_integral_options {
-  /// Is what transmissions below it count as: a pixel that no photon reached says no more than
+  /// The least transmission; lower ones count as this. A pixel that no photon reached says only
   /// that the line integral is large.
   double min_transmission = 0x1p-14;
 };

@@ -15,7 +15,7 @@ struct lsqr_options {
   projector_options projector = {};
 };
 
-/// Makes the least ||b - A x||^2 + damping^2 ||x - start||^2.
+/// The method LSQR, which minimises ||b - A x||^2 + damping^2 ||x - start||^2.
 ///
 /// Determinism: backend_to_backend, iterates and residuals. Scalar products are iso::dot's, the
 /// recurrence's numbers are double.

@@ -16,7 +16,7 @@ struct mlem_options {
   projector_options projector = {};
 };
 
-/// Makes, for every block s of views,
+/// The methods MLEM (one block) and OSEM. An iteration makes, for every block s of views,
 ///
 ///     x <- x C_s A_s^T (b_s / A_s x), C_s = 1 / (A_s^T 1),
 ///

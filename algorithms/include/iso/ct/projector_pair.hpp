@@ -29,26 +29,26 @@
 
 namespace iso::ct {
 
-/// Specifies what stands for A.
+/// The projection that stands for A.
 enum class projection {
   exact,    ///< forward_project: the matrix that the method names
   texture,  ///< forward_project_texture: linear Joseph with weights of 8 bits; float, on CUDA
 };
 
-/// Specifies what stands for A^T.
+/// The backprojection that stands for A^T.
 enum class backprojection {
   adjoint,  ///< the transpose of A
   fdk,      ///< weighted_back_project: unmatched; of scans that FDK takes
 };
 
-/// Says which matrix A projects, and what goes back.
+/// The choice of the matrix A that projects, and of what projects back.
 struct projector_options {
   projector method = projector::joseph_linear;
   boundary edge = boundary::zero;
   region within = region::box;
   std::int32_t oversampling = 1;  ///< exact methods: rays per pixel each way
-  /// Other than `exact` and the adjoint: methods that divide by sums of rows and columns alone take
-  /// it, and what they come to is no longer the least of anything.
+  /// A projection other than `exact`, or a backprojection other than the adjoint, is only for
+  /// methods that divide by sums of rows and columns. Such a pair minimises no function.
   ct::projection projection = ct::projection::exact;
   ct::backprojection backprojection = ct::backprojection::adjoint;
   backend::launch_shape shape = {};  ///< changes no bit
@@ -72,14 +72,14 @@ inline projector_options const& matched(projector_options const& options, char c
 
 }  // namespace detail
 
-/// Specifies in which order blocks of views are taken.
+/// The order in which blocks of views are taken.
 enum class block_order {
   sequential,
   golden,  ///< each as far from those before it as the golden angle is
 };
 
-/// Splits the views of a scan into blocks: block b of n has views b, b + n, b + 2 n, ..., and is
-/// the `place`-th to be taken. Views of a block lie side by side in `views`.
+/// The views of a scan in blocks: block b of n has views b, b + n, b + 2 n, ..., and is the
+/// `place`-th to be taken. Views of a block lie side by side in `views`.
 struct view_blocks {
   std::vector<std::int64_t> views;   ///< of the scan, block by block in the order they are taken
   std::vector<std::int64_t> begins;  ///< of each block in `views`, and their number
@@ -94,10 +94,10 @@ struct view_blocks {
 /// \throws iso::invalid_argument  a size outside 1 .. num_views, an unknown order
 view_blocks split_views(std::int64_t num_views, std::int64_t size, block_order order);
 
-/// Projects volumes of one grid along the rays of one scan, and back: <A x, y> = <x, A^T y>, unless
-/// another projection or backprojection is asked for. It owns the views, in the order of its
-/// blocks, and the scratch. Determinism: backend_to_backend, as iso::ct::forward_project and
-/// back_project; not_guaranteed with texture units.
+/// The projection A of volumes on one grid along the rays of one scan, and its adjoint: <A x, y> =
+/// <x, A^T y>, unless another projection or backprojection is asked for. It owns the views, in the
+/// order of its blocks, and the scratch memory. Determinism: backend_to_backend, as
+/// iso::ct::forward_project and back_project; not_guaranteed with texture units.
 template <execution_space Exec, real T>
 class projector_pair {
  public:
@@ -194,7 +194,7 @@ class projector_pair {
   [[nodiscard]] std::int64_t bytes_held() const { return scratch_.size(); }  ///< of scratch
 
  private:
-  /// Tells whether a texture can hold T at all: whether Exec has any is for its constructor to say.
+  /// True where a texture can hold T. Whether Exec has textures is checked by the constructor.
   static constexpr bool has_textures = std::is_same_v<T, float>;
 
   void make_texture() {

@@ -4,7 +4,7 @@
 
 namespace iso::ct {
 
-/// Specifies where in a volume rays are integrated.
+/// The part of a volume in which rays are integrated.
 enum class region {
   box,       ///< everywhere
   cylinder,  ///< in the largest cylinder about the volume's middle, parallel to z, that fits in x

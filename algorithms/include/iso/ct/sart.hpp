@@ -10,7 +10,7 @@
 
 namespace iso::ct {
 
-/// Specifies by which column sums a block's correction is divided.
+/// The column sums by which a block's correction is divided.
 enum class column_sums {
   of_blocks,  ///< each block's own; one volume a block is held
   of_scan,    ///< of each voxel the largest of all blocks'; one volume is held
@@ -25,7 +25,8 @@ struct sart_options {
   projector_options projector = {};
 };
 
-/// Makes, for every block s of views,
+/// The methods SIRT (one block), OS-SART and SART (one view a block). An iteration makes, for every
+/// block s of views,
 ///
 ///     x <- P(x + relaxation C_s A_s^T R_s (b_s - A_s x)),
 ///     R_s = 1 / (A_s 1), C_s = 1 / (A_s^T 1),
@@ -123,7 +124,8 @@ class sart {
 
   sart_options options_;
   detail::iterative_state<Exec, T> state_;
-  /// Of all blocks, each as it found x; with one block its memory is the weighed residual's too.
+  /// The residual of all blocks, each of x as the block found it. With one block the weighted
+  /// residual has the same memory.
   projection_view<T, space> residual_;
   std::vector<volume> columns_;
 };

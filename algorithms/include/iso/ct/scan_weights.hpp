@@ -11,7 +11,7 @@
 
 namespace iso::ct {
 
-/// Names the part of the circle that the views cover.
+/// The part of the circle that the views cover.
 enum class scan_arc {
   automatic,   ///< cone: `short_scan` where one gap between views is wider than 12 degrees and
                ///< three times the mean one, and no other nearly so, else `full`; parallel: `full`
@@ -19,7 +19,7 @@ enum class scan_arc {
   short_scan,  ///< an arc of at least half a circle and the fan's angle, by Parker's weights
 };
 
-/// Specifies where the z axis is seen on the detector.
+/// The place on the detector where the z axis is seen.
 enum class detector_placement {
   automatic,  ///< `displaced` where it is seen beside the detector's middle by more than a tenth of
               ///< the detector's width, else `centred`
@@ -30,30 +30,32 @@ enum class detector_placement {
 struct scan_options {
   scan_arc arc = scan_arc::automatic;
   detector_placement detector = detector_placement::automatic;
-  /// Counts the columns of pixels beyond the detector's edges over which readings fall to zero, for
-  /// objects wider than the detector; at most four times its columns. 0: they are zero there.
+  /// The number of columns of pixels beyond the detector's edges over which readings fall to zero,
+  /// for objects wider than the detector; at most four times its columns. 0: readings are zero
+  /// there.
   std::int64_t truncation_correction = 0;
-  /// Limits in rad how far rows of u may leave the plane of rotation, at most 0.2. The filter runs
-  /// along them, so that a volume is wrong where it changes along z (by how much:
+  /// The largest angle, in rad, by which rows of u may leave the plane of rotation, at most 0.2.
+  /// The filter runs along them, so that a volume is wrong where it changes along z (by how much:
   /// docs/algorithms/reconstruction.md). Without: 5 degrees, or 1.5 where rays are measured once,
   /// whose errors do not cancel (half circles of parallel rays, short scans, displaced detectors).
   std::optional<double> max_roll{};
 };
 
-/// Rows of u are extended by `before` and `after` columns. A reading counts as much as its view's
-/// angle times its redundancy weight, which is its column's unless rays of a column differ; one
-/// beyond the detector is the edge's.
+/// The weights of a scan's readings. Rows of u are extended by `before` and `after` columns. The
+/// weight of a reading is the angle of its view times its redundancy weight, which belongs to its
+/// column unless rays of a column differ. Beyond the detector it is that of the edge.
 struct scan_weights {
   scan_arc arc = scan_arc::full;                              ///< that was chosen
   detector_placement detector = detector_placement::centred;  ///< that was chosen
   std::vector<double> angles;                                 ///< [views], rad
   std::int64_t before = 0;
   std::int64_t after = 0;
-  /// Counts the rows of `redundancy_weights`: 0, all are 1; 1, the same in all views; or views.
+  /// The number of rows of `redundancy_weights`. 0: all weights are 1. 1: the same in all views.
+  /// Else: the number of views.
   std::int64_t rows = 0;
   std::vector<double> redundancy_weights;  ///< [rows, before + num_u + after]
-  /// Where columns of pixels do not run along z, a ray's redundancy weight depends on its pixel
-  /// and is not in `redundancy_weights`, but follows from these. Empty else.
+  /// The numbers from which a ray's redundancy weight follows where columns of pixels do not run
+  /// along z: it then depends on the pixel and is not in `redundancy_weights`. Empty elsewhere.
   std::vector<double> overlaps;  ///< [v], mm, displaced detector: rays of a row that are nearer to
                                  ///< the axis are measured twice; below zero where those that are
                                  ///< measured once have distances below zero

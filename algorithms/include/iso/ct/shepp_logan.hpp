@@ -15,7 +15,7 @@
 
 namespace iso::ct {
 
-/// Describes a solid of one density. Where ellipsoids overlap, their densities add.
+/// A solid ellipsoid of one density. Where ellipsoids overlap, their densities add.
 struct ellipsoid {
   vec3<double> centre;     ///< mm
   vec3<double> half_axes;  ///< mm, along the body's own x, y, z
@@ -23,7 +23,7 @@ struct ellipsoid {
   double density = 1;      ///< 1/mm for attenuation, or any other unit
 };
 
-/// Is the most ellipsoids that one call takes: they travel inside the kernel.
+/// The largest number of ellipsoids that one call takes: they travel inside the kernel.
 inline constexpr std::int64_t max_ellipsoids = 32;
 
 enum class shepp_logan_contrast {

@@ -16,19 +16,21 @@ namespace iso::ct {
 
 struct total_variation_options {
   double weight = 0;  ///< lambda, at least 0; dimension of x times length^2, see below
-  /// Scales the differences' rows beside the rays' (g), mm; 0: twice the weight over the largest
-  /// average along a ray and the side of a voxel, or the root of that times a sixth of the largest
-  /// column sum, whichever is larger. It changes how fast the method is, and not the minimum.
+  /// The factor g (mm) of the differences' rows beside the rays' rows. 0: twice the weight over the
+  /// largest average along a ray and the side of a voxel, or the root of that times a sixth of the
+  /// largest column sum, whichever is larger. It changes how fast the method is, and not the
+  /// minimum.
   double gradient_scale = 0;
-  /// Of voxels. A side without a bound begins at four times the largest average along a ray, and
-  /// is doubled whenever a voxel comes to it.
+  /// The bounds of voxel values. A side without a bound begins at four times the largest average
+  /// along a ray, and is doubled whenever a voxel comes to it.
   value_range box = {};
   projector_options projector = {};
 };
 
-/// Makes the x within a box of least 1/2 ||A x - b||^2 + weight TV(x), TV being the sum over voxels
-/// of the length of (x - its neighbour's along x, y, z): differences, not derivatives. Neighbours
-/// beyond the grid or with mask 0 count as equal.
+/// The primal-dual method for least squares with total variation. It minimises 1/2 ||A x - b||^2 +
+/// weight TV(x) within a box. TV is the sum over voxels of the length of the vector (x - its
+/// neighbour's along x, y, z): differences, not derivatives. Neighbours beyond the grid or with
+/// mask 0 count as equal.
 ///
 /// Every iteration tells the relative gap (P - D) / P of the value P at the x that it found and a
 /// lower bound D of the minimum on box() from its dual variables: x is no further above that than

@@ -8,7 +8,7 @@
 
 namespace iso::ct {
 
-/// Represents the function of . X + constant of a point X.
+/// The linear function of . X + constant of a point X.
 struct linear_function {
   vec3<double> of;
   double constant;
@@ -18,8 +18,8 @@ struct linear_function {
   }
 };
 
-/// A view sees the point X at pixel (u(X) / depth(X), v(X) / depth(X)): the rows of the 3 x 4
-/// projection matrix. What lies beside or behind a source has a depth of zero or below.
+/// The rows of a view's 3 x 4 projection matrix: the view sees the point X at pixel (u(X) /
+/// depth(X), v(X) / depth(X)). A point beside or behind the source has a depth of zero or below.
 struct view_projection {
   linear_function u;
   linear_function v;

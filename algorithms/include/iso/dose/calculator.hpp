@@ -31,14 +31,15 @@ struct calculator_options {
   double margin = default_margin;  ///< about the field, in the plane of the isocentre, mm
 };
 
-/// Calculates the dose of one beam after the other on a patient's grid. It owns the cones of its
-/// kernels and the memory that a beam needs, which grows with the largest.
+/// A dose calculation on a patient's grid, for one beam after the other. It owns the cones of its
+/// kernels and the memory that a beam needs, which grows to that of the largest beam.
 /// Determinism: backend_to_backend. Parts of a spectrum are added in their order.
 template <execution_space Exec, real T>
 class calculator {
  public:
   using space = typename Exec::memory_space;
 
+  /// Prepares the doses of photons with one kernel.
   /// \param patient  the voxels that may get dose
   /// \param kernel   of these photons
   /// \throws iso::invalid_argument  as make_cones; a patient as iso::validate refuses a grid
@@ -109,7 +110,7 @@ class calculator {
   /// Returns the bytes that it holds now.
   [[nodiscard]] std::int64_t bytes_held() const { return scratch_.size() + terma_.size(); }
   [[nodiscard]] std::int64_t num_directions() const { return cones_.front().size(); }
-  /// Counts kernels, one for each part of the spectrum.
+  /// Returns the number of kernels, one for each part of the spectrum.
   [[nodiscard]] std::int64_t num_kernels() const { return std::int64_t(cones_.size()); }
 
  private:

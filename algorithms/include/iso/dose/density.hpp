@@ -17,13 +17,14 @@
 
 namespace iso::dose {
 
-/// Is one corner of the piecewise-linear table from CT number to density.
+/// One corner of the piecewise-linear table from CT number to density.
 struct density_point {
   double hounsfield;
   double density;  ///< g/cm3
 };
 
-/// Density is linear between neighbouring points, the first one's below, the last one's above.
+/// A table from CT number to density. Density is linear between neighbouring points, that of the
+/// first point below it, and that of the last point above it.
 struct density_table {
   std::vector<density_point> points;  ///< in ascending order of CT number
 };
@@ -45,7 +46,7 @@ density_table parse_density_table(std::string_view csv, std::string_view name);
 
 namespace detail {
 
-/// Leads from one point of a table to the next; that of the last point is flat.
+/// The line from one point of a table to the next; that of the last point is flat.
 struct density_segment {
   double hounsfield;
   double density;  ///< g/cm3
@@ -54,7 +55,7 @@ struct density_segment {
 
 }  // namespace detail
 
-/// Holds a table in `Space`.
+/// A density_table whose numbers lie in `Space`, where kernels read them.
 template <class Space>
 class staged_density_table {
  public:
@@ -90,17 +91,17 @@ void density_from_hounsfield(
     volume_view<std::type_identity_t<T> const, typename Exec::memory_space> const& hu,
     volume_view<T, typename Exec::memory_space> const& density);
 
-/// Is denser than any element, g/cm3: such a number is no density.
+/// The largest number that counts as a density, g/cm3: no element is denser.
 inline constexpr double max_density = 25;
 
-/// Counts voxels with one fault.
+/// The number of voxels with one fault, and the first of them.
 struct density_fault {
   std::int64_t count = 0;
   std::array<std::int64_t, 3> first{};  ///< the first such voxel, z fastest; of a count above 0
   double value = 0;                     ///< of that voxel
 };
 
-/// Holds what iso::dose::validate found.
+/// The faults that iso::dose::validate found.
 struct density_report {
   std::int64_t voxels = 0;
   density_fault not_finite;  ///< NaN or infinite
@@ -124,7 +125,7 @@ density_report examine_density(Exec const& exec,
 
 }  // namespace detail
 
-/// Looks at every voxel of `density`. Fences `exec`. A fault is no exception: the report names it.
+/// Checks every voxel of `density`. Fences `exec`. A fault is no exception: the report names it.
 /// Determinism: backend_to_backend.
 /// \throws iso::invalid_argument  a volume with gaps or without memory
 template <execution_space Exec, class T>

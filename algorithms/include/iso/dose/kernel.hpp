@@ -13,10 +13,10 @@
 namespace iso::dose {
 
 inline constexpr int max_kernel_terms = 4;
-/// Is the radius within which tilted kernels keep their energy (make_cones), cm.
+/// The radius within which tilted kernels keep their energy (make_cones), cm.
 inline constexpr double tilt_radius = 15;
 
-/// Describes amplitude exp(-rate r), in water of 1 g/cm3.
+/// One term of a kernel, amplitude exp(-rate r), in water of 1 g/cm3.
 struct kernel_term {
   double amplitude = 0;  ///< 1/(sr cm)
   double rate = 0;       ///< 1/cm
@@ -29,8 +29,8 @@ struct kernel_cone {
   std::array<kernel_term, max_kernel_terms> terms;
 };
 
-/// Is the fraction of the released energy that is absorbed at distance r, per solid angle and
-/// length: a sum of exponentials that depends on the cone.
+/// A point kernel as sums of exponentials. It is the fraction of the released energy that is
+/// absorbed at distance r, per solid angle and length, with a sum for each cone.
 struct exponential_kernel {
   int num_terms;                   ///< 2 or 4
   std::vector<kernel_cone> cones;  ///< from 0 to pi, one behind the other
@@ -65,14 +65,14 @@ struct tabulated_cone {
   std::vector<double> fraction;  ///< of the released energy, in each shell
 };
 
-/// Holds the fraction of the released energy that is absorbed in each cell of cones and shells, in
-/// water of 1 g/cm3.
+/// A point kernel as a table: the fraction of the released energy that is absorbed in each cell of
+/// cones and shells, in water of 1 g/cm3.
 struct tabulated_kernel {
   std::vector<double> radii;          ///< cm; where shells end; the first begins at 0
   std::vector<tabulated_cone> cones;  ///< from 0 to pi, one behind the other
 };
 
-/// Holds either form.
+/// A point kernel in either form.
 using point_kernel = std::variant<exponential_kernel, tabulated_kernel>;
 
 /// Checks what every function that takes a kernel relies on.
@@ -89,7 +89,7 @@ void validate(exponential_kernel const& k, std::string_view function);
 void validate(tabulated_kernel const& k, std::string_view function);
 void validate(point_kernel const& k, std::string_view function);
 
-/// Holds the kernel of photons of one energy.
+/// The kernel of photons of one energy.
 struct mono_kernel {
   double energy;  ///< MeV
   tabulated_kernel kernel;
@@ -122,7 +122,7 @@ std::vector<mono_kernel> water_kernels();
 ///                                rise; a kernel or a spectrum as iso::dose::validate refuses it
 tabulated_kernel mix_kernels(std::vector<mono_kernel> const& kernels, spectrum const& s);
 
-/// Holds some photons of a spectrum, and the kernel that carries what they release.
+/// A part of a spectrum, and the kernel that carries the energy that its photons release.
 struct energy_component {
   double share;  ///< of the spectrum's photons
   spectrum photons;

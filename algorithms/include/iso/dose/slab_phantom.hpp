@@ -9,7 +9,7 @@
 
 namespace iso::dose {
 
-/// Is the side of the phantom's cube, mm.
+/// The side of the phantom's cube, mm.
 inline constexpr double slab_phantom_width = 256;
 
 struct slab {

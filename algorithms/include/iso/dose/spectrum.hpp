@@ -8,10 +8,10 @@
 
 namespace iso::dose {
 
-/// Is the energy that one MeV released in one gram gives, Gy.
+/// The dose of one MeV absorbed in one gram, Gy.
 inline constexpr double gray_per_mev_per_gram = 1.602176634e-10;
 
-/// Holds the photons of one bin of energy.
+/// The photons of one bin of energy.
 struct energy_bin {
   double energy;       ///< MeV
   double fluence;      ///< of one photon of the spectrum, how many are in this bin
@@ -19,7 +19,7 @@ struct energy_bin {
   double absorption;   ///< mu_en / rho of water, cm2/g
 };
 
-/// Holds bins in ascending order of energy; fluences add up to 1.
+/// The spectrum of a photon beam: bins in ascending order of energy, whose fluences add up to 1.
 struct spectrum {
   std::vector<energy_bin> bins;
 };
@@ -40,14 +40,15 @@ spectrum named_spectrum(std::string_view name);
 ///                                negative or infinite number, coefficients of zero, no photons
 spectrum parse_spectrum(std::string_view csv, std::string_view name);
 
+/// Checks a spectrum.
 /// Determinism: backend_to_backend; a check made on the host.
 /// \throws iso::invalid_argument  naming `function`: what parse_spectrum refuses
 void validate(spectrum const& s, char const* function);
 
 struct terma_options {
-  /// Multiplies the TERMA at every depth by the mean of mu_en / mu over the spectrum at that depth,
-  /// relative to the surface: one kernel for all depths then deposits about what the kernels of a
-  /// hardened spectrum would (equation 3 of the paper; Hoban 1995).
+  /// Whether the TERMA at every depth is multiplied by the mean of mu_en / mu over the spectrum at
+  /// that depth, relative to the surface: one kernel for all depths then deposits about what the
+  /// kernels of a hardened spectrum would (equation 3 of the paper; Hoban 1995).
   bool hardening_correction = true;
 };
 

@@ -14,7 +14,7 @@
 
 namespace iso::dose {
 
-/// Holds a beam with all that its TERMA derives from it, in `Space`.
+/// A beam, with the numbers that its TERMA needs, in `Space`.
 template <class Space>
 class terma_plan {
  public:

@@ -27,26 +27,26 @@
 
 namespace iso::dvh {
 
-/// Specifies the points whose least and largest dose are told.
+/// The points whose smallest and largest dose are reported.
 enum class extremes {
   surface,        ///< of voxels wholly inside, and region::surface
   whole_voxels,   ///< of voxels wholly inside
   touched_voxels  ///< of what planes leave of all voxels that have a share
 };
 
-/// Holds a structure where a dose is looked at.
+/// A structure in the form in which doses are read off in it.
 template <real T, class Space>
 struct region {
   volume_view<T const, Space> fractions;  ///< [mx, my, mz], 0 to 1
-  /// Holds points of the surface, mm (iso::dvh::surface_points); may be empty.
+  /// Points of the surface, mm (iso::dvh::surface_points); may be empty.
   Kokkos::View<vec3<double> const*, Space> surface = {};
 };
 
-/// Says what a structure gets in all.
+/// The dose of a structure in a few numbers.
 struct dose_statistics {
   double volume = 0;  ///< mm3, where there is a dose
-  /// Is the volume, mm3, of voxels whose middle lies outside of the dose's voxels. A middle on
-  /// their faces, to 1e-9 voxels of the dose, is inside.
+  /// The volume, mm3, of voxels whose middle lies outside of the dose's voxels. A middle on their
+  /// faces, to 1e-9 voxels of the dose, is inside.
   double outside = 0;
   double mean = 0;  ///< NaN where there is no volume, as the next two
   double minimum = 0;
@@ -88,7 +88,7 @@ std::vector<double> doses_at(Exec const& exec,
                              region<T, typename Exec::memory_space> const& where,
                              std::vector<double> const& volumes);
 
-/// Is a figure read off a dose-volume histogram.
+/// A figure that is read off a dose-volume histogram, such as D95% or V20Gy.
 struct quantity {
   enum class kind {
     dose_at_percent,   ///< D95: dose that `value` per cent of the volume get
@@ -131,13 +131,13 @@ std::vector<std::vector<std::vector<double>>> evaluate(
 
 struct histogram_options {
   std::int64_t bins = 1000;  ///< 1 to 2^20
-  /// Holds the dose where the last bin ends; the first begins at 0. 0: 1.02 times the largest
-  /// finite dose at the voxels' middles of all doses, so that histograms have the same bins.
+  /// The dose where the last bin ends; the first begins at 0. 0: 1.02 times the largest finite dose
+  /// at the voxels' middles of all doses, so that histograms have the same bins.
   double end = 0;
 };
 
-/// Holds the histogram of one structure in one dose. Bins are for writing only: cumulative[n] is
-/// exact at its dose, and differential[n] the exact volume between two of them.
+/// The histogram of one structure in one dose. Bins are for writing only: cumulative[n] is exact at
+/// its dose, and differential[n] the exact volume between two of them.
 struct histogram {
   double bin_width = 0;
   double volume = 0;                 ///< mm3, where there is a dose

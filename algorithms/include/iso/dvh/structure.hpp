@@ -16,13 +16,13 @@
 
 namespace iso::dvh {
 
-/// Is a closed polygon in an axial plane: z is the same at all points. The last point is joined to
-/// the first, which may be given again at the end. Either direction of travel.
+/// A closed polygon in an axial plane: z is the same at all points. The last point is joined to the
+/// first, which may be given again at the end. It may run in either direction.
 struct contour {
   std::vector<vec3<double>> points;  ///< mm
 };
 
-/// Holds the contours of one organ or target, in any order.
+/// The contours of one organ or target, in any order.
 ///
 /// A hole is a contour inside another (islands in holes inside that, and so on: even-odd), or part
 /// of one polygon that goes to the hole and back along one line (keyhole).
@@ -31,7 +31,7 @@ struct structure {
   std::vector<contour> contours;
 };
 
-/// Specifies the shape between neighbouring planes.
+/// The shape between neighbouring planes.
 enum class between_planes {
   /// The surface runs straight from a contour to the next: (1 - t) d_1 + t d_2 = 0, where d_1 and
   /// d_2 are the signed distances from the contours of both planes. Circles about one axis give the
@@ -40,14 +40,14 @@ enum class between_planes {
   prisms,  ///< each plane's contours go half-way to the next
 };
 
-/// Specifies what lies beyond a contour that is joined to none on one side.
+/// The end of the shape at a contour that is joined to no other on one side.
 enum class end_cap {
   none,
   half_slice,  ///< the contour, half-way to where its next plane would be
   rounded,     ///< to the same height, shrunk as the radius of an ellipsoid
 };
 
-/// Specifies what becomes of what lies outside of the grid.
+/// The treatment of parts that lie outside of the grid.
 enum class off_grid {
   refuse,
   cut,  ///< left out and told in structure_report
@@ -57,12 +57,12 @@ struct structure_options {
   between_planes between = between_planes::frusta;
   end_cap caps = end_cap::half_slice;
   off_grid beyond = off_grid::refuse;
-  /// Is the thickness, mm, of contours of a structure that has none to join. One plane must have
-  /// it.
+  /// The thickness, mm, of contours of a structure in which none are joined. It must be given for a
+  /// structure of one plane.
   double slice_thickness = 0;
 };
 
-/// Says what the contours were.
+/// What was found in the contours.
 struct structure_report {
   double volume = 0;   ///< mm3, inside the grid
   double outside = 0;  ///< mm3, outside of the grid
@@ -72,10 +72,10 @@ struct structure_report {
   std::int64_t parts = 0;      ///< that no contours join
   double least_spacing = 0;    ///< mm, between joined planes; 0 where none are
   double largest_spacing = 0;  ///< mm
-  /// Holds joined planes (mm) farther apart than 1.5 times the median spacing of their part. The
-  /// shape goes on between them.
+  /// Pairs of joined planes (mm) that are farther apart than 1.5 times the median spacing of their
+  /// part. The shape goes on between them.
   std::vector<std::pair<double, double>> missing_slices;
-  /// Holds planes (mm) whose contours overlap but are not joined: they are farther apart than 4
+  /// Pairs of planes (mm) whose contours overlap but are not joined: they are farther apart than 4
   /// times that spacing, and end in caps.
   std::vector<std::pair<double, double>> separations;
 };

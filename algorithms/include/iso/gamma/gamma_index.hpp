@@ -15,21 +15,21 @@
 
 namespace iso::gamma {
 
-/// Specifies what the evaluated dose is between the middles of its voxels.
+/// The evaluated dose between the middles of its voxels.
 enum class interpolation {
   trilinear,    ///< linear along each axis
   tetrahedra,   ///< linear on six tetrahedra a cell, which share its diagonal (0,0,0)-(1,1,1)
   grid_points,  ///< nothing: only the middles of voxels are compared
 };
 
-/// Specifies of which dose the criteria's dose differences are fractions.
+/// The dose of which the criteria's dose differences are fractions.
 enum class normalisation {
   global,  ///< the largest reference dose
   local,   ///< the reference dose at the point
   given,   ///< gamma_options::given_dose
 };
 
-/// Is a pair of criteria, such as 3 %/3 mm.
+/// A pair of criteria, such as 3 %/3 mm.
 struct criterion {
   double dose_difference;  ///< fraction of the dose that `normalisation` names: 0.03 for 3 %
   double distance;         ///< distance to agreement, mm
@@ -39,31 +39,32 @@ struct gamma_options {
   interpolation between = interpolation::trilinear;
   normalisation normalise = normalisation::global;
   double given_dose = 0;  ///< of normalisation::given, unit of the doses
-  /// Reference doses below this fraction of the largest one (normalisation::given: of the given
-  /// dose) are not compared.
+  /// The fraction of the largest reference dose (normalisation::given: of the given dose) below
+  /// which reference doses are not compared.
   double cut_off = 0.1;
-  /// No gamma is larger, but for rounding to T, and no point farther than max_gamma x distance.
-  /// Above 1: a point at the maximum fails.
+  /// The largest gamma: no gamma is larger, but for rounding to T, and the search ends at max_gamma
+  /// x distance. It must be above 1, so that a point at the maximum fails.
   double max_gamma = 2;
 };
 
-/// Says what became of a reference point.
+/// The outcome at a reference point.
 enum class point_status : std::uint8_t {
   compared = 0,
   below_cut_off = 1,
   outside = 2,  ///< compared, but it lies outside the box of the evaluated voxels' middles
 };
 
-/// Holds two doses and criteria, checked and made ready for gamma_index in `Space`: for each cell
-/// between evaluated voxels the ranges of its dose and slopes, and the cells in the order of the
-/// search. Keeps the views of both doses, whose values must not change while it is used.
+/// Two doses and criteria, checked and made ready for gamma_index in `Space`: for each cell between
+/// evaluated voxels the ranges of its dose and slopes, and the cells in the order of the search.
+/// Keeps the views of both doses, whose values must not change while it is used.
 template <real T, class Space>
 class gamma_plan {
  public:
   using volume = volume_view<T const, Space>;
 
-  /// Looks at every voxel. Waits for `exec`: no other instance is fenced. Allocates eight numbers
-  /// an evaluated voxel and 16 bytes a cell within reach of a point.
+  /// Checks both doses, every voxel, and prepares the search. Waits for `exec`: no other instance
+  /// is fenced. Allocates eight numbers an evaluated voxel and 16 bytes a cell within reach of a
+  /// point.
   ///
   /// The grids may differ in every way. Along an axis with one voxel a dose is a plane: positions
   /// count, and nothing is interpolated. Doses in one or two dimensions have one voxel along the
@@ -110,10 +111,10 @@ class gamma_plan {
   detail::search_arrays<T, Space> arrays_;
 };
 
-/// Holds gamma of every criterion: [criteria, nx, ny, nz].
+/// The gamma of every criterion: [criteria, nx, ny, nz].
 template <class T, class Space>
 using gamma_values = Kokkos::View<T****, Kokkos::LayoutRight, Space>;
-/// Holds what became of each reference point: [nx, ny, nz].
+/// The outcome at each reference point: [nx, ny, nz].
 template <class Space>
 using status_values = Kokkos::View<point_status***, Kokkos::LayoutRight, Space>;
 
@@ -147,7 +148,7 @@ void gamma_index(Exec const& exec, gamma_plan<T, typename Exec::memory_space> co
                  gamma_values<T, typename Exec::memory_space> const& gamma,
                  status_values<typename Exec::memory_space> const& status);
 
-/// Specifies which points pass. Doses are compared as they are rounded: 1 and 1.01 differ by more
+/// The rule by which points pass. Doses are compared as they are rounded: 1 and 1.01 differ by more
 /// than 1 % in double, and gamma is 1.0000000000000009.
 enum class pass_rule {
   at_most_one,  ///< gamma <= 1
@@ -159,7 +160,7 @@ struct summary_options {
   std::int32_t bins = 100;  ///< of the histogram, from 0 to the maximum gamma
 };
 
-/// Summarises the gamma of one criterion.
+/// A summary of the gamma of one criterion.
 struct gamma_summary {
   std::int64_t below_cut_off = 0;   ///< points that were not compared
   std::int64_t compared = 0;        ///< all others, those outside included
@@ -170,8 +171,8 @@ struct gamma_summary {
   double largest = 0;               ///< 0 where none is compared
   double mean = 0;                  ///< NaN where none is compared
   double bin_width = 0;
-  /// Counts the points compared of gamma >= n bin widths and < (n + 1) bin widths; the last bin has
-  /// those at the maximum too.
+  /// The number of compared points in each bin: bin n has those of gamma >= n bin widths and < (n +
+  /// 1) bin widths; the last bin has those at the maximum too.
   std::vector<std::int64_t> histogram;
 };
 

@@ -14,7 +14,7 @@
 
 namespace iso::ray {
 
-/// Specifies how rays are walked: the methods of iso/ray/traverse.hpp. Which one changes no bit.
+/// The method by which rays are walked, of iso/ray/traverse.hpp. All give the same bits.
 enum class traversal {
   fastest,  ///< branchless on the host, siddon on a GPU
   amanatides_woo,

@@ -9,7 +9,7 @@
 
 namespace iso::ray {
 
-/// Holds the points origin + t direction, t in [t_min, t_max], in world coordinates (mm). The
+/// A ray: the points origin + t direction, t in [t_min, t_max], in world coordinates (mm). The
 /// direction may have any length; with t_min = -infinity the ray is a whole line.
 ///
 /// A ray with a NaN anywhere, an infinite origin or direction, a direction of zero, or t_min >=

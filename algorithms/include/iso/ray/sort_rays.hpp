@@ -18,7 +18,7 @@
 
 namespace iso::ray {
 
-/// Specifies what neighbouring rays have in common.
+/// The property that neighbouring rays share after sorting.
 enum class ray_order {
   entry_and_exit,     ///< where they enter and where they leave, both to 1/32 of the grid
   octant_then_entry,  ///< first the signs of their direction, then where they enter, to 1/512

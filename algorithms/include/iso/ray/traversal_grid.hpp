@@ -8,15 +8,15 @@
 
 namespace iso::ray {
 
-/// Names a voxel by its three indices.
+/// The three indices of a voxel.
 struct voxel {
   std::int64_t i;
   std::int64_t j;
   std::int64_t k;
 };
 
-/// Holds what a traversal needs of a grid, ready for a kernel. Extents are kept as doubles, exact
-/// to 2^53.
+/// The numbers of a grid that a traversal needs, ready for a kernel. Extents are kept as doubles,
+/// exact to 2^53.
 struct traversal_grid {
   vec3<double> extent;
   vec3<double> spacing;  ///< mm

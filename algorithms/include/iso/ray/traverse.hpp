@@ -16,16 +16,18 @@
 
 namespace iso::ray {
 
-/// Steps along one axis at a time, chosen by branches.
+/// The traversal that steps along one axis at a time, chosen by branches.
 /// \par Method  J. Amanatides, A. Woo, Eurographics 1987
 struct amanatides_woo {};
 
-/// Makes every comparison a flag: leaving by an edge or a corner steps along several axes at once.
+/// The traversal without branches: every comparison is a flag, and leaving by an edge or a corner
+/// steps along several axes at once.
 /// \par Method  K. Xiao et al., Med. Phys. 39(12), 2012 (algorithm 2)
 struct branchless {};
 
-/// Merges the three series of crossings; each segment's voxel is found anew, from how many of each
-/// series lie before it (the paper takes the segment's middle, which rounding can put next door).
+/// The traversal that merges the three series of crossings. Each segment's voxel is found anew,
+/// from how many of each series lie before it (the paper takes the segment's middle, which rounding
+/// can put next door).
 /// \par Method  R. L. Siddon, Med. Phys. 12(2), 1985
 struct siddon {};
 
@@ -39,8 +41,9 @@ struct siddon {};
 
 namespace iso::ray::detail::ISO_SET {
 
-/// Hands segments of positive length to the caller's visitor and counts them. The walks below tell
-/// such an object every segment they step over: a linear index, and where the segment ends.
+/// The receiver of a walk's segments. It calls the caller's visitor for those of positive length,
+/// and counts them. The walks below give it every segment that they step over: a linear index, and
+/// where the segment ends.
 template <class T, class Visit>
 struct reporter {
   Visit& visit;

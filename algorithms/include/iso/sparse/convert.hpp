@@ -9,7 +9,7 @@
 
 namespace iso::sparse {
 
-/// States what became of the values.
+/// A report on the converted values.
 struct value_report {
   std::int64_t overflowed = 0;   ///< finite numbers that became infinite, times the row's scale
   std::int64_t underflowed = 0;  ///< non-zeros that became subnormal: fewer significant bits

@@ -16,11 +16,12 @@
 
 namespace iso::sparse {
 
-/// Says how columns are stored: 32 bits each, or 16 bits from a base that the row has.
+/// The types in which columns are stored: 32 bits each, or 16 bits that are added to a base of the
+/// row.
 template <class C>
 concept column_index = std::same_as<C, std::int32_t> || std::same_as<C, std::uint16_t>;
 
-/// Holds a matrix of `num_rows` x `num_cols` by rows: row r holds the entries
+/// A sparse matrix of `num_rows` x `num_cols` by rows (CSR): row r holds the entries
 /// [row_offsets(r), row_offsets(r + 1)), entry i being values(i) in column columns(i), or, where
 /// columns have 16 bits, in column row_bases(r) + columns(i).
 ///
@@ -37,7 +38,7 @@ struct csr_view {
   using value_type = std::remove_const_t<Value>;
   using column_type = Column;
   using memory_space = Space;
-  /// Tells whether columns are relative to the row's base.
+  /// True where columns are relative to the row's base.
   static constexpr bool relative = std::is_same_v<Column, std::uint16_t>;
 
   std::int64_t num_rows = 0;
@@ -46,10 +47,10 @@ struct csr_view {
   array<Column> columns;            ///< [num_entries()]
   array<value_type> values;         ///< [num_entries()]
   array<std::int32_t> row_bases;    ///< [num_rows] where columns are relative, else empty
-  /// Holds [num_rows] powers of two; or is empty: all 1.
+  /// The scale of each row, [num_rows], powers of two. Empty: all are 1.
   Kokkos::View<double const*, Kokkos::LayoutRight, Space> row_scales;
 
-  /// Counts non-zeros, stored zeros and doubled entries included.
+  /// Returns the number of stored entries, zeros and doubled entries included.
   [[nodiscard]] std::int64_t num_entries() const { return std::int64_t(values.extent(0)); }
 
   [[nodiscard]] csr_view<value_type const, Column, Space> as_const() const {
@@ -62,7 +63,7 @@ struct csr_view {
   }
 };
 
-/// Holds what every format knows of its matrix.
+/// The shape of a matrix in any format.
 struct matrix_shape {
   std::int64_t num_rows = 0;
   std::int64_t num_cols = 0;
@@ -87,6 +88,7 @@ std::int64_t bytes_of(Arrays const&... arrays) {
 }
 }  // namespace detail
 
+/// Returns the shape of a matrix.
 /// Determinism: backend_to_backend.
 template <class Value, class Column, class Space>
 matrix_shape shape_of(csr_view<Value, Column, Space> const& a) {

@@ -22,7 +22,7 @@ namespace iso::sparse {
 
 enum class entry_order { by_rows, by_columns };
 
-/// Holds arrays of a matrix by compressed rows (CSR) or columns (CSC), on the host or in device
+/// The arrays of a matrix by compressed rows (CSR) or columns (CSC), on the host or in device
 /// memory; made by csr_arrays or csc_arrays.
 template <class Value, class Space>
 struct compressed_arrays {
@@ -93,22 +93,22 @@ auto csc_arrays(std::int64_t num_rows, std::int64_t num_cols, Offsets const& off
 }
 
 struct dose_matrix_options {
-  /// Specifies which products are wanted; each direction is a matrix of its own.
+  /// The products that are wanted; each direction is a matrix of its own.
   enum class directions { both, forward, transposed } products = directions::both;
-  /// Stores values as they are given, or rounded to 16 bits: where the type cannot hold every value
-  /// to its full digits, all are divided by one power of two (row_scaling::uniform). A and A^T hold
-  /// the same numbers. Values below 2^-29 of the largest lose digits in half, those below 2^-40
-  /// become zero; the report counts them.
+  /// The type in which values are stored: as they are given, or rounded to 16 bits. Where that type
+  /// cannot hold every value to its full digits, all values are divided by one power of two
+  /// (row_scaling::uniform). A and A^T hold the same numbers. Values below 2^-29 of the largest
+  /// lose digits in half, those below 2^-40 become zero; the report counts them.
   enum class value_storage { as_given, half, bfloat16 } values = value_storage::as_given;
-  /// Counts the vectors that a product multiplies at once, at most.
+  /// The largest number of vectors that a product multiplies at once.
   std::int64_t vectors = 1;
-  /// Names the format; absent: what `choose_format` takes.
+  /// The format. Absent: what `choose_format` takes.
   std::optional<matrix_format> format = {};
-  /// Says what a format is chosen for. Absent: where the matrix lies.
+  /// The kind of processor for which a format is chosen. Absent: that where the matrix lies.
   std::optional<processor> kind = {};
 };
 
-/// Describes what a dose_matrix chose for one direction, and what it costs.
+/// The format that a dose_matrix chose for one direction, and its cost.
 struct dose_matrix_report {
   matrix_format format = matrix_format::csr32;
   std::string values;  ///< half, bfloat16, float or double
@@ -195,7 +195,8 @@ csr_view<Value, std::int32_t, typename Exec::memory_space> copied_rows(
 
 }  // namespace detail
 
-/// Multiplies by a matrix in the format that `choose_format` takes; plan and scratch are made once.
+/// A matrix ready for products, in the format that `choose_format` takes; plan and scratch are made
+/// once.
 ///
 ///     iso::sparse::dose_matrix<space> const a(
 ///         exec, iso::sparse::csr_arrays(rows, cols, offsets, columns, values));
@@ -216,7 +217,8 @@ class dose_matrix {
   using memory_space = Space;
   using direction = dose_matrix_options::directions;
 
-  /// Holds no matrix: every product is refused. So it is of an object that was moved from.
+  /// Makes an object without a matrix, which refuses every product. An object that was moved from
+  /// is the same.
   dose_matrix() = default;
   dose_matrix(dose_matrix const&) = default;
   dose_matrix& operator=(dose_matrix const&) = default;

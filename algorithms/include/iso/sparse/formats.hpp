@@ -12,7 +12,7 @@
 
 namespace iso::sparse {
 
-/// Specifies how a matrix is stored.
+/// The format in which a matrix is stored.
 enum class matrix_format {
   csr32,       ///< csr_view, 32-bit columns
   csr16,       ///< csr_view, 16-bit columns from a base per row
@@ -24,7 +24,7 @@ enum class matrix_format {
 /// \throws iso::invalid_argument  none of the enumeration
 std::string_view to_string(matrix_format format);
 
-/// Describes what a matrix costs in a format.
+/// The cost of a matrix in a format.
 struct format_report {
   matrix_format format = matrix_format::csr32;
   std::int64_t chunks = 0;       ///< of 32 columns; 0: a csr_view
@@ -49,7 +49,7 @@ format_report measure_format(Exec const& exec,
                              csr_view<Value, Column, typename Exec::memory_space> const& a,
                              matrix_format format);
 
-/// Specifies what a product runs on.
+/// The kind of processor on which a product runs.
 enum class processor {
   host,         ///< few fast threads; vectors are what compilers make
   avx512_host,  ///< a host with AVX-512: products of 16-bit values by hand

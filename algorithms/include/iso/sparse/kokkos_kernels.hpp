@@ -26,13 +26,14 @@
 
 namespace iso::sparse {
 
-/// Names row offsets that have our size, and those that have half of it.
+/// The types of row offsets: of 64 bits, as ours, and of 32 bits.
 template <class T>
 concept wide_offset = std::same_as<T, std::int64_t> || std::same_as<T, std::uint64_t>;
 template <class T>
 concept short_offset = std::same_as<T, std::int32_t> || std::same_as<T, std::uint32_t>;
 
-/// Is what Kokkos Kernels calls a csr_view<Value, std::int32_t, ...> with offsets of type `Offset`.
+/// The type that Kokkos Kernels has for a csr_view<Value, std::int32_t, ...> with offsets of type
+/// `Offset`.
 template <class Value, class Offset, execution_space Exec>
   requires real<std::remove_const_t<Value>>
 using crs_matrix = KokkosSparse::CrsMatrix<
@@ -41,7 +42,8 @@ using crs_matrix = KokkosSparse::CrsMatrix<
 
 namespace detail {
 
-/// Names a CrsMatrix of ours in the memory of `Exec`: values float or double, columns of 32 bits.
+/// A CrsMatrix that csr_view can share, in the memory of `Exec`: values float or double, columns of
+/// 32 bits.
 template <class Matrix, class Exec>
 concept crs_like = real<typename Matrix::non_const_value_type> &&
                    std::same_as<typename Matrix::non_const_ordinal_type, std::int32_t> &&
@@ -123,8 +125,8 @@ crs_matrix<Value, Offset, Exec> as_crs_matrix(
   return detail::crs_of<Offset>(exec, "iso::sparse::as_crs_matrix", a);
 }
 
-/// Does as as_crs_matrix, with a copy of the row offsets in 32 bits, which cuSPARSE takes. `a` must
-/// be valid. Enqueued on `exec`; allocates. Determinism: backend_to_backend.
+/// Does the same as as_crs_matrix, with a copy of the row offsets in 32 bits, which cuSPARSE takes.
+/// `a` must be valid. Enqueued on `exec`; allocates. Determinism: backend_to_backend.
 ///
 /// \throws iso::invalid_argument  as as_crs_matrix; more entries than Offset counts to
 template <short_offset Offset = std::int32_t, execution_space Exec, class Value>
@@ -151,8 +153,8 @@ csr_view<Value const, std::int32_t, typename Exec::memory_space> as_csr(
   return detail::csr_of(exec, "iso::sparse::as_csr", m);
 }
 
-/// Does as as_csr, for a matrix with row offsets of 32 bits: these are copied. Enqueued on `exec`;
-/// allocates. Determinism: backend_to_backend.
+/// Does the same as as_csr for a matrix with row offsets of 32 bits, which are copied. Enqueued on
+/// `exec`; allocates. Determinism: backend_to_backend.
 ///
 /// \throws iso::invalid_argument  as as_csr; more entries than the offsets count to
 template <execution_space Exec, class Value, class Ordinal, class Device, class Traits,

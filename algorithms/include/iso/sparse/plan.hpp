@@ -10,24 +10,26 @@
 
 namespace iso::sparse {
 
-/// Describes what reproducible sums are rounded by, of every row of the whole matrix: padding does
-/// not count, nor do numbers that are not finite. Of parts of a matrix split by columns: the sum of
-/// their entries and the larger of their maxima.
+/// The bounds of every row of the whole matrix, by which reproducible sums are rounded. Padding
+/// does not count, nor do numbers that are not finite. Of parts of a matrix split by columns: the
+/// sum of their entries and the larger of their maxima.
 template <class Space>
 struct bounds {
   Kokkos::View<double*, Kokkos::LayoutRight, Space> max_abs;        ///< largest finite |value|
   Kokkos::View<std::int32_t*, Kokkos::LayoutRight, Space> entries;  ///< stored zeros included
 };
 
-/// Holds bounds of the rows, and what lane groups are to add up, in an order that changes no bit of
-/// a result: the parts of long rows, then other rows with entries whole. A plan belongs to the
-/// matrix that it was made for, and to others of the same format and pattern as long as `rows`
-/// holds. spmv compares extents, format and numbers of entries; where each row begins it cannot
-/// compare without reading, and 16-bit columns read with another row's base may lead beyond x.
+/// The plan of a product: bounds of the rows, and the work of each lane group, in an order that
+/// changes no bit of a result: the parts of long rows, then other rows with entries whole. A plan
+/// belongs to the matrix that it was made for, and to others of the same format and pattern as long
+/// as `rows` holds. spmv compares extents, format and numbers of entries; where each row begins it
+/// cannot compare without reading, and 16-bit columns read with another row's base may lead beyond
+/// x.
 template <class Space>
 struct spmv_plan {
   Kokkos::View<row_segment*, Kokkos::LayoutRight, Space> segments;
-  /// Says in bit b mod 32 of word b / 32 whether block b has no entries. Empty where all have some.
+  /// The blocks without entries: bit b mod 32 of word b / 32 is set where block b has none. Empty
+  /// where all blocks have entries.
   Kokkos::View<std::uint32_t*, Kokkos::LayoutRight, Space> empty;
   matrix_shape matrix;            ///< of what it was made for
   std::int64_t num_long = 0;      ///< blocks that have several parts
@@ -35,8 +37,8 @@ struct spmv_plan {
   std::int64_t num_segments = 0;  ///< the parts, and blocks that are one segment
   Kokkos::View<std::int64_t*, Kokkos::LayoutRight, Space> first_part;  ///< [num_long + 1]
   bounds<Space> rows;
-  /// Holds what reproducible sums of a row begin with, but for the vector: the least e_a of spmv's
-  /// comment, -1200 where all is zero; of every row and of those that pad the last eight.
+  /// The exponent with which reproducible sums of a row begin, but for the vector: the least e_a of
+  /// spmv's comment, -1200 where all is zero; of every row and of those that pad the last eight.
   Kokkos::View<std::int16_t*, Kokkos::LayoutRight, Space> exponents;
 };
 

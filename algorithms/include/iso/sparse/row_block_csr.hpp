@@ -13,13 +13,14 @@ namespace detail {
 struct row_block_access;
 }  // namespace detail
 
-/// Rows [R b, R b + R) form row block b. Its columns are the union of those of its rows, ascending,
-/// in column chunks of 32 lanes: chunks [chunk_offsets(b), chunk_offsets(b + 1)). Lane l of chunk c
-/// is column bases(c) + offsets(32 c + l), and the value of row R b + r there is
-/// values((32 c + l) R + r). Where a row has no entry the value is the padding, negative zero;
-/// zeros that the matrix stores are positive. A chunk uses its first lanes, at least one. The
-/// values of other lanes are padding, and their offsets name some column of the matrix. A chunk
-/// ends early only where an offset would not fit in 16 bits, and at the end of a block.
+/// A sparse matrix by blocks of R rows. Rows [R b, R b + R) form row block b. Its columns are the
+/// union of those of its rows, ascending, in column chunks of 32 lanes: chunks [chunk_offsets(b),
+/// chunk_offsets(b + 1)). Lane l of chunk c is column bases(c) + offsets(32 c + l), and the value
+/// of row R b + r there is values((32 c + l) R + r). Where a row has no entry the value is the
+/// padding, negative zero; zeros that the matrix stores are positive. A chunk uses its first lanes,
+/// at least one. The values of other lanes are padding, and their offsets name some column of the
+/// matrix. A chunk ends early only where an offset would not fit in 16 bits, and at the end of a
+/// block.
 ///
 /// For values of 16 bits, where columns weigh most. Only `make_row_blocks` makes one, and nothing
 /// changes it: every object is valid. Cheap to copy; owns what its Kokkos::Views own.
@@ -39,20 +40,20 @@ class row_block_csr {
 
   [[nodiscard]] std::int64_t num_rows() const { return num_rows_; }
   [[nodiscard]] std::int64_t num_cols() const { return num_cols_; }
-  /// Counts the entries of the matrix, without padding.
+  /// Returns the number of entries of the matrix, without padding.
   [[nodiscard]] std::int64_t num_entries() const { return num_entries_; }
   [[nodiscard]] std::int64_t num_blocks() const { return (num_rows_ + R - 1) / R; }
   [[nodiscard]] std::int64_t num_chunks() const { return std::int64_t(bases_.extent(0)); }
 
-  /// Has the extent [num_blocks() + 1].
+  /// Returns the offsets of chunks, [num_blocks() + 1].
   [[nodiscard]] array<std::int64_t> const& chunk_offsets() const { return chunk_offsets_; }
-  /// Has the extent [num_chunks()].
+  /// Returns the base column of each chunk, [num_chunks()].
   [[nodiscard]] array<std::int32_t> const& bases() const { return bases_; }
-  /// Has the extent [32 num_chunks()].
+  /// Returns the columns' distances from their base, [32 num_chunks()].
   [[nodiscard]] array<std::uint16_t> const& offsets() const { return offsets_; }
-  /// Has the extent [32 R num_chunks()].
+  /// Returns the values, [32 R num_chunks()].
   [[nodiscard]] array<Value> const& values() const { return values_; }
-  /// Is as csr_view::row_scales.
+  /// Returns the scales of the rows, as csr_view::row_scales.
   [[nodiscard]] array<double> const& row_scales() const { return row_scales_; }
 
  private:
@@ -68,6 +69,7 @@ class row_block_csr {
   array<double> row_scales_;
 };
 
+/// Returns the shape of a matrix.
 /// Determinism: backend_to_backend.
 template <class Value, int R, class Space>
 matrix_shape shape_of(row_block_csr<Value, R, Space> const& a) {

@@ -19,19 +19,19 @@
 namespace iso::sparse {
 
 struct spmv_options {
-  /// Says how the products of a row are added. Absent: reproducible for 16-bit values and vectors
-  /// of double, else ordered.
+  /// The way in which the products of a row are added. Absent: reproducible for 16-bit values and
+  /// vectors of double, else ordered.
   std::optional<summation> sum = {};
-  /// Says, for reproducible sums, where the largest finite |x| of each vector lies, in memory that
-  /// the kernels read (max_abs makes it). Null: found by a reduction on the way. Of the whole x,
-  /// where the matrix is a part by columns.
+  /// The largest finite |x| of each vector, for reproducible sums, in memory that the kernels read
+  /// (max_abs computes it). Null: found by a reduction on the way. Where the matrix is a part by
+  /// columns, it is that of the whole x.
   double const* max_abs_x = nullptr;
   backend::launch_shape shape = {};
 };
 
 namespace detail {
 
-/// Describes what is known of a vector or several, to be checked without its type.
+/// The facts about one or several vectors that are checked without their type.
 struct vector_facts {
   std::int64_t length;
   std::int64_t vectors;
@@ -60,7 +60,7 @@ vector_facts facts_of(View const& v, char const* name, char const* function) {
   return {length, vectors, stride, memory};
 }
 
-/// Holds the arguments of spmv.
+/// The arguments of spmv.
 template <class Exec, class Rows, class T>
 struct product_call {
   Rows rows;
@@ -78,7 +78,7 @@ struct product_call {
   spmv_options const& options;
 };
 
-/// Holds the parts of the scratch of a product. Up to four vectors are multiplied at a time.
+/// The parts of the scratch of a product. Up to four vectors are multiplied at a time.
 template <class T>
 struct product_scratch {
   double* max_abs;  ///< [vectors]

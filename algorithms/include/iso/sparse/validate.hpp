@@ -10,7 +10,7 @@
 
 namespace iso::sparse {
 
-/// Names the first thing that is wrong with a matrix, in the order in which they are looked for.
+/// The first fault of a matrix, in the order in which faults are looked for.
 enum class fault {
   none,
   negative_extent,          ///< rows, columns or entries below zero
@@ -34,7 +34,7 @@ enum class fault {
   column_doubled,    ///< where demanded: a column equal to the one before it
 };
 
-/// Describes what more than a sound pattern is asked of a matrix.
+/// The demands on a matrix besides a sound pattern.
 struct csr_demands {
   enum class of_values { any, finite };
   enum class of_columns { any_order, ascending };
@@ -42,7 +42,8 @@ struct csr_demands {
   of_columns columns = of_columns::any_order;
 };
 
-/// States what `validate` found. Counts beyond the row offsets are there where these are sound.
+/// The result of `validate`. Counts that need more than the row offsets are there where the offsets
+/// are sound.
 struct csr_report {
   fault found = fault::none;
   std::int64_t row = -1;    ///< where it was found first, or the row offset's index; -1: in no row
@@ -65,7 +66,7 @@ struct csr_report {
   [[nodiscard]] bool sound() const { return found == fault::none; }
 };
 
-/// Looks at all of `a` before any product: nothing of it is trusted but that its views may be read.
+/// Checks all of `a` before any product: nothing of it is trusted but that its views may be read.
 /// Fences `exec`; allocates 32 bytes a row. A fault is no exception: `found` names it.
 /// Determinism: backend_to_backend.
 ///
@@ -83,7 +84,7 @@ struct array_facts {
   std::int64_t length;
   void const* data;
 };
-/// States what can be said of a matrix without reading an array.
+/// Returns what can be said of a matrix without reading an array.
 csr_report check_lengths(std::int64_t rows, std::int64_t cols, bool relative,
                          array_facts const& offsets, array_facts const& columns,
                          array_facts const& values, array_facts const& bases,

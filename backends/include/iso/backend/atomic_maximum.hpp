@@ -13,8 +13,8 @@ namespace iso::backend {
 KOKKOS_FORCEINLINE_FUNCTION void atomic_maximum(std::int32_t* p, std::int32_t x) {
   Kokkos::atomic_max(p, x);
 }
-/// Compares on a GPU by the bits, which have the order of such numbers: it has an atomic maximum of
-/// integers that does not wait.
+/// Does the same for doubles. A GPU compares their bits, which have the order of such numbers: it
+/// has an atomic maximum of integers that does not wait.
 KOKKOS_FORCEINLINE_FUNCTION void atomic_maximum(double* p, double x) {
   KOKKOS_IF_ON_DEVICE((using bits = unsigned long long;
                        Kokkos::atomic_max(reinterpret_cast<bits*>(p), Kokkos::bit_cast<bits>(x));))

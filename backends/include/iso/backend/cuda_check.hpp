@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/backend/cuda_check.hpp
-//! Is present in a CUDA build only.
+//! Checks calls of the CUDA runtime. Only a CUDA build can include it.
 #pragma once
 
 #include <cuda_runtime_api.h>

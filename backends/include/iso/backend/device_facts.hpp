@@ -11,8 +11,9 @@
 
 namespace iso::backend {
 
-/// Holds 0, or an empty text, for what nobody could tell. Rates are the vendor's or derived from
-/// clocks and widths; what the machine really does is `iso::ceilings::measure`.
+/// The facts about a backend and its machine. A fact that the system does not tell is 0 or an empty
+/// text. Rates are the vendor's, or derived from clocks and widths; iso::ceilings::measure measures
+/// what the machine reaches.
 struct device_facts {
   std::string backend;    ///< as in the registry: serial, openmp, threads, cuda
   std::string processor;  ///< model of the CPU or GPU
@@ -59,26 +60,28 @@ ISO_FOR_EACH_BACKEND(ISO_DECLARE_FACTS)
 /// Determinism: not_guaranteed, builds differ in it.
 std::string source_revision();
 
-/// Counts the GPUs that this build can use; 0 where it is for none, or the driver finds none. May
-/// be called before Kokkos is initialised, which aborts where a build for GPUs finds none.
+/// Returns the number of GPUs that this build can use; 0 where it is for none, or the driver finds
+/// none. May be called before Kokkos is initialised, which aborts where a build for GPUs finds
+/// none.
 ///
 /// Determinism: not_guaranteed, devices come and go.
 int count_devices();
 
-/// Counts the threads that Kokkos starts on the host where nobody says how many. May be called
-/// before Kokkos is initialised.
+/// Returns the number of threads that Kokkos starts on the host by default. May be called before
+/// Kokkos is initialised.
 ///
 /// Determinism: not_guaranteed, the environment of the process has a say.
 int count_threads();
 
-/// Counts those of `wanted` threads that OpenMP is certain to give: fewer where OMP_THREAD_LIMIT or
-/// OMP_DYNAMIC is set, and Kokkos then waits for the others for ever. Without OpenMP, all.
+/// Returns how many of `wanted` threads OpenMP is certain to give. They are fewer where
+/// OMP_THREAD_LIMIT or OMP_DYNAMIC is set, and Kokkos then waits for the others for ever. Without
+/// OpenMP, returns `wanted`.
 ///
 /// Determinism: not_guaranteed, the environment of the process has a say.
 int count_granted_threads(int wanted);
 
-/// Is the stack in bytes that any thread may take: enough for every kernel of this library, of
-/// which that of double volumes along z takes most.
+/// The stack, in bytes, that is enough for a thread in every kernel of this library. The kernel of
+/// double volumes along z takes most.
 inline constexpr std::int64_t enough_stack = 256 << 10;
 
 /// Returns the smallest stack in bytes among those of the calling thread and, once Kokkos is

@@ -11,8 +11,8 @@ namespace iso::backend {
 /// Never throws. At first it is the most that this processor and this build have.
 int host_vector_bytes();
 
-/// Makes it the most that is not above `bytes`, of what this processor and this build have; where
-/// all is above, the least. A build has two forms at most:
+/// Chooses the widest form of this processor and this build whose registers have at most `bytes`;
+/// where all are wider, the narrowest. A build has two forms at most:
 ///
 /// | build | forms |
 /// | --- | --- |
@@ -20,8 +20,8 @@ int host_vector_bytes();
 /// | the same by clang, or by GCC at -O0 | 32 |
 /// | `ISO_X86_64_V3=OFF` and no -march | 0 |
 ///
-/// host_vector_bytes() then says what was taken. Holds for launches that begin after it, of all
-/// threads. Never throws. For comparing bits and for measurements.
+/// host_vector_bytes() then returns what was chosen. The choice holds for launches that begin after
+/// it, of all threads. Never throws. It is for comparing bits and for measurements.
 void set_host_vector_bytes(int bytes);
 
 }  // namespace iso::backend

@@ -25,7 +25,8 @@
 
 namespace iso::backend::ISO_SET {
 
-/// Describes `Count` lanes held in registers of `Width` lanes of the instruction set `Isa`.
+/// The shape of a part: `Count` lanes held in registers of `Width` lanes of the instruction set
+/// `Isa`.
 template <class Isa, int Count, int Width>
 struct lane_shape {
   using isa = Isa;
@@ -35,26 +36,26 @@ struct lane_shape {
   static_assert(Count % Width == 0);
 };
 
-/// Holds a truth value for each lane. One mask serves values of every type of its part.
+/// A truth value for each lane. One mask serves values of every type of its part.
 template <class T, class Shape>
 struct lane_mask {
   using isa = typename Shape::isa;
   typename isa::template mask<T, Shape::width> r[Shape::registers];
 };
 
-/// Holds a T for each lane.
+/// A T for each lane.
 template <class T, class Shape>
 struct lane_value {
   using element = T;
   using shape = Shape;
   using isa = typename Shape::isa;
   using reg = typename isa::template reg<T, Shape::width>;
-  /// Holds the lanes of one register.
+  /// The lanes of one register.
   using piece = lane_value<T, lane_shape<isa, Shape::width, Shape::width>>;
   reg r[Shape::registers];
 
   lane_value() = default;
-  /// Holds the same in all lanes.
+  /// Makes a value that is `x` in all lanes.
   KOKKOS_FORCEINLINE_FUNCTION lane_value(T x) {
     ISO_EACH_REGISTER(int i = 0; i < Shape::registers; ++i) { r[i] = isa::template all<reg>(x); }
   }

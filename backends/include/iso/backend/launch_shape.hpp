@@ -6,7 +6,7 @@
 
 namespace iso::backend {
 
-/// Describes how groups are laid onto the machine. Nothing here may change a result.
+/// The distribution of lane groups over the machine. It changes no result.
 struct launch_shape {
   std::int64_t groups_per_launch = 0;  ///< 0: all in one launch
 };

@@ -37,8 +37,8 @@ KOKKOS_FORCEINLINE_FUNCTION T const* opaque_address(T const* p) {
   KOKKOS_IF_ON_HOST((return p;))
 }
 
-/// Keeps what streaming_load reads for a while: on a GPU in whole registers, where a T of
-/// several small numbers would take one for each.
+/// The type that holds what streaming_load has read until it is used: on a GPU in whole registers,
+/// where a T of several small numbers would take one for each.
 template <class T>
 class streamed {
  public:

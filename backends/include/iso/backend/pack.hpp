@@ -6,7 +6,7 @@
 
 namespace iso::backend {
 
-/// Holds N numbers that lie side by side and are read at once.
+/// A pack of N numbers that lie side by side and are read at once.
 template <class T, int N>
 struct alignas(N * sizeof(T) > 16 ? 16 : N * sizeof(T)) pack {
   T number[N];

@@ -16,7 +16,7 @@
 
 namespace iso::backend {
 
-/// Represents a Kokkos execution space with the name that users give it.
+/// A Kokkos execution space with the name that users give it.
 template <execution_space Exec>
 struct tag;
 
@@ -33,7 +33,7 @@ struct tag<Kokkos::OpenMP> {
 };
 #endif
 #if ISO_HAS_THREADS
-/// Launches from the thread that initialised Kokkos alone.
+/// The tag of Kokkos::Threads, which launches only from the thread that initialised Kokkos.
 template <>
 struct tag<Kokkos::Threads> {
   using execution_space = Kokkos::Threads;
@@ -50,12 +50,12 @@ struct tag<Kokkos::Cuda> {
 using all = std::tuple<tag<Kokkos::Serial> ISO_IF_OPENMP(, tag<Kokkos::OpenMP>)
                            ISO_IF_THREADS(, tag<Kokkos::Threads>) ISO_IF_CUDA(, tag<Kokkos::Cuda>)>;
 
-/// Runs on the GPU, whose memory the host does not reach.
+/// True where kernels of `Exec` run on a GPU, whose memory the host does not reach.
 template <execution_space Exec>
 inline constexpr bool is_device =
     !Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Exec::memory_space>::accessible;
 
-/// Reports a thread that does not compute as IEEE 754 has it by default.
+/// The error of a thread whose rounding or flushing differs from the defaults of IEEE 754.
 class floating_point_error : public error {
  public:
   using error::error;

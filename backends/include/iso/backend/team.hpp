@@ -30,7 +30,7 @@
 
 namespace iso::backend {
 
-/// Counts the bytes of words that a team of a GPU may have.
+/// The largest number of bytes of words that a team of a GPU may have.
 inline constexpr int team_bytes = detail::cuda_team_bytes;
 
 /// Runs kernel(team, index) for every index in [0, count), enqueued on `exec`. A team has `Threads`

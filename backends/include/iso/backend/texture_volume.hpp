@@ -28,7 +28,7 @@ std::uint64_t texture_of(cuda_textures const& of, int axis);
 #endif
 }  // namespace detail
 
-/// Holds the planes across one axis, as a kernel on the GPU reads them.
+/// The planes across one axis, as a kernel on the GPU reads them.
 class texture_planes {
  public:
   explicit KOKKOS_FUNCTION texture_planes(std::uint64_t texture) : texture_(texture) {}
@@ -48,10 +48,10 @@ class texture_planes {
   std::uint64_t texture_;
 };
 
-/// Holds a copy of a volume for texture units, in CUDA arrays of its own: the planes across x,
-/// those across y and those across z, three times the volume's memory, so that steps along
-/// any axis find their planes. Cheap to copy; copies share the arrays. Present on all
-/// backends, to be made on CUDA alone.
+/// A copy of a volume for texture units, in CUDA arrays of its own: the planes across x, those
+/// across y and those across z, three times the volume's memory, so that steps along any axis find
+/// their planes. Cheap to copy; copies share the arrays. Present on all backends, to be made on
+/// CUDA alone.
 /// Determinism: not_guaranteed (hardware rounds the weights of whoever reads it to 8 bits).
 class texture_volume {
  public:

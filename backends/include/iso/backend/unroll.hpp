@@ -30,7 +30,7 @@
 
 namespace iso::backend {
 
-/// Holds a number as a type, as std::integral_constant; its conversion is a device function too.
+/// A number as a type, as std::integral_constant; its conversion is a device function too.
 template <int Number>
 struct constant {
   static constexpr int value = Number;

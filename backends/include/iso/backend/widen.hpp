@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/backend/widen.hpp
-//! Describes what a stored number is to a kernel.
+//! Converts stored numbers for kernels.
 #pragma once
 
 #include <iso/backend/detail/cuda_loads.hpp>

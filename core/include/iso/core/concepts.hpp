@@ -18,7 +18,7 @@ concept view = Kokkos::is_view_v<V>;
 template <class T>
 concept real = std::same_as<T, float> || std::same_as<T, double>;
 
-/// Requires that `Space` is a memory space that kernels of `Exec` may read and write.
+/// A memory space that kernels of `Exec` may read and write.
 template <class Exec, class Space>
 concept accesses =
     execution_space<Exec> && bool(Kokkos::SpaceAccessibility<Exec, Space>::accessible);

@@ -10,12 +10,12 @@
 
 namespace iso {
 
-/// Bounds lengths in mm, as of a voxel or from the isocentre, that leave room for their squares and
-/// quotients in double precision. Others are refused.
+/// The bounds of lengths in mm, such as of a voxel or from the isocentre. Between them, squares and
+/// quotients of lengths fit double precision. Other lengths are refused.
 inline constexpr double shortest_length = 1e-150;
 inline constexpr double longest_length = 1e150;
 
-/// Describes a regular grid of voxels, axis-aligned.
+/// A regular grid of voxels along the axes of the world.
 ///
 /// Voxel (i, j, k) is the half-open box of one spacing about `origin + spacing * (i, j, k)`: a
 /// point on a face between two voxels belongs to the upper one, and a point on the upper face of
@@ -45,6 +45,7 @@ struct grid {
   friend bool operator==(grid const&, grid const&) = default;
 };
 
+/// Checks a grid.
 /// Determinism: backend_to_backend; a check made on the host.
 /// \throws iso::invalid_argument  naming `function`: an extent below 1, a product of them beyond 63
 ///                                bits, a spacing outside 1e-150..1e150 mm, an origin that is not

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/core/half.hpp
-//! Stores a number in sixteen bits, the same type and the same bits on every backend. Kokkos'
+//! Provides numbers of sixteen bits, of the same type and the same bits on every backend. Kokkos'
 //! half_t is a float wherever no device has the format; these are not.
 #pragma once
 
@@ -44,7 +44,8 @@ KOKKOS_INLINE_FUNCTION std::uint16_t narrowed(double x) {
 
 }  // namespace detail
 
-/// Stores IEEE binary16: 11 significant bits, 2^-24 to 65504. Storage: widen it to compute.
+/// A number in IEEE binary16: 11 significant bits, 2^-24 to 65504. It is for storage: convert it to
+/// float or double to compute.
 struct half {
   std::uint16_t bits = 0;
 
@@ -64,7 +65,8 @@ struct half {
   KOKKOS_FUNCTION explicit operator double() const { return double(float(*this)); }
 };
 
-/// Stores bfloat16: 8 significant bits with the range of float. Storage: widen it to compute.
+/// A number in bfloat16: 8 significant bits with the range of float. It is for storage: convert it
+/// to float or double to compute.
 struct bfloat16 {
   std::uint16_t bits = 0;
 
@@ -79,7 +81,7 @@ struct bfloat16 {
   KOKKOS_FUNCTION explicit operator double() const { return double(float(*this)); }
 };
 
-/// Names the numbers that a matrix may be stored in.
+/// The types of number in which a matrix may be stored.
 template <class T>
 concept stored_real = std::same_as<T, half> || std::same_as<T, bfloat16> ||
                       std::same_as<T, float> || std::same_as<T, double>;

@@ -7,13 +7,13 @@
 
 namespace iso {
 
-/// Specifies what the field is beyond the outermost voxel centres.
+/// The values of the field beyond the outermost voxel centres.
 enum class boundary {
   zero,  ///< blends with zero up to one spacing beyond them, as if empty voxels lay around the grid
   truncate,  ///< ends at them
 };
 
-/// Is the weight of the upper of two neighbours at the fraction `d` in [0, 1) between them.
+/// The linear weight of the upper of two neighbours, at the fraction `d` in [0, 1) between them.
 struct linear_weight {
   template <class T>
   KOKKOS_FORCEINLINE_FUNCTION T operator()(T const& d) const {
@@ -21,7 +21,7 @@ struct linear_weight {
   }
 };
 
-/// Is 3 d^2 - 2 d^3, the smooth weight of Graetz 2020, equation 14. `T` may be a lane value.
+/// The smooth weight 3 d^2 - 2 d^3 of Graetz 2020, equation 14. `T` may be a lane value.
 struct spline_weight {
   template <class T>
   KOKKOS_FORCEINLINE_FUNCTION T operator()(T const& d) const {

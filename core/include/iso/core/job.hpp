@@ -8,8 +8,9 @@
 
 namespace iso {
 
-/// Says how a long operation tells its caller where it stands, and is told to stop. Both callbacks
-/// run on the calling host thread, between launches, never inside a kernel; either may be empty.
+/// The callbacks of a long operation: it reports its progress by one, and asks by the other whether
+/// to stop. Both callbacks run on the calling host thread, between launches, never inside a kernel;
+/// either may be empty.
 struct job {
   std::function<void(double fraction)> progress;
   std::function<bool()> cancelled;

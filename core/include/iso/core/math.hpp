@@ -40,7 +40,7 @@ KOKKOS_FORCEINLINE_FUNCTION T lost(T a, T b, T sum) {
   return (a - (sum - part)) + (b - part);
 }
 
-/// Splits x = k ln 2 + r, with e^r - 1 = r + square + low with |r| <= ln 2 / 2.
+/// The parts of x = k ln 2 + r, with e^r - 1 = r + square + low and |r| <= ln 2 / 2.
 template <real T>
 struct exp_parts {
   T r;

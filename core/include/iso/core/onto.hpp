@@ -6,8 +6,9 @@
 
 namespace iso {
 
-/// Says what the sums of a call are added to. Every function that can add takes it, and overwrites
-/// by default; products of matrices have the factor beta of the BLAS.
+/// The start of the sums of a call: zero, or the values that the output has. Every function that
+/// can add takes it, and overwrites by default; products of matrices have the factor beta of the
+/// BLAS.
 enum class onto {
   zero,    ///< the result is overwritten
   stored,  ///< what the result holds, as earlier batches of views or other beams left it

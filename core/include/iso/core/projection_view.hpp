@@ -6,8 +6,8 @@
 
 namespace iso {
 
-/// Holds detector readings of a scan. Shape [views, u, v], v fastest; cheap to copy. `T` may be
-/// const. Where each pixel stands is the geometry's business (iso/ct/geometry.hpp).
+/// The detector readings of a scan. The shape is [views, u, v], v fastest; cheap to copy. `T` may
+/// be const. The place of each pixel is in the geometry (iso/ct/geometry.hpp).
 template <class T, class Space>
 struct projection_view {
   using value_type = std::remove_const_t<T>;
@@ -23,6 +23,7 @@ struct projection_view {
   }
 };
 
+/// Checks that projections have the shape of a scan, and memory.
 /// Determinism: backend_to_backend; a check made on the host.
 /// \throws iso::invalid_argument  naming `function`: storage of other extents than the scan's
 ///                                views, u and v, or without memory

@@ -11,8 +11,7 @@
 
 namespace iso {
 
-/// Holds the common grid 2^-k of a reproducible sum of at most `terms` terms of magnitude at most
-/// `most`.
+/// The common grid 2^-k of a reproducible sum of at most `terms` terms of magnitude at most `most`.
 ///
 /// k is the largest integer with most 2^k <= 2^(p-3) and most terms 2^k < 2^(b-1), where p and b
 /// are the significand and word lengths of T (24 and 32, 53 and 64), one less where terms rounded
@@ -79,7 +78,7 @@ class reproducible_scale {
   // The bits of sign and exponent that are zero in the rounder.
   static constexpr word outside = sizeof(T) == 4 ? word(0xb4800000U) : word(0xbcc0000000000000ULL);
 
-  /// Splits x = fraction 2^exponent with fraction in [1, 2).
+  /// The parts of x = fraction 2^exponent with fraction in [1, 2).
   struct parts {
     double fraction;
     int exponent;

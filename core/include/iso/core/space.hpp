@@ -7,9 +7,9 @@
 namespace iso::space {
 
 using host = Kokkos::HostSpace;
-/// Is the memory of the default execution space: the GPU's where there is one.
+/// The memory of the default execution space: the GPU's where there is one.
 using device = Kokkos::DefaultExecutionSpace::memory_space;
-/// Is host memory that the default execution space reaches, for transfers.
+/// Host memory that the default execution space reaches, for transfers.
 using pinned = Kokkos::SharedHostPinnedSpace;
 
 }  // namespace iso::space

@@ -11,9 +11,9 @@ namespace iso {
 
 enum class access { read, write, read_write };
 
-/// Holds a view that `exec` can reach, standing for one that it may not: the same storage where it
-/// can, otherwise a mirror, filled on `exec` unless it is only written. Results go back by
-/// `commit()` alone, never by a destructor.
+/// A view that `exec` reaches, in place of one that it may not reach: the same storage where `exec`
+/// reaches it, otherwise a mirror, which is filled on `exec` unless it is only written. Results go
+/// back by `commit()` alone, never by a destructor.
 template <access Access, execution_space Exec, view View>
 class staged {
   static constexpr bool reachable =

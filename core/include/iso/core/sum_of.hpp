@@ -15,7 +15,7 @@
 namespace iso {
 namespace detail {
 
-/// Sums numbers on a coarse grid, and what that leaves on a fine one. Adding is exact.
+/// A sum on a coarse grid, and the sum of what that leaves on a fine one. Adding is exact.
 struct split_sum {
   std::uint64_t coarse = 0;
   std::uint64_t fine = 0;
@@ -27,7 +27,7 @@ struct split_sum {
   }
 };
 
-/// Gives each index one term, of any size.
+/// The terms of a sum with one term, of any size, for each index.
 template <class Term>
 struct single_terms {
   Term term;
@@ -41,7 +41,7 @@ struct single_terms {
   }
 };
 
-/// Adds up terms that are finite.
+/// The kernel that adds finite terms.
 template <class Terms>
 struct split_sum_kernel {
   using value_type = split_sum;
@@ -62,7 +62,7 @@ struct split_sum_kernel {
   KOKKOS_FUNCTION void init(split_sum& sum) const { sum = {}; }
 };
 
-/// Finds the largest |term|, infinite where one is not finite.
+/// The kernel that finds the largest |term|, infinite where one is not finite.
 template <class Terms>
 struct term_range_kernel {
   Terms terms;

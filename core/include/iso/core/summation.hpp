@@ -4,7 +4,7 @@
 
 namespace iso {
 
-/// Specifies how a sum is made: of the samples of a ray, of the products of a matrix row.
+/// The way in which a sum is made: of the samples of a ray, of the products of a matrix row.
 enum class summation {
   ordered,       ///< in one order, which the algorithm defines
   reproducible,  ///< of terms rounded to a common grid first: exact, in any order and partition

@@ -7,8 +7,8 @@
 
 namespace iso {
 
-/// Represents a point or direction. Sums of products are written with fma, x first, so that every
-/// backend rounds alike.
+/// A point or a direction. Sums of products are written with fma, x first, so that every backend
+/// rounds alike.
 template <class T>
 struct vec3 {
   T x{};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/core/view_checks.hpp
-//! Holds the checks that every function makes of its arrays: O(1), on the host.
+//! Provides the checks that every function makes of its arrays: O(1), on the host.
 #pragma once
 
 #include <iso/core/check.hpp>
@@ -14,7 +14,7 @@
 
 namespace iso {
 
-/// Holds the memory behind an array, and what messages call it.
+/// The memory behind an array, and the name of the array in messages.
 struct memory_range {
   void const* data;
   std::uint64_t bytes;
@@ -34,15 +34,18 @@ memory_range memory_of(V const& v, char const* name) {
   return {v.data(), elements * sizeof(typename V::value_type), name};
 }
 
+/// Checks that arrays with elements have memory.
 /// Determinism: backend_to_backend; a check made on the host.
 /// \throws iso::invalid_argument  naming `function`: an array with elements and without memory
 void validate_memory(std::initializer_list<memory_range> arrays, char const* function);
 
+/// Checks that an output shares no memory with other arrays.
 /// Determinism: backend_to_backend; a check made on the host.
 /// \throws iso::invalid_argument  naming `function`: `written` shares memory with one of `others`
 void validate_apart(memory_range const& written, std::initializer_list<memory_range> others,
                     char const* function);
 
+/// Checks that the elements of a view follow each other.
 /// Determinism: backend_to_backend; a check made on the host.
 /// \throws iso::invalid_argument  naming `function`: elements of `v` do not follow each other
 template <view V>

@@ -14,8 +14,9 @@
 
 namespace iso {
 
-/// Holds voxel values with the grid they live on. Shape [nx, ny, nz], z fastest; cheap to copy,
-/// owns what its Kokkos::View owns. `T` may be const. The functions that take it say in which unit.
+/// A volume: voxel values with their grid. The shape is [nx, ny, nz], z fastest. It is cheap to
+/// copy, and owns what its Kokkos::View owns. `T` may be const. The functions that take a volume
+/// state its unit.
 template <class T, class Space>
 struct volume_view {
   using value_type = std::remove_const_t<T>;
@@ -32,6 +33,7 @@ struct volume_view {
   }
 };
 
+/// Checks a volume: its grid and its storage.
 /// Determinism: backend_to_backend; a check made on the host.
 /// \throws iso::invalid_argument  naming `function`: an invalid grid, or storage of other extents
 ///                                or without memory

@@ -19,8 +19,9 @@ inline constexpr std::int64_t workspace_part(std::int64_t bytes) {
 }
 }  // namespace detail
 
-/// Holds scratch memory that the caller owns and may use again from call to call. An algorithm says
-/// how much it wants by its `bytes_needed`; given less, it throws before anything is enqueued.
+/// Scratch memory that the caller owns and may use again from call to call. A function `f` that
+/// takes one has a function `f_bytes_needed`, which returns its size in bytes. Given less, `f`
+/// throws before anything is enqueued.
 template <class Space>
 class workspace {
  public:
@@ -29,6 +30,7 @@ class workspace {
   workspace() = default;
   /// Takes memory that is there already; wrap_workspace (iso/core/wrap.hpp) checks it.
   explicit workspace(storage memory) : storage_(std::move(memory)) {}
+  /// Allocates `bytes`.
   /// \throws iso::invalid_argument  a negative size
   /// \throws iso::out_of_memory     as iso::allocate
   explicit workspace(std::int64_t bytes) { reserve(bytes); }
@@ -55,12 +57,12 @@ class workspace {
   storage storage_;
 };
 
-/// Deals out the parts of an algorithm's scratch memory, one behind the other, each aligned for any
-/// type. One function takes all parts: with a `workspace_parts` that only counts it gives the
-/// algorithm's `bytes_needed`, with one on a workspace the pointers.
+/// The parts of an algorithm's scratch memory, one behind the other, each aligned for any type. One
+/// function takes all parts. With a `workspace_parts` that only counts, it computes the algorithm's
+/// `bytes_needed`; with one on a workspace it returns the pointers.
 class workspace_parts {
  public:
-  /// Counts alone: every pointer is null. `function` stands in messages.
+  /// Makes an object that only counts: every pointer is null. `function` is the name in messages.
   explicit workspace_parts(char const* function) : function_(function) {}
   /// Deals out parts of `memory`.
   template <class Space>
@@ -87,6 +89,7 @@ class workspace_parts {
   std::int64_t bytes_ = 0;
 };
 
+/// Checks that scratch memory is large enough.
 /// Determinism: backend_to_backend; a check made on the host.
 /// \throws iso::invalid_argument  naming `function`: `scratch` is smaller than `needed` bytes
 template <class Space>

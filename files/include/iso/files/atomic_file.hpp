@@ -13,7 +13,7 @@
 
 namespace iso::files {
 
-/// Writes a file that appears whole or not at all: written under a temporary name of its own in the
+/// A file that appears whole or not at all: it is written under a temporary name of its own in the
 /// same folder (same ending in small letters, for writers that go by it), flushed to the disk,
 /// renamed. A run that is killed before leaves what was there untouched. A file that is replaced
 /// hands on its permission bits. Where the target is a symbolic link, the file that it leads to is

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/files/checkpoint_file.hpp
-//! Handles what a long computation goes on from, as HDF5: docs/formats.md.
+//! Reads and writes checkpoints, from which a long computation goes on, as HDF5: docs/formats.md.
 #pragma once
 
 #include <iso/files/atomic_file.hpp>
@@ -13,13 +13,15 @@
 
 namespace iso::files {
 
-/// Holds arrays by name, and what they belong to.
+/// The arrays of a checkpoint by name, and what they belong to.
 struct checkpoint {
   using array = std::variant<std::vector<float>, std::vector<double>>;
-  /// Says what was computed from what: a resumed computation compares them, in this order.
+  /// The description of the computation and its inputs, as names and values. A resumed computation
+  /// compares them, in this order.
   std::vector<std::pair<std::string, std::string>> belongs;
   std::vector<std::pair<std::string, array>> arrays;
 
+  /// Returns the array of that name.
   /// \throws iso::invalid_argument  there is none of that name, or of another precision
   template <class T>
   [[nodiscard]] std::vector<T> const& at(std::string const& name) const;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/files/dicom_rt.hpp
-//! Handles DICOM RT Dose and RT Structure Set: docs/formats.md. In a build without DCMTK
-//! functions that read or write throw iso::file_error that says so. No message says a patient's
-//! name or number.
+//! Reads and writes DICOM RT Dose, and reads RT Structure Sets: docs/formats.md. In a build without
+//! DCMTK functions that read or write throw iso::file_error that says so. No message says a
+//! patient's name or number.
 #pragma once
 
 #include <iso/files/dicom_series.hpp>
@@ -15,17 +15,17 @@
 
 namespace iso::files {
 
-/// Says what a dose in other units than Gy is good for.
+/// The use of a dose in other units than Gy.
 enum class dose_units {
   gray,  ///< it is refused
   any,   ///< its units are told in the volume's unit
 };
 
-/// Holds an RT Dose.
+/// The contents of an RT Dose.
 struct rt_dose {
   dicom_identity identity;
-  /// Has unit "Gy" or "relative", another word that the file has, "unknown units" where that is no
-  /// word, or none where the file says none.
+  /// The dose. Its unit is "Gy" or "relative", or another word that the file has, "unknown units"
+  /// where that is no word, or none where the file says none.
   host_volume volume;
   std::string type;                         ///< "PHYSICAL", "EFFECTIVE", "ERROR"
   std::string summation;                    ///< "PLAN", "FRACTION", "BEAM", ...
@@ -46,7 +46,7 @@ rt_dose read_rt_dose(std::filesystem::path const& path, dose_units units = dose_
 /// Reads the same without values.
 rt_dose read_rt_dose_grid(std::filesystem::path const& path, dose_units units = dose_units::gray);
 
-/// Says what a written dose belongs to.
+/// The objects that a written dose belongs to.
 struct rt_dose_options {
   /// A DICOM file or the folder of a CT series: patient, study and frame of reference. Empty: no
   /// patient, new study and frame.
@@ -67,7 +67,7 @@ struct rt_dose_options {
                                           host_volume const& dose,
                                           rt_dose_options const& options = {});
 
-/// Holds a structure: the contours of one organ or target, in the patient's coordinates.
+/// A structure: the contours of one organ or target, in the patient's coordinates.
 struct rt_structure {
   std::string name;
   int number = 0;                            ///< ROI Number
@@ -78,7 +78,7 @@ struct rt_structure {
   std::string other_geometry;  ///< "POINT", ...: a contour that is none, and is left out
 };
 
-/// Holds an RT Structure Set.
+/// The contents of an RT Structure Set.
 struct rt_structure_set {
   dicom_identity identity;
   std::vector<rt_structure> structures;  ///< in the order of their numbers in the file

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/files/dicom_series.hpp
-//! Handles DICOM CT series, a folder each: docs/formats.md. No message says a patient's name or
-//! number, nor the name of a file inside a folder, which may hold one. In a build without DCMTK
-//! functions that read or write throw iso::file_error that says so.
+//! Reads and writes DICOM CT series, a folder each: docs/formats.md. No message says a patient's
+//! name or number, nor the name of a file inside a folder, which may hold one. In a build without
+//! DCMTK functions that read or write throw iso::file_error that says so.
 #pragma once
 
 #include <iso/files/volume_file.hpp>
@@ -13,10 +13,10 @@
 
 namespace iso::files {
 
-/// Is false in a build without DCMTK.
+/// Whether this build has DCMTK.
 extern bool const has_dicom;
 
-/// Says what a DICOM file is and where it belongs; empty where the file does not say.
+/// The kind of a DICOM file and what it belongs to; empty where the file does not say.
 struct dicom_identity {
   std::string modality;            ///< "CT", "RTDOSE", "RTSTRUCT", "RTPLAN"
   std::string sop_class;           ///< UID
@@ -27,7 +27,7 @@ struct dicom_identity {
   std::filesystem::path file;      ///< of a folder: its lowest slice
 };
 
-/// Holds a CT series: one image, in Hounsfield units, on evenly spaced planes.
+/// A CT series: one image, in Hounsfield units, on evenly spaced planes.
 struct dicom_series {
   dicom_identity identity;
   host_volume volume;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/files/dose_matrix_file.hpp
-//! Turns a file into a matrix for products. Needs iso::iso beside iso::files.
+//! Turns a file into a matrix for products. Programs that include it link iso::iso beside
+//! iso::files.
 #pragma once
 
 #include <iso/files/matrix_file.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/files/dvh_structure.hpp
-//! Turns a structure that was read into one for dose-volume histograms. Needs iso::iso beside
-//! iso::files.
+//! Turns a structure that was read into one for dose-volume histograms. Programs that include it
+//! link iso::iso beside iso::files.
 #pragma once
 
 #include <iso/dvh/structure.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/files/image_stack.hpp
-//! Handles detector images as a series of TIFF or raw files: docs/formats.md.
+//! Reads and writes detector images as a series of TIFF or raw files: docs/formats.md.
 #pragma once
 
 #include <iso/files/atomic_file.hpp>
@@ -15,10 +15,10 @@
 
 namespace iso::files {
 
-/// Specifies what a file stores for a pixel.
+/// The type in which a file stores a pixel.
 enum class pixel_type { uint8, uint16, float32, float64 };
 
-/// Holds images of one detector.
+/// The images of one detector.
 struct image_stack {
   std::array<std::int64_t, 3> extent{};  ///< images, u, v
   pixel_type stored = pixel_type::uint16;
@@ -52,7 +52,7 @@ std::vector<To> images_from_views(std::span<From const> views, std::int64_t coun
 ///                          twice, names of two series
 std::vector<std::filesystem::path> image_series(std::filesystem::path const& name);
 
-/// Describes what a reader must know or check beforehand.
+/// The facts that a reader must know or check beforehand.
 struct image_request {
   std::int64_t count = 0;                ///< images; 0: as many as there are
   std::array<std::int64_t, 2> pixels{};  ///< along u and v; 0 (TIFF only): as the first image has

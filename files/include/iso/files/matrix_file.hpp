@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/files/matrix_file.hpp
-//! Stores sparse matrices as HDF5, as SciPy has them, and as Matrix Market text: docs/formats.md.
+//! Reads and writes sparse matrices as HDF5, in SciPy's layout, and as Matrix Market text:
+//! docs/formats.md.
 #pragma once
 
 #include <iso/files/atomic_file.hpp>
@@ -14,9 +15,9 @@
 
 namespace iso::files {
 
-/// Holds a matrix by compressed rows in host memory.
+/// A matrix by compressed rows in host memory.
 struct host_matrix {
-  /// Holds numbers as they are stored: the bits of IEEE half precision, float, or double.
+  /// The values as they are stored: the bits of IEEE half precision, float, or double.
   using half_bits = std::vector<std::uint16_t>;
   using value_array = std::variant<half_bits, std::vector<float>, std::vector<double>>;
 

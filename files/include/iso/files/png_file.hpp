@@ -22,13 +22,13 @@ struct rgb_image {
   std::vector<std::uint8_t> values;  ///< red, green, blue; row by row, top row first
 };
 
-/// Holds the values shown as black and as white.
+/// The values that are shown as black and as white.
 struct gray_window {
   double black = 0;
   double white = 1;
 };
 
-/// Reaches from the smallest to the largest finite value.
+/// Returns the window from the smallest to the largest finite value.
 gray_window full_window(gray_image const& image);
 
 enum class png_depth { bits8, bits16 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/files/reorder.hpp
-//! Is the one place where axis orders meet: files and Python have x fastest, the library has z
-//! fastest.
+//! Converts between axis orders, here and nowhere else: files and Python have x fastest, the
+//! library has z fastest.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace iso::files {
 
-/// Describes an axis of an array: its length, and how far apart neighbours on it lie in the source.
+/// An axis of an array: its length, and how far apart neighbours on it lie in the source.
 struct axis_walk {
   std::int64_t extent = 0;
   std::int64_t stride = 0;  ///< elements; negative where the axis is turned round

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/files/stack_file.hpp
-//! Handles stacks of projections as HDF5: docs/formats.md.
+//! Reads and writes stacks of projections as HDF5: docs/formats.md.
 #pragma once
 
 #include <iso/files/atomic_file.hpp>
@@ -13,7 +13,7 @@
 
 namespace iso::files {
 
-/// Holds projections with what is needed to use them.
+/// Projections with their unit and geometry.
 template <class T>
 struct projection_stack {
   std::array<std::int64_t, 3> extent{};  ///< views, u, v
@@ -29,8 +29,8 @@ template <class T>
 [[nodiscard]] atomic_file prepare_stack(std::filesystem::path const& path,
                                         projection_stack<T> const& stack);
 
-/// Says what is done with a stack's /geometry: where another geometry is known, whatever it may be
-/// is left alone.
+/// The treatment of a stack's /geometry: it is read, or, where another geometry is known, left
+/// alone whatever it is.
 enum class stack_geometry { read, leave };
 
 /// Reads it back; a file in the other precision is converted. `unit` and `geometry` are empty where

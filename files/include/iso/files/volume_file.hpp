@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/files/volume_file.hpp
-//! Handles volumes as MetaImage (.mha, .mhd), NRRD (.nrrd, .nhdr) and NIfTI (.nii, .nii.gz), and
-//! reads those of DICOM: docs/formats.md.
+//! Reads and writes volumes as MetaImage (.mha, .mhd), NRRD (.nrrd, .nhdr) and NIfTI (.nii,
+//! .nii.gz), and reads those of DICOM: docs/formats.md.
 #pragma once
 
 #include <iso/files/atomic_file.hpp>
@@ -14,7 +14,7 @@
 
 namespace iso::files {
 
-/// Holds a volume on the host, in the library's axis order.
+/// A volume on the host, in the library's axis order.
 struct host_volume {
   std::array<std::int64_t, 3> extent{};    ///< voxels along x, y, z
   std::array<double, 3> spacing{1, 1, 1};  ///< mm

@@ -10,7 +10,8 @@
 
 namespace iso::files {
 
-/// Holds section [XTekCT]; other sections and keys are ignored. Lengths are mm, angles degrees.
+/// The settings of section [XTekCT]; other sections and keys are ignored. Lengths are mm, angles
+/// degrees.
 struct xtekct {
   double source_object = 0;                 ///< SrcToObject: to the axis of rotation
   double source_detector = 0;               ///< SrcToDetector

@@ -15,18 +15,21 @@ struct proton_beam {
   double initial_sigma = 4;  ///< mm, lateral standard deviation at the entrance
 };
 
-/// Range in mm of protons of `energy` MeV: 0.022 E^1.77 (Bragg and Kleeman's rule in water).
+/// Returns the range in mm of protons of `energy` MeV: 0.022 E^1.77 (Bragg and Kleeman's rule in
+/// water).
 /// Determinism: not_guaranteed (host library functions).
 double range_of_energy(double energy);
-/// Its inverse, MeV. Determinism: not_guaranteed (host library functions).
+/// Returns the energy of protons of a range: the inverse of range_of_energy, MeV. Determinism:
+/// not_guaranteed (host library functions).
 double energy_of_range(double range);
 
-/// Standard deviation (mm) of where protons of one beam stop: range straggling and energy spread.
+/// Returns the standard deviation (mm) of where protons of one beam stop: range straggling and
+/// energy spread.
 /// Determinism: not_guaranteed (host library functions).
 double range_sigma(proton_beam const& beam);
 
-/// Dose at `depth` mm for a fluence of one proton a cm2, in MeV/g: the same number is the dose
-/// integrated over a lateral plane, for one proton, in MeV cm2/g. Zero beyond ten standard
+/// Returns the dose at `depth` mm for a fluence of one proton a cm2, in MeV/g: the same number is
+/// the dose integrated over a lateral plane, for one proton, in MeV cm2/g. Zero beyond ten standard
 /// deviations behind the range, where it is below 1e-22 of the peak.
 /// Determinism: not_guaranteed (host library functions).
 ///
@@ -38,15 +41,15 @@ double range_sigma(proton_beam const& beam);
 ///              beta = 0.012/cm, gamma = 0.6.
 double depth_dose(proton_beam const& beam, double depth);
 
-/// Lateral standard deviation (mm) at `depth`: that of the entrance and, in quadrature, that of
-/// multiple scattering in water. Beyond the range it stays what it is there.
+/// Returns the lateral standard deviation (mm) at `depth`: that of the entrance and, in quadrature,
+/// that of multiple scattering in water. Beyond the range it stays what it is there.
 /// Determinism: not_guaranteed (host library functions).
 /// \par Source  Highland's formula in Gottschalk's generalised form, as Hong et al. 1996 (Phys.
 ///              Med. Biol. 41, 1305) use it: 14.1 MeV, radiation length 360.8 mm, residual energy
 ///              by Bragg and Kleeman's rule.
 double lateral_sigma(proton_beam const& beam, double depth);
 
-/// What a kernel reads: values at equal steps of depth, interpolated linearly.
+/// A table for kernels: values at equal steps of depth, interpolated linearly.
 struct bragg_table {
   double step = 0;               ///< mm between samples; the first lies at depth 0
   double end = 0;                ///< mm: the last depth whose dose is not cut off
@@ -56,8 +59,8 @@ struct bragg_table {
   std::vector<double> variance;  ///< lateral, mm2
 };
 
-/// Samples from 0 to where, behind the peak, the dose falls below `distal_cut` of it; at least
-/// 24 a standard deviation of the range.
+/// Samples a beam's curve from 0 to where, behind the peak, the dose falls below `distal_cut` of
+/// it; at least 24 a standard deviation of the range.
 /// Determinism: not_guaranteed (host library functions).
 /// \throws iso::invalid_argument  a beam or cut outside what the formulae describe
 bragg_table tabulate(proton_beam const& beam, double distal_cut);

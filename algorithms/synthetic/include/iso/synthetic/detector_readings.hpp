@@ -24,7 +24,7 @@ struct detector {
   std::uint64_t seed = 1;
 };
 
-/// Readings of `d` behind an object with the given line integrals.
+/// Makes the readings of `d` behind an object with the given line integrals.
 ///
 /// A pixel counts a Poisson number of mean photons * gain * exp(-integral) plus one of mean
 /// dark_counts; its reading is dark_level + level * (both counts), rounded to the nearest whole

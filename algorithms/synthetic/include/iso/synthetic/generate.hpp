@@ -36,9 +36,9 @@ struct matrix_figures {
 /// The six matrices of the table.
 enum class plan_case { liver_1, liver_2, liver_3, liver_4, prostate_1, prostate_2 };
 
-/// What the table says of one of them. `factor` scales rows and non-zeros; columns and the lengths
-/// of rows stay, so that time over non-zeros can be compared. The table does not say how long the
-/// prostate's longest rows are: 1800 here.
+/// Returns the figures of one matrix of the table. `factor` scales rows and non-zeros; columns and
+/// the lengths of rows stay, so that time over non-zeros can be compared. The table does not say
+/// how long the prostate's longest rows are: 1800 here.
 /// Determinism: backend_to_backend; made on the host.
 /// \throws iso::invalid_argument  a factor that is not positive, or above 100
 /// \par Source  Liu, Jansson, Podobas, Fredriksson and Markidis 2021, Accelerating radiation
@@ -49,7 +49,8 @@ matrix_figures table_of(plan_case which, double factor = 1);
 /// Determinism: backend_to_backend; on the host.
 void validate(matrix_figures const& figures, char const* function);
 
-/// A matrix of these figures, in three launches: lengths of rows and their sums, then the entries.
+/// Makes a matrix of these figures, in three launches: lengths of rows and their sums, then the
+/// entries.
 ///
 /// Lengths follow a closed distribution: below 32 all powers of two alike, above it
 /// 32 (longest / 32)^(t^p), p so that the number of non-zeros comes out. Rows take its quantiles in
@@ -110,20 +111,21 @@ struct spot {
   double v = 0;
 };
 
-/// The layers, deepest first, and the spots, layer by layer: lines along u, v rising, every other
-/// line backwards, as the beam is scanned. Column c of the matrix is spot c.
+/// The plan of a field: the layers, deepest first, and the spots, layer by layer: lines along u, v
+/// rising, every other line backwards, as the beam is scanned. Column c of the matrix is spot c.
 struct field_plan {
   std::vector<layer_facts> layers;
   std::vector<spot> spots;
 };
 
+/// Plans a field.
 /// Determinism: not_guaranteed between machines (host library functions).
 /// \throws iso::invalid_argument  a field that cannot be planned: the sentence says why
 field_plan plan_of(pencil_beams const& field);
 
-/// The dose matrix of a field: entry (voxel, spot) is the dose in Gy at the voxel's centre for 1e11
-/// protons of the spot: depth dose by Bortfeld's formula at the voxel's water-equivalent depth,
-/// times a Gaussian whose variance is that of the beam at the entrance and that of multiple
+/// Computes the dose matrix of a field: entry (voxel, spot) is the dose in Gy at the voxel's centre
+/// for 1e11 protons of the spot: depth dose by Bortfeld's formula at the voxel's water-equivalent
+/// depth, times a Gaussian whose variance is that of the beam at the entrance and that of multiple
 /// scattering in water at that depth (iso/synthetic/bragg_curve.hpp); both are read from tables by
 /// linear interpolation. Density scales no dose: slabs only stretch the depth. Rows are voxels in
 /// the grid's own order, z fastest; columns are the spots of `plan_of`.

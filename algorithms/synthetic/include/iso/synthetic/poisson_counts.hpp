@@ -15,15 +15,15 @@
 
 namespace iso::synthetic {
 
-/// Which random numbers are drawn. Element i of a call is element first + i of the stream, so that
-/// arrays may be drawn in parts.
+/// The choice of the random numbers that are drawn. Element i of a call is element first + i of the
+/// stream, so that arrays may be drawn in parts.
 struct random_options {
   std::uint64_t seed = 1;
   std::uint64_t first = 0;
   std::uint32_t stream = 0;  ///< numbers of different streams have nothing to do with each other
 };
 
-/// A Poisson-distributed count for every mean.
+/// Draws a Poisson-distributed count for every mean.
 ///
 /// Random bits are Philox 4x32-10 of (element, stream, attempt) under the seed: no state, so that
 /// no number depends on how many others are drawn. Means below 10 by inversion with one uniform

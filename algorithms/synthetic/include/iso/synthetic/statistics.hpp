@@ -14,7 +14,8 @@
 
 namespace iso::synthetic {
 
-/// Counts; element k of a histogram is that of sizes from 2^k to below 2^(k+1).
+/// The statistics of a matrix, as counts; element k of a histogram is that of sizes from 2^k to
+/// below 2^(k+1).
 struct matrix_statistics {
   static constexpr int bins = 32;
   using histogram = Kokkos::Array<std::int64_t, bins>;
@@ -42,20 +43,21 @@ struct matrix_statistics {
   Kokkos::Array<std::int64_t, 3> unions{};
 
   [[nodiscard]] double empty_share() const { return ratio(empty_rows, rows); }
-  /// Of the rows that are not empty.
+  /// Returns the share of short rows among those that are not empty.
   [[nodiscard]] double short_share() const { return ratio(short_rows, rows - empty_rows); }
   [[nodiscard]] double mean_length() const { return ratio(nonzeros, rows - empty_rows); }
   [[nodiscard]] double mean_run() const { return ratio(nonzeros, runs); }
-  /// Share of the steps from entry to entry of a row that exceed 255 columns.
+  /// Returns the share of the steps from entry to entry of a row that exceed 255 columns.
   [[nodiscard]] double wide_share() const {
     return ratio(wide_gaps, nonzeros - (rows - empty_rows));
   }
-  /// Entries over stored values, where blocks of 2, 4 or 8 rows share one list of columns: element
-  /// 0, 1, 2.
+  /// Returns entries over stored values, where blocks of 2, 4 or 8 rows share one list of columns:
+  /// element 0, 1, 2.
   [[nodiscard]] double fill(int block) const {
     return ratio(nonzeros, unions[block] << (block + 1));
   }
-  /// Columns in both rows over columns in either, over all pairs of neighbours that are not empty.
+  /// Returns the number of columns in both rows over that of columns in either, over all pairs of
+  /// neighbours that are not empty.
   [[nodiscard]] double jaccard() const { return ratio(shared, neighbour_entries - shared); }
 
  private:
@@ -64,9 +66,9 @@ struct matrix_statistics {
   }
 };
 
-/// Counts on `exec`, which it fences. Rows must ascend without doubled columns, else the counts of
-/// runs, gaps, shared entries and unions mean nothing; nothing is read outside the matrix either
-/// way. Reads the pattern alone, in one pass by one work item a row. Determinism:
+/// Counts the statistics on `exec`, which it fences. Rows must ascend without doubled columns, else
+/// the counts of runs, gaps, shared entries and unions mean nothing; nothing is read outside the
+/// matrix either way. Reads the pattern alone, in one pass by one work item a row. Determinism:
 /// backend_to_backend; integers.
 ///
 /// \param[in]  pattern  a matrix that `validate` accepts
@@ -78,7 +80,7 @@ matrix_statistics statistics(Exec const& exec,
 
 namespace detail {
 
-/// Everything but rows, columns and nonzeros; `bases` is null where columns are absolute.
+/// Counts everything but rows, columns and nonzeros; `bases` is null where columns are absolute.
 template <execution_space Exec, class Column>
 matrix_statistics count(Exec const& exec, std::int64_t rows, std::int64_t const* offsets,
                         Column const* columns, std::int32_t const* bases);

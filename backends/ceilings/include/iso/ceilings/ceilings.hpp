@@ -10,8 +10,8 @@
 
 namespace iso::ceilings {
 
-/// Holds bytes per second (reads and writes both counted) and operations per second (an fma is
-/// two). 0: not available on this backend.
+/// The measured rates of a machine: bytes per second (reads and writes both counted) and operations
+/// per second (an fma is two). 0: not available on this backend.
 struct rates {
   double read = 0;   ///< one array, from memory
   double copy = 0;   ///< out = in, in memory
