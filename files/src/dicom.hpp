@@ -19,8 +19,8 @@ constexpr char const* rt_dose_class = "1.2.840.10008.5.1.4.1.1.481.2";
 constexpr char const* rt_structure_set_class = "1.2.840.10008.5.1.4.1.1.481.3";
 constexpr char const* rt_plan_class = "1.2.840.10008.5.1.4.1.1.481.5";
 
-/// Makes an UID of what it shall name: 128 bits of a hash (FNV-1a, a word of 4 bytes at a time), as
-/// the UUID of RFC 9562, version 8, under the root 2.25 that DICOM has for UUIDs (PS3.5 B.2).
+/// The maker of a UID from what it names: 128 bits of a hash (FNV-1a, a word of 4 bytes at a time),
+/// as the UUID of RFC 9562, version 8, under the root 2.25 that DICOM has for UUIDs (PS3.5 B.2).
 class uid_maker {
  public:
   void add(std::span<std::byte const> bytes);
@@ -52,7 +52,7 @@ std::string uid_of(std::string_view text);
 /// Returns what of `text` is a code string of capitals, digits, blanks and "_", all or nothing.
 std::string code_of(std::string_view text);
 
-/// Is what stated_code returns of a text that is no code.
+/// The result of stated_code for a text that is no code.
 constexpr char const* unknown_code = "unknown";
 /// As code_of, but a text that is no code is not taken for an absent one.
 std::string stated_code(std::string_view text);

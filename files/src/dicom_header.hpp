@@ -32,7 +32,7 @@ std::string text_of(Get&& get) {
   return get(text).good() ? trimmed({text.c_str(), text.length()}) : std::string();
 }
 
-/// Says what a file turned out to be.
+/// The kind that a file turned out to be.
 enum class file_kind {
   object,
   directory,    ///< DICOMDIR, which lists objects and is none

@@ -11,7 +11,7 @@
 
 namespace iso::files::detail {
 
-/// Describes where an array has a NaN or an infinity, and which.
+/// The place where an array has a NaN or an infinity, and which it is.
 template <class T>
 struct not_finite {
   std::array<std::int64_t, 3> place;

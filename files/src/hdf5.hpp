@@ -20,7 +20,7 @@
 
 namespace iso::files::detail {
 
-/// Holds an HDF5 identifier that closes itself; throws iso::file_error where there is none.
+/// An HDF5 identifier that closes itself; throws iso::file_error where there is none.
 class hdf5_handle {
  public:
   hdf5_handle(std::filesystem::path const& path, hid_t id, herr_t (*close)(hid_t),
@@ -55,7 +55,7 @@ hdf5_handle open_hdf5(std::filesystem::path const& path);
 /// Returns whether the file has something of this name.
 bool has_dataset(hid_t file, char const* name);
 
-/// Represents a dataset that is read.
+/// A dataset that is read.
 class hdf5_dataset {
  public:
   /// Throws iso::file_error, naming `name`, unless it is a dataset of this file (no link, no

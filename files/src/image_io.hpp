@@ -59,7 +59,7 @@ inline itk::ImageIORegion whole_region(itk::ImageIOBase const& io) {
   return region;
 }
 
-/// Is the room for what is not the image in a file of one.
+/// The room for what is not the image in a file of one.
 constexpr std::uintmax_t max_overhead = 65536;
 
 /// Writes the image that `io` describes, for `path`, under the temporary name of `file`.

@@ -28,7 +28,7 @@ void put_row(std::byte const* row, pixel_type type, std::int64_t width, float* t
 
 bool is_tiff(std::filesystem::path const& path);
 
-/// Keeps libtiff's messages instead of printing them while this lives.
+/// A keeper of libtiff's messages, which are not printed while it lives.
 class quiet_tiff {
  public:
   quiet_tiff();
@@ -43,7 +43,7 @@ class quiet_tiff {
 
 using tiff_handle = std::unique_ptr<TIFF, decltype(&TIFFClose)>;
 
-/// Reads a TIFF file image by image. Whatever it refuses, it throws iso::file_error.
+/// A TIFF file that is read image by image. It refuses by iso::file_error.
 class tiff_file {
  public:
   /// Stands at the first image.

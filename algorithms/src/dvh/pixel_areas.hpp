@@ -25,7 +25,7 @@ struct pixel_frame {
   }
 };
 
-/// Is a rectangle of pixels, y fastest.
+/// A rectangle of pixels, y fastest.
 struct pixel_window {
   std::int64_t first[2] = {0, 0};
   std::int64_t extent[2] = {0, 0};

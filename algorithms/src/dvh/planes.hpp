@@ -12,7 +12,7 @@
 
 namespace iso::dvh::detail {
 
-/// Is an outer contour with the holes in it.
+/// An outer contour with the holes in it.
 struct plane_region {
   std::vector<polygon> contours;  ///< the outer one first
   /// Hold the heights, mm, of its half-slice caps; 0 where it is joined on that side.
@@ -33,7 +33,7 @@ struct joint {
   std::vector<std::size_t> above;
 };
 
-/// Holds the planes of a structure, z ascending.
+/// The planes of a structure, z ascending.
 struct contour_stack {
   std::vector<contour_plane> planes;
   std::vector<joint> joints;  ///< in the order of their lower planes

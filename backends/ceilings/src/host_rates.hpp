@@ -7,7 +7,7 @@
 
 namespace iso::ceilings::detail {
 
-/// Holds a thread's loops. Counts are in floats, multiples of 1024; pointers align to 64 bytes.
+/// A thread's loops. Counts are in floats, multiples of 1024; pointers align to 64 bytes.
 struct host_rates {
   /// Returns a value made of every element of `in`, read `rounds` times: once from memory, more
   /// often from a cache.
@@ -23,11 +23,11 @@ struct host_rates {
   std::size_t vector_bytes;
 };
 
-/// Counts the independent operations in flight: two pipes of four cycles want eight.
+/// The number of independent operations in flight: two pipes of four cycles want eight.
 inline constexpr int fma_chains = 12;
 
-/// Holds the loops for the instruction set of the build, and for AVX-512 on a processor that has
-/// it: the base ones where the build has no such set.
+/// The loops for the instruction set of the build, and for AVX-512 on a processor that has it: the
+/// base ones where the build has no such set.
 extern host_rates const host_rates_base;
 extern host_rates const host_rates_wide;
 

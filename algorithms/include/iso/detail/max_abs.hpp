@@ -29,7 +29,7 @@ template <class T, bool FlagsNotFinite>
 struct max_abs_kernel {
   ISO_KERNEL(max_abs_kernel<T, FlagsNotFinite>);
 
-  /// Counts values that a lane asks for at once: a short x is read in one wait.
+  /// The number of values that a lane asks for at once: a short x is read in one wait.
   static constexpr int steps = 32;
   static constexpr std::int64_t block = 32 * steps;
   T const* x;

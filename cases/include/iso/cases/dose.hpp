@@ -20,7 +20,7 @@
 
 namespace iso::cases {
 
-/// Holds a field, and densities in g/cm3: from 0 to 2 at random, or those given.
+/// A field, and densities in g/cm3: from 0 to 2 at random, or those given.
 struct irradiation {
   grid patient;
   dose::beam field;

@@ -19,7 +19,7 @@
 
 namespace iso::cases {
 
-/// Holds a structure, and the same body as points.
+/// A structure, and the same body as points.
 struct organ {
   dvh::structure contours;
   std::function<bool(vec3<double> const&)> inside;

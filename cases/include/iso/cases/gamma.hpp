@@ -19,8 +19,8 @@
 
 namespace iso::cases {
 
-/// Holds a hill exp(-r^2 / (2 width^2)) and what is compared with it: 1.01 times the hill about a
-/// point 1 mm aside, both times 1 + `rough` times numbers that look random.
+/// A hill exp(-r^2 / (2 width^2)) and what is compared with it: 1.01 times the hill about a point 1
+/// mm aside, both times 1 + `rough` times numbers that look random.
 struct two_doses {
   grid reference;
   grid evaluated;

@@ -47,8 +47,8 @@ struct fill_random {
 /// No value of smooth_field is larger.
 inline constexpr double field_maximum = 0.0125;
 
-/// Describes a tilted hill in a cube that is zero outside the largest ball, the same numbers in
-/// float and double.
+/// A tilted hill in a cube that is zero outside the largest ball, the same numbers in float and
+/// double.
 template <class T>
 struct smooth_field {
   T* values;
@@ -103,8 +103,8 @@ inline input_volume smooth_volume(std::int64_t n) {
   return {grid::centred({n, n, n}, {1, 1, 1}), input_volume::contents::smooth};
 }
 
-/// Holds the projections of a volume, of ellipsoids (one ray a pixel), those given, or numbers that
-/// look random.
+/// The projections of a volume, of ellipsoids (one ray a pixel), those given, or numbers that look
+/// random.
 struct input_projections {
   std::optional<input_volume> volume = {};
   std::vector<ct::ellipsoid> bodies = {};

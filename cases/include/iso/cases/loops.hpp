@@ -17,7 +17,7 @@
 
 namespace iso::cases {
 
-/// Is the period of every input: small integers, so that all sums below are exact in any order.
+/// The period of every input: small integers, so that all sums below are exact in any order.
 inline constexpr std::int64_t period = 1021;
 KOKKOS_INLINE_FUNCTION float element(std::int64_t i) { return float(i % period); }
 
@@ -27,7 +27,7 @@ inline double sum_of_elements(std::int64_t end) {
   return double(end / period * (period * (period - 1) / 2) + rest * (rest - 1) / 2);
 }
 
-/// Is what a group takes of an array.
+/// The numbers that a group takes of an array.
 inline constexpr std::int64_t stretch = 4096;
 
 struct fill_elements {

@@ -37,7 +37,7 @@
 
 namespace iso::cases {
 
-/// Describes what must not change a bit.
+/// The ways to run an operation that must not change a bit.
 struct variant {
   std::int64_t groups = 0;  ///< lane groups a launch; 0: all
   std::int32_t slab = 0;    ///< driving planes a launch; 0: chosen
@@ -45,10 +45,10 @@ struct variant {
   std::int32_t layout = 0;  ///< which of the ways that the operation has to store its input
 };
 
-/// Holds the launch shapes that every operation with lane groups is run in.
+/// The launch shapes that every operation with lane groups is run in.
 inline std::vector<variant> const launch_shapes = {{}, {4096}, {257}};
 
-/// Holds an operation with its inputs where `Exec` reads them.
+/// An operation with its inputs where `Exec` reads them.
 template <execution_space Exec, real T>
 struct prepared {
   std::int64_t size = 0;  ///< numbers that a run writes
@@ -66,7 +66,7 @@ inline std::int64_t stride_for(std::int64_t size, std::int64_t count) {
   return size <= count ? 1 : (size / count) | 1;
 }
 
-/// Holds a prepared operation with memory for what it writes.
+/// A prepared operation with memory for what it writes.
 template <execution_space Exec, real T>
 class measurable {
  public:
@@ -100,14 +100,14 @@ class measurable {
 template <class Exec, class T>
 using maker = std::function<prepared<Exec, T>(Exec const&)>;
 
-/// States what the catalogue says of an operation besides its case.
+/// The catalogue's text of an operation besides its case.
 struct operation_text {
   std::string name;
   std::vector<std::string> functions;  ///< those of docs/determinism.md that it runs
   std::vector<variant> variants = launch_shapes;
 };
 
-/// Represents an operation of the catalogue, on any backend and in any precision.
+/// An operation of the catalogue, on any backend and in any precision.
 class operation : public operation_text {
  public:
   explicit operation(operation_text text) : operation_text(std::move(text)) {}

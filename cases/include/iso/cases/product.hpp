@@ -134,8 +134,8 @@ struct product_form {
   std::int64_t vectors = 1;
 };
 
-/// Holds a product of the library with everything it wants but y. `T` is the type of the vectors,
-/// whose number is the fastest index of x and y.
+/// A product of the library with everything it wants but y. `T` is the type of the vectors, whose
+/// number is the fastest index of x and y.
 template <class Exec, class Matrix, class T>
 class matrix_product {
  public:

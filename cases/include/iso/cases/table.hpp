@@ -21,13 +21,13 @@
 
 namespace iso::cases {
 
-/// Says what sizes of loops over memory count.
+/// The text that says what sizes of loops over memory count.
 inline constexpr std::string_view kibibytes = "KiB of each array, a multiple of 16";
 
-/// Specifies whether an operation's groups may be laid onto the machine in several launches.
+/// The permission to distribute an operation's groups over several launches.
 enum class shapes { fixed, any };
 
-/// Describes one operation, as it is measured.
+/// One operation, as it is measured.
 struct point {
   std::string operation;
   std::string precision;  ///< of the numbers; of products, of the matrix
@@ -37,7 +37,7 @@ struct point {
 
 using result_values = std::variant<std::vector<float>, std::vector<double>>;
 
-/// Holds a point with its inputs in place.
+/// A point with its inputs in place.
 struct ready {
   least_work work;
   std::function<void()> run;              ///< enqueues one call

@@ -21,14 +21,14 @@ namespace iso::cases {
 
 enum class arithmetic { fp32, fp64 };
 
-/// Is that of numbers of T.
+/// The arithmetic of numbers of T.
 template <class T>
 inline constexpr arithmetic arithmetic_of = sizeof(T) == 8 ? arithmetic::fp64 : arithmetic::fp32;
 
-/// Specifies which memory ceiling an operation is held against: reads alone where it mostly reads.
+/// The memory ceiling that an operation is held against: reads alone where it mostly reads.
 enum class stream { read, copy, triad };
 
-/// Holds the work of one call. An fma is two operations; comparisons are not counted.
+/// The work of one call. An fma is two operations; comparisons are not counted.
 struct least_work {
   double bytes = 0;  ///< from and to memory: each input read once, each output written once
   double flops = 0;
@@ -42,13 +42,13 @@ struct least_work {
   double working_set = 0;
 };
 
-/// Holds the caches' bytes of what computes, all cores together; 0: there is none, or nobody tells.
+/// The caches' bytes of what computes, all cores together; 0: there is none, or nobody tells.
 struct cache_sizes {
   double l1 = 0;
   double l2 = 0;
 };
 
-/// Names the ceiling that bounds an operation.
+/// The ceiling that bounds an operation.
 struct bound {
   char const* name = "";  ///< of iso::ceilings::rates: read, copy, triad, l1, l2, fp32 or fp64;
                           ///< empty where nothing is known

@@ -21,7 +21,7 @@ std::vector<double> exact_terma(dose::beam const& b, dose::spectrum const& s,
                                 dose::terma_options const& options, host_density const& density,
                                 grid const& region, std::int64_t stride = 1);
 
-/// Specifies which voxels a line takes, and how far it goes in each.
+/// The rule for the voxels that a line takes, and its length in each.
 enum class transport {
   lines,    ///< through the middle of a voxel, exact chords
   lattice,  ///< those of dose_engine::lattice

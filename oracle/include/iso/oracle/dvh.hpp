@@ -12,7 +12,7 @@
 
 namespace iso::oracle {
 
-/// Is a solid about the z axis, middle at the world's origin.
+/// A solid about the z axis, middle at the world's origin.
 struct ideal_body {
   enum class shape { sphere, cylinder, cone };
   shape what = shape::sphere;
@@ -28,7 +28,7 @@ struct ideal_body {
   [[nodiscard]] double volume_above_x(double level) const;
 };
 
-/// Is a solid about the z axis whose radius is linear in z between nodes: what contours of an ideal
+/// A solid about the z axis whose radius is linear in z between nodes: what contours of an ideal
 /// body mean by straight frusta and flat caps.
 struct turned_body {
   std::vector<double> z;  ///< mm, ascending; the same twice is a step

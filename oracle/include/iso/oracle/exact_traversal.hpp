@@ -22,7 +22,7 @@ namespace iso::oracle {
 
 using rational = boost::multiprecision::cpp_rational;
 
-/// Holds chords in mm by linear index; only the last step, from a parameter to mm, is rounded.
+/// Chords in mm by linear index; only the last step, from a parameter to mm, is rounded.
 struct exact_chords {
   std::map<std::int64_t, double> by_voxel;
   double total = 0;
@@ -47,7 +47,7 @@ inline std::optional<std::int64_t> exact_voxel(std::vector<rational> const& plan
   return std::int64_t(above - planes.begin()) - 1;
 }
 
-/// Holds a finite ray and the planes of a grid.
+/// A finite ray and the planes of a grid.
 struct exact_line {
   std::array<std::vector<rational>, 3> planes;
   std::array<rational, 3> o;

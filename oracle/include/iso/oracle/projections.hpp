@@ -25,7 +25,7 @@ namespace iso::oracle {
 using index3 = std::array<std::int64_t, 3>;
 using point3 = std::array<long double, 3>;
 
-/// Holds voxels on the host.
+/// Voxels on the host.
 template <class T>
 using voxels = volume_view<T const, Kokkos::HostSpace>;
 

@@ -27,8 +27,8 @@ inline ct::geometry ten_degree_cone(std::int64_t pixels, std::int64_t views) {
                            ct::even_angles(views, 2 * std::numbers::pi));
 }
 
-/// Holds the head on size^3 voxels, 5^3 samples each, its line integrals over 8^2 rays a pixel, and
-/// what projectors make of the voxels, in float.
+/// The head on size^3 voxels, 5^3 samples each, its line integrals over 8^2 rays a pixel, and what
+/// projectors make of the voxels, in float.
 template <class Exec>
 class residual_experiment {
  public:

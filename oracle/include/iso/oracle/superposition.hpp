@@ -11,14 +11,14 @@
 
 namespace iso::oracle {
 
-/// Holds the points p with dot(normal, p) <= bound.
+/// The points p with dot(normal, p) <= bound.
 struct half_space {
   vec3<double> normal;
   double bound;  ///< mm
 };
 
-/// Describes a square field onto water, in the beam's coordinates: the source at 0, z along the
-/// axis, x and y along the sides of the field. The water is what all half-spaces share.
+/// A square field onto water, in the beam's coordinates: the source at 0, z along the axis, x and y
+/// along the sides of the field. The water is what all half-spaces share.
 struct field_on_water {
   double side;  ///< mm, in the plane of the isocentre
   std::vector<half_space> water;

@@ -16,8 +16,8 @@
 
 namespace iso::ct::detail {
 
-/// Describes how a brick of at most X x Y x Z voxels lies in a team's words, `Words` a voxel: with
-/// two voxels of room all around, so that rays need not be clipped to it exactly, and pitches that
+/// The layout of a brick of at most X x Y x Z voxels in a team's words, `Words` a voxel: with two
+/// voxels of room all around, so that rays need not be clipped to it exactly, and pitches that
 /// spread neighbours along any axis over the banks of a GPU's shared memory. Distances in bytes.
 template <int X, int Y, int Z, int Words, unsigned Threads = 1024, unsigned Teams = 1>
 struct brick_shape {

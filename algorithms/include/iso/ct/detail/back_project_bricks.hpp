@@ -20,7 +20,7 @@ namespace iso::ct::detail {
 /// Stands where an interpolation's weight would, for methods of exact lengths.
 struct exact_chords {};
 
-/// Describes how a volume is cut into bricks.
+/// The division of a volume into bricks.
 struct brick_layout {
   std::int32_t extent[3];  ///< voxels of the volume
   std::int32_t edge[3];    ///< voxels of a brick; less at the upper ends
@@ -39,7 +39,7 @@ struct brick_layout {
   }
 };
 
-/// Holds a brick's voxels [low, high) along each axis.
+/// A brick's voxels [low, high) along each axis.
 struct brick_place {
   std::int32_t low[3];
   std::int32_t high[3];
@@ -56,8 +56,8 @@ struct brick_place {
   }
 };
 
-/// Holds a ray of Joseph's and its reading times the length of a step, on the grid of products.
-/// Without planes where it adds nothing.
+/// A ray of Joseph's and its reading times the length of a step, on the grid of products. Without
+/// planes where it adds nothing.
 template <class T>
 struct alignas(16) brick_line {
   coordinate<T> across[2];
@@ -66,8 +66,8 @@ struct alignas(16) brick_line {
   std::int32_t axis;
 };
 
-/// Holds a ray of exact lengths and its reading on the grid of products: ray::detail::entry, with
-/// the voxel's indices apart. `end` is zero where it adds nothing.
+/// A ray of exact lengths and its reading on the grid of products: ray::detail::entry, with the
+/// voxel's indices apart. `end` is zero where it adds nothing.
 template <class T>
 struct alignas(16) brick_chords {
   T first[3];
@@ -89,7 +89,7 @@ struct brick_ray_of<T, exact_chords> {
 template <class T, class Samples>
 using brick_ray = typename brick_ray_of<T, Samples>::type;
 
-/// Describes the rays of a block of views, one a pixel.
+/// The rays of a block of views, one a pixel.
 struct block_rays {
   Kokkos::View<view_vectors const*, Kokkos::AnonymousSpace, Kokkos::MemoryUnmanaged> views;
   beam kind;
@@ -177,7 +177,7 @@ struct brick_ray_kernel {
   }
 };
 
-/// Holds pixels [u, u + count_u) x [v, v + count_v).
+/// Pixels [u, u + count_u) x [v, v + count_v).
 struct alignas(16) pixel_rectangle {
   std::int32_t u;
   std::int32_t v;

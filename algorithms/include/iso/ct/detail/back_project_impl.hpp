@@ -39,7 +39,7 @@ double longest_step(iso::grid const& g) {
   return norm(g.spacing) * (1 + rounding);
 }
 
-/// Describes how a gather cuts its work up.
+/// The division of a gather's work.
 template <class T>
 struct gather_plan {
   std::int64_t views;  ///< of a batch: whole blocks
@@ -61,7 +61,7 @@ struct gather_plan {
   }
 };
 
-/// Describes where the parts of a gather's scratch memory lie.
+/// The parts of a gather's scratch memory.
 template <class T>
 struct gather_scratch {
   back_project_tables<T> tables;
@@ -94,7 +94,7 @@ struct gather_scratch {
   }
 };
 
-/// Describes how a scatter adds, and cuts the volume up.
+/// The sums of a scatter, and its division of the volume.
 template <class T, class Exec>
 struct scatter_plan {
   sum_words words;
@@ -113,7 +113,7 @@ struct scatter_plan {
   }
 };
 
-/// Describes where the parts of a scatter's scratch memory lie.
+/// The parts of a scatter's scratch memory.
 template <class T, class Samples>
 struct scatter_scratch {
   brick_ray<T, Samples>* rays;

@@ -41,7 +41,7 @@ struct back_project_register_kernel {
   static constexpr int height = 32 * Heights;  ///< of a tile
   static_assert(edge == candidate_planes);
 
-  /// Holds what a group's lanes share of `ray_columns` u's.
+  /// The values of `ray_columns` u's that a group's lanes share.
   struct shared_values {
     backend::pack<T, edge> weights[ray_columns * edge];  ///< [u][plane]: of its columns
     ray_candidates<T> found[ray_columns];
@@ -84,7 +84,7 @@ struct back_project_register_kernel {
   template <class Group>
   using sums_of = typename Group::template lane_array<T, edge * edge * Heights>;
 
-  /// Describes where a group's voxels lie.
+  /// The place of a group's voxels.
   template <class Group>
   struct tile {
     std::int32_t x;  ///< tile

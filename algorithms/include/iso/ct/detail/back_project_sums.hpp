@@ -17,7 +17,8 @@
 
 namespace iso::ct::detail {
 
-/// Says what some voxels' weights ask for. Wherever less care will do, more gives the same bits.
+/// The care that the weights of some voxels need. Wherever less care will do, more gives the same
+/// bits.
 enum class care {
   none,  ///< 1 - |z - k|
   low,   ///< share_of, which height 1 needs
@@ -31,14 +32,14 @@ KOKKOS_FORCEINLINE_FUNCTION T add_share(T share, T x, T sum) {
   return Care == care::full && share == T(0) ? sum : added;
 }
 
-/// Holds a voxel, and the weight of its step, as they are before a sum goes to it.
+/// A voxel, and the weight of its step, as they are before a sum goes to it.
 template <class T>
 struct voxel_before {
   T value;
   T weight;
 };
 
-/// Describes where backprojection puts its sums.
+/// The place where backprojection puts its sums.
 template <class T>
 struct back_project_volume {
   T* voxels;

@@ -14,10 +14,10 @@
 
 namespace iso::ct::detail {
 
-/// Counts neighbouring planes of the driving axis that share their candidates.
+/// The number of neighbouring planes of the driving axis that share their candidates.
 inline constexpr std::int32_t candidate_planes = 4;
 
-/// Holds the columns of voxels that one (view, u) passes.
+/// The columns of voxels that one (view, u) passes.
 template <class T>
 struct alignas(16) ray_column_walk {
   coordinate<T> across;
@@ -28,8 +28,8 @@ struct alignas(16) ray_column_walk {
   [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION std::int32_t axis() const { return last_and_axis & 1; }
 };
 
-/// Holds the pixels v of one (view, u) whose rays may touch voxel k in a group of planes: `count`
-/// of them from first(k) on, all on the detector.
+/// The pixels v of one (view, u) whose rays may touch voxel k in a group of planes: `count` of them
+/// from first(k) on, all on the detector.
 template <class T>
 struct alignas(16) ray_candidates {
   T slope;
@@ -109,15 +109,15 @@ KOKKOS_FUNCTION ray_candidates<T> find_candidates(joseph_ray_column<T> const& ra
   return {T(inverse), T(centre - h + 1), T(num_v - count), count};
 }
 
-/// Holds a ray's coordinate along z, and its pixel times the length of its step.
+/// A ray's coordinate along z, and its pixel times the length of its step.
 template <class T>
 struct alignas(16) pixel_ray_line {
   coordinate<T> z;
   T value;
 };
 
-/// Holds the rays of a batch: quads for a GPU's vector loads, or three arrays with room behind each
-/// row of v for the windows of a processor.
+/// The rays of a batch: quads for a GPU's vector loads, or three arrays with room behind each row
+/// of v for the windows of a processor.
 template <class T>
 struct pixel_ray_table {
   pixel_ray_line<T>* lines;  ///< [view][u][v], or null
@@ -194,7 +194,7 @@ struct ray_table_kernel {
   }
 };
 
-/// Describes which u have a ray through a rectangle of the plane of x and y.
+/// The u's that have a ray through a rectangle of the plane of x and y.
 struct u_interval {
   enum class kind : std::int8_t { none, some, all } which;
   double low;  ///< some: between these

@@ -79,14 +79,14 @@ struct back_project_tile_kernel {
     std::int32_t rows;  ///< of 32 heights
   };
 
-  /// Is a plane that a column of rays passes between two columns, of which the tile has one or two.
+  /// A plane that a column of rays passes between two columns, of which the tile has one or two.
   struct touched_plane {
     T i;
     std::int32_t count;
     T* columns[2];
     T weights[2];
   };
-  /// Holds planes of a group, and the rays whose candidates they share.
+  /// Planes of a group, and the rays whose candidates they share.
   struct ray_column_part {
     ray_candidates<T> found;
     T const* slopes;

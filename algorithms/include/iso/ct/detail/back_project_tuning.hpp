@@ -10,7 +10,7 @@
 
 namespace iso::ct::detail {
 
-/// Holds launch parameters of backprojection by gather. No bit depends on them.
+/// Launch parameters of backprojection by gather. No bit depends on them.
 struct back_project_tuning {
   int heights;                  ///< GPU: voxels a lane keeps of each column
   unsigned min_blocks;          ///< of a GPU's multiprocessor
@@ -21,9 +21,9 @@ struct back_project_tuning {
                                 ///< than one block
 };
 
-/// Holds the parameters of a kind of machine. GPU: of 5 to 8 blocks of two heights, seven were
-/// fastest in float on an H200; a table of all rays is written and read once a batch. Processor:
-/// 256 heights of 8 x 8 columns take 64 KiB of a level-2 cache.
+/// The parameters of a kind of machine. GPU: of 5 to 8 blocks of two heights, seven were fastest in
+/// float on an H200; a table of all rays is written and read once a batch. Processor: 256 heights
+/// of 8 x 8 columns take 64 KiB of a level-2 cache.
 template <class Exec, class T>
 inline constexpr back_project_tuning back_project_tuning_of =
     backend::is_device<Exec>

@@ -13,7 +13,7 @@
 
 namespace iso::ct::detail {
 
-/// Bounds what the rays of one view, one a pixel, do to one voxel.
+/// The bounds of what the rays of one view, one a pixel, do to one voxel.
 struct ray_bound {
   double rays;     ///< most rays that give a voxel a weight
   double weights;  ///< most that their weights add up to; exact methods: in voxel diagonals
@@ -25,8 +25,8 @@ struct ray_bound {
 /// and its integral over d.
 ray_bound bound_rays(geometry const& g, iso::grid const& volume, projector method);
 
-/// Describes the words that sum a block's products for one voxel: digits of `low_bits` bits, the
-/// last word with the rest and the sign.
+/// The words that sum a block's products for one voxel: digits of `low_bits` bits, the last word
+/// with the rest and the sign.
 struct sum_words {
   std::int32_t count;     ///< 1 to 3
   std::int32_t low_bits;  ///< of every word but the last
@@ -51,7 +51,7 @@ sum_words choose_words(ray_bound bound, std::int32_t least) {
   return make_words(bound, count);
 }
 
-/// Holds the grid of a call's products.
+/// The grid of a call's products.
 struct product_grid {
   double scale;         ///< a power of two: products times it are rounded to whole numbers
   double unit;          ///< its inverse

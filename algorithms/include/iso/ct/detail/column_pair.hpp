@@ -34,8 +34,8 @@ KOKKOS_FORCEINLINE_FUNCTION V weight_of(V const& d) {
   }
 }
 
-/// Holds two neighbouring columns, of voxels or of pixels, and the weight of the upper one: what
-/// stands at a place between them.
+/// Two neighbouring columns, of voxels or of pixels, and the weight of the upper one: what stands
+/// at a place between them.
 template <class T, class Address>
 struct column_pair {
   Address lower;
@@ -49,7 +49,7 @@ struct column_pair {
   }
 };
 
-/// Holds the same of columns whose numbers lie side by side, those of a place together.
+/// The same of columns whose numbers lie side by side, those of a place together.
 template <class T, class Address>
 struct joined_columns {
   Address both;

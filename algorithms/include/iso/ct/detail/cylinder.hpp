@@ -15,13 +15,13 @@ KOKKOS_INLINE_FUNCTION double cylinder_radius(grid const& g) {
   return 0.5 * (x < y ? x : y);
 }
 
-/// Describes along x or y a line's distance from the cylinder's axis in mm: start + t step.
+/// The distance, along x or y, of a line from the cylinder's axis in mm: start + t step.
 struct line_offset {
   double step;
   double start;
 };
 
-/// Holds the t of a line inside a cylinder about z; none where not low <= high.
+/// The t of a line inside a cylinder about z; none where not low <= high.
 struct line_interval {
   double low;
   double high;

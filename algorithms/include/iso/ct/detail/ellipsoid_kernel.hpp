@@ -16,8 +16,8 @@
 
 namespace iso::ct::detail {
 
-/// Describes an ellipsoid as the affine map that takes it to the unit ball: a turn about z, then a
-/// division by the half axes.
+/// An ellipsoid as the affine map that takes it to the unit ball: a turn about z, then a division
+/// by the half axes.
 struct ball_map {
   vec3<double> centre;
   double xx, xy;  ///< row x of the map
@@ -43,7 +43,7 @@ struct ellipsoid_list {
   ball_map shapes[max_ellipsoids];
 };
 
-/// Holds a ray in the coordinates of a unit ball: a point and a direction.
+/// A ray in the coordinates of a unit ball: a point and a direction.
 template <beam Kind>
 struct ball_ray {
   vec3<double> point;

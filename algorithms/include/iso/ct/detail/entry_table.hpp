@@ -20,8 +20,8 @@ namespace iso::ct::detail::ISO_SET {
 
 namespace backend = ISO_SET_OF(iso::backend);
 
-/// Holds what lanes find out for the whole group: up to `Count` entries, at most 32. On a GPU they
-/// lie in the kernel's shared_array.
+/// The entries that lanes find for the whole group: up to `Count` entries, at most 32. On a GPU
+/// they lie in the kernel's shared_array.
 template <class Group, class Entry, int Count>
 class entry_table {
  public:

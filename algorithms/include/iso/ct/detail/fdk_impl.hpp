@@ -18,7 +18,8 @@
 namespace iso::ct {
 namespace detail {
 
-/// Counts the views that are filtered and backprojected at a time: whole blocks of a voxel's sum.
+/// The number of views that are filtered and backprojected at a time: whole blocks of a voxel's
+/// sum.
 inline constexpr std::int64_t batch_views = 2 * block_views;
 
 /// Counts outputs of the filter that share a tap, its rows of 32 pixels, and rows of 32 voxels of a
@@ -32,13 +33,13 @@ struct fdk_tuning {
   static constexpr bool joins_columns = device;
 };
 
-/// Describes what a call does: fdk both.
+/// The steps that a call does: fdk does both.
 struct fdk_steps {
   bool filters;
   bool projects;
 };
 
-/// Describes where the parts of a call's scratch memory lie.
+/// The parts of a call's scratch memory.
 template <class T>
 struct fdk_scratch {
   padded_images shape;

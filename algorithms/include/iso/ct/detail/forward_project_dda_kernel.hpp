@@ -31,7 +31,7 @@ KOKKOS_FORCEINLINE_FUNCTION ray::ray<double> pixel_ray(view_vectors const& view,
                             : ray::ray<double>{point, view.source, -infinity, infinity};
 }
 
-/// Describes what a region leaves of rays.
+/// The parts of rays that lie in a region.
 struct ray_limits {
   region within;
   double x;  ///< the cylinder's axis, mm

@@ -19,7 +19,7 @@
 namespace iso::ct {
 namespace detail {
 
-/// Holds of a volume's voxels the largest finite |voxel|, and 1 where some are not finite, else 0.
+/// The largest finite |voxel| of a volume, and 1 where some are not finite, else 0.
 struct voxel_range {
   double most;
   std::int32_t beyond;
@@ -28,7 +28,7 @@ struct voxel_range {
 /// Throws, naming `function`, unless planes along every axis can be counted.
 void validate_planes(iso::grid const& volume, char const* function = "iso::ct::forward_project");
 
-/// Describes how the fast path cuts its work up.
+/// The division of the fast path's work.
 struct joseph_plan {
   std::int32_t planes;       ///< of the driving axis, whichever drives
   std::int32_t slab_planes;  ///< a launch
@@ -53,7 +53,7 @@ struct joseph_plan {
   }
 };
 
-/// Describes where the parts of a call's scratch memory lie.
+/// The parts of a call's scratch memory.
 template <class T>
 struct joseph_scratch {
   std::int64_t rows = 0;  ///< of 32 pixels a column of rays

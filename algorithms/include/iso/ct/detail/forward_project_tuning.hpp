@@ -12,7 +12,7 @@
 
 namespace iso::ct::detail {
 
-/// Holds launch parameters of the Joseph projectors. No bit depends on them.
+/// Launch parameters of the Joseph projectors. No bit depends on them.
 struct joseph_tuning {
   int ray_columns;            ///< neighbouring u that a group walks together
   int rows;                   ///< rows of 32 v that a group walks together
@@ -24,9 +24,9 @@ struct joseph_tuning {
                               ///< once
 };
 
-/// Suits GPUs: two rows share the work across z. What a tile along v of all views reads of a slab
-/// stays in the level-2 cache: of slabs of 64 to 512 planes, 128 were fastest on an H200 at 512^3
-/// and 64 at 1024^3. Fewer than 8 views do not fill it.
+/// The parameters for GPUs: two rows share the work across z. What a tile along v of all views
+/// reads of a slab stays in the level-2 cache: of slabs of 64 to 512 planes, 128 were fastest on an
+/// H200 at 512^3 and 64 at 1024^3. Fewer than 8 views do not fill it.
 inline constexpr joseph_tuning joseph_on_gpu = {
     .ray_columns = 1,
     .rows = 2,
@@ -37,8 +37,8 @@ inline constexpr joseph_tuning joseph_on_gpu = {
     .few_views = 8,
 };
 
-/// Suits processors: of 4 to 32 columns of rays and 2 to 8 rows these were fastest; slabs gain
-/// nothing.
+/// The parameters for processors: of 4 to 32 columns of rays and 2 to 8 rows these were fastest;
+/// slabs gain nothing.
 inline constexpr joseph_tuning joseph_on_host = {
     .ray_columns = 8,
     .rows = 8,
@@ -49,13 +49,13 @@ inline constexpr joseph_tuning joseph_on_host = {
     .few_views = 0,
 };
 
-/// Counts blocks of 128 of the general kernel that a GPU's multiprocessor is to hold: so many
-/// leave a lane the registers for four planes at once, whose loads are under way together. Doubles
-/// would not fit them.
+/// The number of blocks of 128 of the general kernel that a GPU's multiprocessor is to hold: so
+/// many leave a lane the registers for four planes at once, whose loads are under way together.
+/// Doubles would not fit them.
 template <class T>
 inline constexpr unsigned joseph_general_min_blocks = sizeof(T) == 4 ? 6 : 0;
 
-/// Counts the slabs of the fast path in one of the general path, whose launches begin with more
+/// The number of slabs of the fast path in one of the general path, whose launches begin with more
 /// work: of slabs of 64 to 512 planes, 192 and 256 were fastest on an H200 at 512^3 and 128 at
 /// 1024^3.
 inline constexpr std::int32_t joseph_general_slab = 2;
@@ -64,11 +64,11 @@ template <class Exec>
 inline constexpr joseph_tuning joseph_tuning_of =
     backend::is_device<Exec> ? joseph_on_gpu : joseph_on_host;
 
-/// Bounds the samples that a thread of a processor takes in one launch: by exact lengths, at 7e7 a
-/// second, half a second's. Between launches a job is asked whether to go on.
+/// The largest number of samples that a thread of a processor takes in one launch: by exact
+/// lengths, at 7e7 a second, half a second's. Between launches a job is asked whether to go on.
 inline constexpr double samples_a_thread = 0x1p25;
 
-/// Counts chords of a ray for each of its planes: it crosses those of three axes.
+/// The number of chords of a ray for each of its planes: it crosses those of three axes.
 inline constexpr double chords_a_plane = 1.7;
 
 /// Counts the samples of a view, about: one of each ray in each plane, or by exact lengths its

@@ -15,14 +15,14 @@
 
 namespace iso::ct {
 
-/// Gives the least and largest value that a voxel may have, 1/mm.
+/// The smallest and the largest value that a voxel may have, 1/mm.
 struct value_range {
   double lower = -std::numeric_limits<double>::infinity();
   double upper = std::numeric_limits<double>::infinity();
 };
 
-/// Says which voxels and readings count: 1 where they do, 0 elsewhere; methods refuse any other
-/// number. Without memory: all.
+/// The masks of the voxels and readings that count: 1 where they do, 0 elsewhere; methods refuse
+/// any other number. Without memory: all.
 template <class T, class Space>
 struct iterative_masks {
   typename volume_view<T const, Space>::data_type voxels = {};        ///< [nx, ny, nz]
@@ -38,7 +38,7 @@ class iterative_state {
   using volume = volume_view<T, space>;
   using projections = projection_view<T, space>;
 
-  /// Sums at or below this part of the largest count as zero: in float they are rounding.
+  /// The part of the largest sum at or below which sums count as zero: in float they are rounding.
   static constexpr double least_part = 1e-6;
 
   iterative_state(char const* method, Exec const& exec, geometry const& g,

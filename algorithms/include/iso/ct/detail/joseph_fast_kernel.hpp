@@ -8,7 +8,7 @@
 
 namespace iso::ct::detail {
 
-/// Holds what the fast path's kernels read and write beside the volume.
+/// The arrays that the fast path's kernels read and write beside the volume.
 template <class T>
 struct joseph_images {
   T* pixels;                                ///< [image][view][u][v]
@@ -112,8 +112,8 @@ struct joseph_fast_kernel : joseph_walk<T, ISO_OF_SET(AnySum), Rows, Weight> {
     return Rows <= 2 ? Rows : s.count;
   }
 
-  /// Holds columns of rays first_ray_column, first_ray_column + 1, ... of one view, pixels from
-  /// tile_v * 32 Rows on.
+  /// Columns of rays first_ray_column, first_ray_column + 1, ... of one view, pixels from tile_v *
+  /// 32 Rows on.
   struct tile_position {
     std::int64_t first_ray_column;
     std::int32_t count;

@@ -17,8 +17,7 @@
 
 namespace iso::ct::detail {
 
-/// Holds the planes in which a ray can meet a voxel, and those in which its point has four for
-/// certain.
+/// The planes in which a ray can meet a voxel, and those in which its point has four for certain.
 struct sampled_planes {
   plane_range outer;
   plane_range inner;
@@ -162,8 +161,8 @@ struct joseph_general_kernel {
   }
 
  private:
-  /// Holds thirty-two neighbouring pixels of one view. Pieces along the lanes slowest: what all
-  /// views read of a volume for one of them stays in a cache.
+  /// Thirty-two neighbouring pixels of one view. Pieces along the lanes slowest: what all views
+  /// read of a volume for one of them stays in a cache.
   struct pixel_row {
     std::int64_t view;
     std::int64_t across;  ///< u, or v where the lanes go along u
@@ -253,8 +252,8 @@ struct joseph_general_kernel {
     });
   }
 
-  /// Describes where the voxels about a point lie. `ZAcross`: the second coordinate across the
-  /// driving axis is z, whose voxels are neighbours in memory.
+  /// The places of the voxels about a point. `ZAcross`: the second coordinate across the driving
+  /// axis is z, whose voxels are neighbours in memory.
   template <bool ZAcross>
   struct sampling {
     T const* volume;
@@ -292,7 +291,7 @@ struct joseph_general_kernel {
     }
   };
 
-  /// Holds the rays of a part.
+  /// The rays of a part.
   template <class Part>
   struct part_rays {
     using value = typename Part::template per_lane<T>;

@@ -14,7 +14,7 @@
 
 namespace iso::ct::detail {
 
-/// Holds planes of the driving axis [first, last).
+/// Planes of the driving axis [first, last).
 struct plane_range {
   std::int32_t first;
   std::int32_t last;
@@ -35,7 +35,7 @@ struct plane_range {
   }
 };
 
-/// Specifies what a launch does with the planes before and after its own.
+/// The treatment of the planes before and after those of a launch.
 enum class slab_place : std::int8_t {
   only,    ///< there are none
   first,   ///< leaves its sums for the next launch
@@ -56,7 +56,7 @@ KOKKOS_INLINE_FUNCTION bool finishes(slab_place place) {
   return place == slab_place::only || place == slab_place::last;
 }
 
-/// Is a coordinate along the driving axis: p(i) = fma(i, slope, base), in voxels.
+/// A coordinate along the driving axis: p(i) = fma(i, slope, base), in voxels.
 template <class T>
 struct coordinate {
   T slope;
@@ -103,9 +103,9 @@ KOKKOS_FUNCTION plane_range planes_inside(coordinate<T> p, T lo, T hi, plane_ran
   return r;
 }
 
-/// Describes one ray as Joseph's method walks it: a driving axis, two coordinates across it, the
-/// planes between its ends, and the length of a step. Paper: Graetz 2020, equations 3 to 6, in
-/// double until the last rounding. `across[0]` belongs to the lower of the two other axes.
+/// One ray as Joseph's method walks it: a driving axis, two coordinates across it, the planes
+/// between its ends, and the length of a step. Paper: Graetz 2020, equations 3 to 6, in double
+/// until the last rounding. `across[0]` belongs to the lower of the two other axes.
 template <class T>
 struct joseph_line {
   std::int32_t axis;
@@ -114,7 +114,7 @@ struct joseph_line {
   T step;  ///< mm
 };
 
-/// Holds a view in voxel coordinates.
+/// A view in voxel coordinates.
 struct index_view {
   vec3<double> source;
   vec3<double> origin;
@@ -138,8 +138,8 @@ struct index_view_kernel {
   KOKKOS_FUNCTION void operator()(std::int64_t i) const { out[i] = to_index(views(i), g, kind); }
 };
 
-/// Holds axis `a` of the ray through pixel (u, v): a point on it and its direction. For a cone the
-/// point is the source and the direction ends at the pixel.
+/// Axis `a` of the ray through pixel (u, v): a point on it and its direction. For a cone the point
+/// is the source and the direction ends at the pixel.
 struct ray_component {
   double point;
   double direction;
@@ -156,7 +156,7 @@ KOKKOS_INLINE_FUNCTION int other_axis(int driving, int which) {
   return which == 0 ? (driving == 0 ? 1 : 0) : (driving == 2 ? 1 : 2);
 }
 
-/// Holds slope and base of the coordinate along `a` when `m` drives with the reciprocal direction
+/// Slope and base of the coordinate along `a` when `m` drives with the reciprocal direction
 /// `inverse`.
 struct exact_coordinate {
   double slope;

@@ -19,7 +19,7 @@
 
 namespace iso::ct::detail {
 
-/// Describes which coordinates of a sample belong to the field: lowest <= p <= highest[axis].
+/// The range of a sample's coordinates that belong to the field: lowest <= p <= highest[axis].
 template <class T>
 struct field_range {
   T lowest;
@@ -51,23 +51,24 @@ namespace iso::ct::detail::ISO_SET {
 
 namespace backend = ISO_SET_OF(iso::backend);
 
-/// Describes how the rays of one column of rays walk through the volume when v runs along z: up to
-/// `Rows` rows of 32 pixels, plane by plane of the axis that drives. Two neighbouring columns of
-/// voxels are blended once for all heights of a plane; see joseph_path.hpp for the numbers and
-/// ray_sum.hpp for the order of the sum. `Weight` is that of the upper of two neighbours
+/// The walk of the rays of one column of rays through the volume when v runs along z: up to `Rows`
+/// rows of 32 pixels, plane by plane of the axis that drives. Two neighbouring columns of voxels
+/// are blended once for all heights of a plane; see joseph_path.hpp for the numbers and ray_sum.hpp
+/// for the order of the sum. `Weight` is that of the upper of two neighbours
 /// (iso/core/interpolation.hpp).
 template <class T, class Sum, int Rows, class Weight = linear_weight>
 struct joseph_walk {
-  /// Counts registers of rays in a part: two hide each other's waits.
+  /// The number of registers of rays in a part: two hide each other's waits.
   static constexpr int registers = 2;
-  /// Counts planes whose columns a processor looks up at once, for all rows of a column of rays.
+  /// The number of planes whose columns a processor looks up at once, for all rows of a column of
+  /// rays.
   static constexpr std::int32_t few_planes = 16;
 
   T const* volume;
   grid g;
   field_range<T> field;
 
-  /// Holds a column's rays: what the lanes keep for `Rows` rows of pixels, and where those go.
+  /// A column's rays: what the lanes keep for `Rows` rows of pixels, and where those go.
   template <class Group>
   struct ray_column_state {
     template <class U>
@@ -115,10 +116,10 @@ struct joseph_walk {
   }
 
  private:
-  /// Holds the two columns between which a column of rays passes a plane: where both are voxels.
+  /// The two columns between which a column of rays passes a plane: where both are voxels.
   template <class Address>
   using inner_columns = column_pair<T, Address>;
-  /// Holds the same where they may lie outside the volume.
+  /// The same where they may lie outside the volume.
   template <class Address>
   struct edge_columns {
     Address lower;
@@ -185,7 +186,7 @@ struct joseph_walk {
                                          next * std::uint32_t(sizeof(T))};
   }
 
-  /// Holds the columns of a few planes, looked up for all rows of a column of rays.
+  /// The columns of a few planes, looked up for all rows of a column of rays.
   template <class Group>
   struct found_columns {
     edge_columns<T const*> at[few_planes];
@@ -212,7 +213,8 @@ struct joseph_walk {
     }
   };
 
-  /// Says where the windows begin that hold, in each of a few planes, what a part's rays ask for.
+  /// The places where the windows begin that hold, in each of a few planes, the values that a
+  /// part's rays need.
   template <class Part>
   struct lane_windows {
     static constexpr int width = Part::shape::width;
@@ -253,7 +255,7 @@ struct joseph_walk {
     }
   };
 
-  /// Describes how lanes find f(place) in plane i: picked from windows, or each on its own.
+  /// The way in which lanes find f(place) in plane i: picked from windows, or each on its own.
   template <class Part>
   struct by_windows {
     lane_windows<Part> const& windows;
@@ -279,8 +281,8 @@ struct joseph_walk {
                   select(Value(field.highest[2]) < z, Value(T(g.extent[2])), z));
   }
 
-  /// Holds planes that some ray of a part may meet, and those where every ray has four voxels about
-  /// its point.
+  /// Planes that some ray of a part may meet, and those where every ray has four voxels about its
+  /// point.
   struct ranges {
     plane_range outer;
     plane_range inner;
@@ -302,7 +304,7 @@ struct joseph_walk {
     return r;
   }
 
-  /// Holds the rays of a part at work.
+  /// The rays of a part at work.
   template <class Part>
   struct part_state {
     using value = typename Part::template per_lane<T>;

@@ -9,9 +9,9 @@
 
 namespace iso::ct::detail {
 
-/// Holds views as the filter and backprojection read them: zeros about each, so that no pixel
-/// beyond the detector's edge needs a test. A column of pixels begins where groups of lanes do. The
-/// border of zeros before it is the one after the column before.
+/// Views as the filter and backprojection read them: zeros about each, so that no pixel beyond the
+/// detector's edge needs a test. A column of pixels begins where groups of lanes do. The border of
+/// zeros before it is the one after the column before.
 struct padded_images {
   std::int32_t num_u;
   std::int32_t num_v;

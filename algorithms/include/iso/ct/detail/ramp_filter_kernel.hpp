@@ -16,8 +16,8 @@
 
 namespace iso::ct::detail {
 
-/// Holds taps as T at the distances from -reach to reach, or, `odd_only`, at 2 m + 1 for m from
-/// -reach to reach; those beyond the last are zero. After them that at distance 0.
+/// Taps as T at the distances from -reach to reach, or, `odd_only`, at 2 m + 1 for m from -reach to
+/// reach; those beyond the last are zero. After them that at distance 0.
 template <class T>
 struct mirrored_taps {
   Kokkos::View<double const*, Kokkos::AnonymousSpace, Kokkos::MemoryUnmanaged> taps;
@@ -127,8 +127,8 @@ struct ramp_filter_kernel {
     return 1;
   }
 
-  /// Holds the taps between `Outputs` pixels and as many sums, `distance` being that of the first
-  /// to the first. A processor multiplies by what lies in memory, a GPU by registers.
+  /// The taps between `Outputs` pixels and as many sums, `distance` being that of the first to the
+  /// first. A processor multiplies by what lies in memory, a GPU by registers.
   template <bool InMemory>
   struct block_taps {
     static constexpr int count = OddOnly ? Outputs : 2 * Outputs;

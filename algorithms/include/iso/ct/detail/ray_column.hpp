@@ -78,7 +78,7 @@ struct ray_column_kernel {
   }
 };
 
-/// Describes where the 32 neighbouring rays of one row of a column's pixels meet the volume.
+/// The range in which the 32 neighbouring rays of one row of a column's pixels meet the volume.
 struct alignas(16) joseph_range {
   plane_range outer;  ///< where some ray may meet a voxel
   plane_range inner;  ///< where every ray has four voxels about its point

@@ -62,8 +62,8 @@ KOKKOS_INLINE_FUNCTION double parker(double beta, double gamma, double spare) {
   return 2;
 }
 
-/// Holds the redundancy weights of rays that are measured from either side, where columns of pixels
-/// have none. As scan_weights has them; null where it has none.
+/// The redundancy weights of rays that are measured from either side, where columns of pixels have
+/// none. As scan_weights has them; null where it has none.
 struct ray_shares {
   double const* overlaps = nullptr;
   double const* begins = nullptr;

@@ -14,7 +14,7 @@
 
 namespace iso::ct::detail {
 
-/// Counts the driving planes of one block. A ray's ordered sum adds its samples block by block,
+/// The number of driving planes of one block. A ray's ordered sum adds its samples block by block,
 /// plane by plane from low to high, and then the blocks' sums from low to high.
 inline constexpr std::int32_t block_planes = 64;
 
@@ -37,7 +37,7 @@ namespace iso::ct::detail::ISO_SET {
 
 namespace backend = ISO_SET_OF(iso::backend);
 
-/// Is a single ray on its own, for kernels whose lanes do not run in step: a group of one lane.
+/// A single ray on its own, for kernels whose lanes do not run in step: a group of one lane.
 struct single_lane {
   template <class T, int Rows = 1>
   class lane_array {
@@ -53,7 +53,7 @@ struct single_lane {
   using part = backend::one_lane_part;
 };
 
-/// Holds the ordered sums of `Rows` rows of lanes.
+/// The ordered sums of `Rows` rows of lanes.
 template <class T>
 class ordered_sum {
  public:
@@ -65,7 +65,7 @@ class ordered_sum {
     typename Group::template lane_array<T, Rows> block;
     typename Group::template lane_array<T, Rows> total;
   };
-  /// Holds a part's sums while samples are added.
+  /// A part's sums while samples are added.
   template <class Part>
   struct running {
     typename Part::template per_lane<T> block;

@@ -12,7 +12,7 @@
 
 namespace iso::ct::detail {
 
-/// Holds the averages of the duals' iterates, not of what goes beyond these.
+/// The averages of the duals' iterates, not of what goes beyond these.
 template <execution_space Exec, real T>
 class total_variation_bound {
  public:

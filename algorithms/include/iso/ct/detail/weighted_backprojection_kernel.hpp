@@ -19,10 +19,10 @@
 
 namespace iso::ct::detail {
 
-/// Counts the views of one block of a voxel's sum. Blocks are counted from view 0.
+/// The number of views of one block of a voxel's sum. Blocks are counted from view 0.
 inline constexpr std::int32_t block_views = 16;
 
-/// Describes a linear function of a voxel's index (i, j, k).
+/// A linear function of a voxel's index (i, j, k).
 template <class T>
 struct index_function {
   T x;
@@ -36,7 +36,7 @@ struct index_function {
   }
 };
 
-/// Describes where a view sees a voxel: at u = u(X) / depth(X), v likewise, counted in padded
+/// The place where a view sees a voxel: at u = u(X) / depth(X), v likewise, counted in padded
 /// pixels, with the weight scale / depth(X)^2. The depth is the distance from the source along the
 /// detector's normal, over that of the z axis; 1 in a parallel beam.
 template <class T>
@@ -81,7 +81,7 @@ struct view_map_kernel {
   }
 };
 
-/// Holds a view's map for a column of voxels, at k = 0.
+/// A view's map for a column of voxels, at k = 0.
 template <class T>
 struct column_of_view {
   T depth;
@@ -92,8 +92,8 @@ struct column_of_view {
       : depth(m.depth.at(i, j)), u(m.u.at(i, j)), v(m.v.at(i, j)) {}
 };
 
-/// Holds a column of voxels in a view whose v runs along it: two columns of pixels with one weight
-/// for all heights.
+/// A column of voxels in a view whose v runs along it: two columns of pixels with one weight for
+/// all heights.
 template <class T>
 struct upright_column {
   std::int64_t first;  ///< pixel (k, -1), in images
@@ -209,7 +209,7 @@ struct weighted_backprojection_kernel {
   }
 
  private:
-  /// Holds what the lanes keep: their heights, and their voxels.
+  /// The values that the lanes keep: their heights, and their voxels.
   template <class Group>
   struct heights {
     static constexpr bool has_windows = Group::has_windows;

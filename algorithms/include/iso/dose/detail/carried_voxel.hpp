@@ -24,11 +24,11 @@ struct carried_voxel {
   T nearness;  ///< 1 / the distance from the source, 1/mm
 };
 
-/// Holds the numbers of a carried voxel, alike on every backend, and two numbers of T in memory.
-/// The nearness is one of 2^16 numbers (double: 2^32), and TERMA and density are the nearest
-/// numbers whose last bits are those of that number. They differ by at most 2^-16 (2^-37) of
-/// themselves from what they were. A voxel that releases nothing keeps its density, and whatever
-/// number its bits make.
+/// The numbers of a carried voxel, alike on every backend, and two numbers of T in memory. The
+/// nearness is one of 2^16 numbers (double: 2^32), and TERMA and density are the nearest numbers
+/// whose last bits are those of that number. They differ by at most 2^-16 (2^-37) of themselves
+/// from what they were. A voxel that releases nothing keeps its density, and whatever number its
+/// bits make.
 template <class T>
 struct voxel_code {
   using word = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;

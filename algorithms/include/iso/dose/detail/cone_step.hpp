@@ -122,7 +122,7 @@ KOKKOS_FORCEINLINE_FUNCTION V sent_by(tilt_terms<T, Terms> const& tilt, int term
   return fma(product, sum, terma);
 }
 
-/// Holds what some lines of one direction meet, side by side.
+/// The voxels that some lines of one direction meet, side by side.
 template <class V, int Count>
 struct voxels_met {
   V terma[Count];

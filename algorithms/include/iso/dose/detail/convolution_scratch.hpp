@@ -14,12 +14,12 @@
 
 namespace iso::dose::detail {
 
-/// Describes how the walk is laid onto a machine. No bit depends on it.
+/// The distribution of the walk over a machine. No bit depends on it.
 template <class Exec>
 struct lattice_tuning {
   static constexpr bool by_items = backend::is_device<Exec>;
   static constexpr int max_rows = 8;  ///< of an item
-  /// Counts groups that look for the range: a GPU wants its registers full.
+  /// The number of groups that look for the range: a GPU wants its registers full.
   static constexpr std::int64_t range_groups = backend::is_device<Exec> ? 8192 : 1024;
   /// Aligns rows of lanes to where a register may begin; behind the last is room for one block.
   static constexpr std::int64_t lane_multiple = 32;
@@ -29,7 +29,7 @@ struct lattice_tuning {
   /// way. Where these are those of one line, no two groups add to the same voxel.
   static constexpr int table_planes = backend::is_device<Exec> ? 8 : 2;
   static constexpr std::int64_t table_bytes = backend::is_device<Exec> ? std::int64_t(1) << 29 : 0;
-  /// Bounds the lines that a thread takes through a slab in turn.
+  /// The largest number of lines that a thread takes through a slab in turn.
   static constexpr std::int32_t max_bundle = 16;
   /// Returns the rows of an item: long launches want more, short ones more work items.
   static int rows(std::int64_t directions) { return directions > 128 ? 8 : 4; }

@@ -18,7 +18,7 @@
 
 namespace iso::dose::detail {
 
-/// Describes sums in fixed point: the bits of x + magic count x in whole units.
+/// Sums in fixed point: the bits of x + magic count x in whole units.
 template <class T>
 struct fixed_point;
 template <>
@@ -38,7 +38,7 @@ struct fixed_point<double> {
   static constexpr int total_bits = 61;
 };
 
-/// Describes what a direction's kernel is made of.
+/// The parts of a direction's kernel.
 template <class T>
 struct line_terms {
   T rate[max_kernel_terms];    ///< 1/mm at 1 g/cm3, or that times half of a step's length
@@ -46,8 +46,8 @@ struct line_terms {
   tilt_terms<T, max_kernel_terms> tilt;
 };
 
-/// Describes one direction's way through the lattice. Lanes, rows and planes are axes of the
-/// region: the direction marches from plane to plane, and lanes are next to each other in memory.
+/// One direction's way through the lattice. Lanes, rows and planes are axes of the region: the
+/// direction marches from plane to plane, and lanes are next to each other in memory.
 struct lattice_path {
   std::int32_t copy;   ///< 0: voxels stand as [x][y][z]; 1: as [z][y][x]
   std::int32_t lanes;  ///< extents
@@ -67,9 +67,8 @@ struct lattice_line {
   lattice_path path;
   line_terms<T> terms;  ///< rates: times half of a step's length; of tables: that length, mm
   T cosine;             ///< of the direction's angle to the beam's axis
-  /// Says by how much the way from the source along the direction grows from a voxel to the next,
-  /// mm. With lattice_plane::toward, whole multiples of a power of two, so that all their sums are
-  /// exact.
+  /// The growth of the way from the source along the direction, from a voxel to the next, mm. With
+  /// lattice_plane::toward, whole multiples of a power of two, so that all their sums are exact.
   T toward_lane;
   T toward_row;
 
@@ -82,7 +81,7 @@ struct lattice_line {
   }
 };
 
-/// Describes one direction, as lines through voxels want it.
+/// One direction, as lines through voxels want it.
 struct cone_path {
   vec3<double> direction;
   std::int32_t cone;
@@ -94,7 +93,7 @@ struct cone_line {
   line_terms<T> terms;
 };
 
-/// Describes what a line has in one plane: by how much it is displaced, and how far the source lies
+/// The numbers of a line in one plane: by how much it is displaced, and how far the source lies
 /// behind the plane's middle along the direction. Over that voxel's distance from the source, it is
 /// the cosine of the angle to the voxel's ray.
 template <class T>
@@ -116,7 +115,7 @@ struct alignas(16) lattice_plane {
   }
 };
 
-/// Holds rows of 32 lanes that one group walks, through the planes in which they meet the box.
+/// Rows of 32 lanes that one group walks, through the planes in which they meet the box.
 struct lattice_item {
   std::int32_t line;
   std::int32_t row;
@@ -125,7 +124,7 @@ struct lattice_item {
   std::int32_t last;
 };
 
-/// Describes where voxels stand: a border of zeros about the rows, room behind them.
+/// The places of voxels: a border of zeros about the rows, room behind them.
 struct lattice_layout {
   std::int64_t extent[3];  ///< of the region
   std::int64_t border;
@@ -154,13 +153,13 @@ struct lattice_layout {
   }
 };
 
-/// Holds lines of one marching axis and way, [first, last).
+/// Lines of one marching axis and way, [first, last).
 struct lattice_class {
   std::int32_t first;
   std::int32_t last;
 };
 
-/// Holds all of it on the host, in double.
+/// All of it on the host, in double.
 struct lattice_tables {
   std::vector<lattice_line<double>> lines;
   std::vector<lattice_plane<double>> planes;
@@ -203,7 +202,7 @@ struct radius_bins {
   using word = bits_of<T>;
   static constexpr T offset = T(0.0625);
   static constexpr int shift = sizeof(T) == 4 ? 18 : 47;
-  /// Is one before that of the distance 0, for places that rounding makes less.
+  /// One before that of the distance 0, for places that rounding makes less.
   static constexpr std::int32_t first =
       (sizeof(T) == 4 ? std::int32_t(0x3D800000 >> 18) : std::int32_t(0x3FB0000000000000 >> 47)) -
       1;
@@ -228,7 +227,7 @@ struct radius_bins {
   }
 };
 
-/// Describes where a convolution plan keeps its tables.
+/// The tables of a convolution plan.
 template <class T, class Space>
 struct lattice_storage {
   lattice_layout layout;

@@ -19,14 +19,14 @@
 
 namespace iso::dose::detail {
 
-/// Holds what only the data tell.
+/// The facts that only the data tell.
 struct lattice_range {
   double terma;  ///< the largest
   double density;
   std::int32_t invalid;  ///< 1: some number is negative or not finite
 };
 
-/// Describes a box of voxels within a volume, z fastest.
+/// A box of voxels within a volume, z fastest.
 template <class T>
 struct boxed_volume {
   T* first;  ///< the box's first voxel
@@ -57,8 +57,8 @@ inline KOKKOS_FUNCTION double power_of_two(int e) {
   return Kokkos::bit_cast<double>(std::uint64_t(kept + 1023) << 52);
 }
 
-/// Counts the rows of a copy in the order of the other axis that a group takes together: the volume
-/// stands turned to copy 1, and its neighbours there are next to each other in memory.
+/// The number of rows of a copy in the order of the other axis that a group takes together: the
+/// volume stands turned to copy 1, and its neighbours there are next to each other in memory.
 template <int Copy>
 inline constexpr int rows_together = Copy == 0 ? 1 : 8;
 
@@ -164,7 +164,7 @@ struct cone_terms_kernel {
   }
 };
 
-/// Describes where the voxels of a copy go.
+/// The places of the voxels of a copy.
 template <class T>
 struct copied_voxels {
   using word = typename fixed_point<T>::word;

@@ -58,8 +58,8 @@ struct interpolated_region {
   }
 };
 
-/// Describes parallel rays along one direction, with samples at equal steps: a grid turned into the
-/// direction of transport. Its middle is the region's.
+/// Parallel rays along one direction, with samples at equal steps: a grid turned into the direction
+/// of transport. Its middle is the region's.
 template <class T>
 struct ray_grid {
   vec3<double> across[2];  ///< from a ray to the next, unit vectors

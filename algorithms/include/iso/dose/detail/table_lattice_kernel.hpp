@@ -12,8 +12,8 @@
 
 namespace iso::dose::detail {
 
-/// Holds the lattice's lines with a table, which has no recursion: every plane of a line takes from
-/// all planes before it. Rays go in tiles of 32 side by side.
+/// The lattice's lines with a table, which has no recursion: every plane of a line takes from all
+/// planes before it. Rays go in tiles of 32 side by side.
 ///
 /// A plane absorbs of what another releases, R, the table's difference C(b) - C(e) between the
 /// distances to where that one begins and to where it ends. Of two planes in succession one ends
@@ -35,7 +35,7 @@ struct table_rays {
     return depth + tile * (max_planes + 1) * 32;
   }
 
-  /// Describes where a tile's first ray stands in a plane.
+  /// The place of a tile's first ray in a plane.
   struct place {
     std::int32_t lane;
     std::int32_t row;

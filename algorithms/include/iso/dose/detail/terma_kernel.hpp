@@ -16,7 +16,7 @@
 
 namespace iso::dose::detail {
 
-/// Holds TERMA against the radiological depth: a cubic polynomial for each interval of it.
+/// TERMA against the radiological depth: a cubic polynomial for each interval of it.
 struct depth_curve {
   static constexpr double step = 0.25;  ///< g/cm2
   static constexpr std::int32_t intervals = 4000;
@@ -37,9 +37,9 @@ struct depth_curve {
   }
 };
 
-/// Describes a voxel as it stands along one of the field's axes: the sum of two uniform
-/// distributions, which is what a cube that is turned about the other axis has. Then the shares of
-/// neighbouring voxels add up to one, so that a turned field releases as much as an upright one.
+/// A voxel as it stands along one of the field's axes: the sum of two uniform distributions, which
+/// is what a cube that is turned about the other axis has. Then the shares of neighbouring voxels
+/// add up to one, so that a turned field releases as much as an upright one.
 struct voxel_shadow {
   double reach;  ///< from the middle to the end, mm
   double narrow;
@@ -62,7 +62,7 @@ struct voxel_shadow {
   }
 };
 
-/// Holds a fluence map in memory.
+/// A fluence map in memory.
 struct fluence_pixels {
   double const* values;  ///< [columns, rows]
   double x_low;

@@ -10,7 +10,7 @@
 
 namespace iso::dose::detail {
 
-/// Describes how much more than an untilted source a tilted one sends: dose::cone_tilt of `Terms`
+/// The ratio of what a tilted source sends to what an untilted one does: dose::cone_tilt of `Terms`
 /// terms, the coefficients of each power side by side.
 template <class T, int Terms>
 struct tilt_terms {

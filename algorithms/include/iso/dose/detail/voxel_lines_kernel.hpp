@@ -17,7 +17,7 @@
 
 namespace iso::dose::detail {
 
-/// Describes where a voxel lies, as tilts along a line want it.
+/// The place of a voxel, as tilts along a line need it.
 template <class T>
 struct seen_voxel {
   T toward;   ///< from the source to the voxel, along the direction, mm

@@ -36,7 +36,7 @@ class dose_search {
   [[nodiscard]] std::vector<double> result() const;
 
  private:
-  /// Holds a dose that has the volume and one that has not, with the volumes that these have.
+  /// A dose that has the volume and one that has not, with the volumes that these have.
   struct bracket {
     double least;
     double largest;

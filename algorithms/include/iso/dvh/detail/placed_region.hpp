@@ -60,7 +60,7 @@ inline std::int64_t size_of(std::int64_t const (&extent)[3]) {
 
 inline double voxel_volume(grid const& g) { return g.spacing.x * g.spacing.y * g.spacing.z; }
 
-/// Holds voxels in a dose with their bricks, checked.
+/// Voxels in a dose with their bricks, checked.
 template <class Exec, class T>
 struct placed_region {
   using space = typename Exec::memory_space;
@@ -121,7 +121,7 @@ void place_axis(Exec const& exec, placed_region<Exec, T>& placed, int axis, doub
   cells.corners[axis] = placed.corners[axis].data();
 }
 
-/// Says where a grid's voxels begin along an axis, and how wide they are, in voxels of a dose.
+/// The place where a grid's voxels begin along an axis, and their width, in voxels of a dose.
 struct axis_steps {
   double first;
   double step;

@@ -13,13 +13,14 @@
 
 namespace iso::dvh::detail {
 
-/// Is the slope of a cut, as a part of all, that is taken for none.
+/// The slope of a cut, as a part of all, that is taken for none.
 constexpr double least_slope = 1e-5;
-/// Is what rounding may move a coordinate by, in voxels of the dose. A coordinate that is nearer to
-/// a voxel's middle is there, and one that is no farther beyond a voxel's face is in the voxel.
+/// The distance by which rounding may move a coordinate, in voxels of the dose. A coordinate that
+/// is nearer to a voxel's middle is there, and one that is no farther beyond a voxel's face is in
+/// the voxel.
 constexpr double coordinate_slack = 1e-9;
 
-/// Says between which two middles of the dose's voxels a coordinate lies.
+/// The two middles of the dose's voxels between which a coordinate lies.
 struct axis_place {
   std::int64_t below;
   double fraction;  ///< of the way to the next middle, 0 to 1
@@ -92,7 +93,7 @@ struct dose_reader {
   }
 };
 
-/// Is a box of voxels.
+/// A box of voxels.
 struct voxel_box {
   std::int64_t from[3];
   std::int64_t to[3];  ///< one beyond the last

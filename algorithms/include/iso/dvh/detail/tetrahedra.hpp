@@ -8,7 +8,7 @@
 
 namespace iso::dvh::detail {
 
-/// Holds the corners of a cell, x slowest: corner 4 i + 2 j + k.
+/// The corners of a cell, x slowest: corner 4 i + 2 j + k.
 struct cell_corners {
   double value[8];
 };
@@ -20,7 +20,7 @@ KOKKOS_INLINE_FUNCTION void sort_two(double& a, double& b) {
   a = low;
 }
 
-/// Holds a linear function's values at the corners of a tetrahedron, ascending.
+/// A linear function's values at the corners of a tetrahedron, ascending.
 struct sorted_corners {
   double a;
   double b;
@@ -67,7 +67,7 @@ KOKKOS_INLINE_FUNCTION double share_at_least(sorted_corners const& corners, doub
   return (x / (d - a)) * (x / (d - b)) * (x / (d - c));
 }
 
-/// Holds the six tetrahedra of a cell.
+/// The six tetrahedra of a cell.
 class sorted_cell {
  public:
   KOKKOS_FUNCTION explicit sorted_cell(cell_corners const& c) {
@@ -93,14 +93,14 @@ class sorted_cell {
   sorted_corners part_[6];
 };
 
-/// Is a cell of which a plane may leave a part.
+/// A cell of which a plane may leave a part.
 struct cut_cell {
   cell_corners value;
   cell_corners depth;  ///< 0 or more in the part; linear over the cell
   bool whole;          ///< depth is not read
 };
 
-/// Is a corner of a tetrahedron.
+/// A corner of a tetrahedron.
 struct cut_corner {
   double value;
   double depth;

@@ -14,7 +14,7 @@
 
 namespace iso::gamma::detail {
 
-/// Holds what a pass over a dose finds.
+/// The findings of a pass over a dose.
 struct dose_facts {
   std::int64_t not_finite;
   std::int64_t first;  ///< of those
@@ -307,7 +307,7 @@ struct gamma_kernel {
   }
 };
 
-/// Holds the counts of a summary.
+/// The counts of a summary.
 struct gamma_counts {
   std::int64_t below_cut_off;
   std::int64_t passed;

@@ -8,10 +8,10 @@
 
 namespace iso::gamma::detail {
 
-/// Holds a number for each axis.
+/// A number for each axis.
 using triple = Kokkos::Array<double, 3>;
 
-/// Is a cell or an evaluated voxel within reach, relative to the voxel at or below a point.
+/// A cell or an evaluated voxel within reach, relative to the voxel at or below a point.
 struct site_offset {
   float distance;  ///< least squared distance over the square of the least spacing, rounded down
   std::int32_t x;
@@ -19,14 +19,14 @@ struct site_offset {
   std::int32_t z;
 };
 
-/// Says where a reference coordinate is on the evaluated grid.
+/// The place of a reference coordinate on the evaluated grid.
 struct axis_place {
   double fraction;     ///< spacings above `voxel`: 0 to 1 unless it lies outside the grid
   std::int32_t voxel;  ///< at or below it, or the first
 };
 
-/// Holds the least and the largest dose of a cell's corners, and of their differences along the
-/// edges that go along each axis, rounded outwards: whether the dose is trilinear or linear on
+/// The least and the largest dose of a cell's corners, and of their differences along the edges
+/// that go along each axis, rounded outwards: whether the dose is trilinear or linear on
 /// tetrahedra, its derivative along an axis is a mean of them.
 template <class T>
 struct dose_range {
@@ -36,14 +36,14 @@ struct dose_range {
   T largest_step[3];
 };
 
-/// Is the best point of a search so far.
+/// The best point of a search so far.
 struct least_found {
   double squared;     ///< of gamma
   triple at;          ///< in spacings; of trilinear doses alone
   double difference;  ///< of the doses there, over the criterion's
 };
 
-/// Holds a criterion in the terms of the search.
+/// A criterion in the terms of the search.
 struct criterion_terms {
   triple weight;      ///< (spacing over distance)^2
   triple inverse;     ///< one over that
@@ -51,7 +51,7 @@ struct criterion_terms {
   double scale;       ///< of site_offset::distance, to squared distances of agreement
 };
 
-/// Is the view that a kernel has of a gamma_plan.
+/// The view that a kernel has of a gamma_plan.
 template <class T>
 struct dose_search {
   T const* evaluated;
@@ -71,7 +71,7 @@ struct dose_search {
   bool local;
 };
 
-/// Holds its arrays.
+/// Its arrays.
 template <class T, class Space>
 struct search_arrays {
   Kokkos::View<dose_range<T>*, Space> ranges;

@@ -10,7 +10,7 @@
 
 namespace iso::gamma::detail {
 
-/// Is a tetrahedron from a cell's corner (0, 0, 0) to (1, 1, 1) along its three axes in an order.
+/// A tetrahedron from a cell's corner (0, 0, 0) to (1, 1, 1) along its three axes in an order.
 struct tetrahedron {
   double e[4];  ///< (evaluated - reference dose) / difference at its corners
   double

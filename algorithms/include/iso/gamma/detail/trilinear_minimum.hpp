@@ -27,7 +27,7 @@ KOKKOS_FORCEINLINE_FUNCTION double larger_size(double a, double b) {
   return x > y ? x : y;
 }
 
-/// Is a trilinear function on the unit cube, as a polynomial.
+/// A trilinear function on the unit cube, as a polynomial.
 struct trilinear {
   double one;
   double x, y, z;
@@ -57,7 +57,7 @@ struct trilinear {
   }
 };
 
-/// Says what is likely in a cell, and so what is tried first.
+/// The likely case in a cell, which is tried first.
 enum class likely { minimum, nothing };
 
 /// Minimises F(u) = sum of weight_k (u_k - point_k)^2 + E(u)^2 over a cell, E trilinear.

@@ -10,14 +10,14 @@
 
 namespace iso::ray::detail {
 
-/// Bounds the planes that a T counts exactly.
+/// The largest number of planes that a T counts exactly.
 template <class T>
 inline constexpr double max_planes = sizeof(T) == 4 ? 0x1p24 : 0x1p53;
 
-/// Holds one ray in its grid, in mm from the point where it enters: the n-th plane of an axis
-/// (n = 0, 1, ...) is crossed at fma(n, step, first), never by accumulation. Every plane before the
-/// last comes before `end`, or not at all: `end` is the least of the last planes' crossings by that
-/// same expression, so that stepping while a crossing is less than `end` cannot leave the grid.
+/// One ray in its grid, in mm from the point where it enters: the n-th plane of an axis (n = 0, 1,
+/// ...) is crossed at fma(n, step, first), never by accumulation. Every plane before the last comes
+/// before `end`, or not at all: `end` is the least of the last planes' crossings by that same
+/// expression, so that stepping while a crossing is less than `end` cannot leave the grid.
 template <class T, class Index>
 struct entry {
   vec3<T> first;       ///< next plane of each axis; the largest number where none will come
@@ -40,8 +40,8 @@ KOKKOS_FORCEINLINE_FUNCTION T greater_of(T a, T b) {
 // compiler may enter several rays at once. Where an axis has speed 0 its quotients are infinite, or
 // NaN on a plane, and less_of and greater_of pass over a NaN on their left.
 
-/// Holds the planes of one axis in the order in which the ray meets them, 0 to count. An axis along
-/// which it does not move counts as upward, so that a point on a plane belongs to the upper voxel.
+/// The planes of one axis in the order in which the ray meets them, 0 to count. An axis along which
+/// it does not move counts as upward, so that a point on a plane belongs to the upper voxel.
 struct axis_planes {
   double position;
   double speed;  // >= 0
@@ -93,8 +93,8 @@ KOKKOS_FORCEINLINE_FUNCTION T bounded(double mm) {
   return less_of(greater_of(T(mm), T(0)), Kokkos::Experimental::finite_max_v<T>);
 }
 
-/// Is a power of two that keeps the squares of very long and very short directions in range,
-/// applied to directions; times take its inverse.
+/// A power of two that keeps the squares of very long and very short directions in range, applied
+/// to directions; times take its inverse.
 struct direction_scale {
   double of_direction;
   double of_time;
@@ -120,7 +120,7 @@ KOKKOS_FORCEINLINE_FUNCTION double scaled_length(ray<Real> const& r) {
   return norm(direction_scale(largest_of(d)).of_direction * d);
 }
 
-/// Holds the part of a ray inside its grid, in double precision.
+/// The part of a ray inside its grid, in double precision.
 struct clipped_ray {
   axis_planes x;
   axis_planes y;

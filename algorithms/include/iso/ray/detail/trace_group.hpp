@@ -54,8 +54,8 @@ KOKKOS_FORCEINLINE_FUNCTION T trace(entry<T, Index> const& e, T const* KOKKOS_RE
   return Kokkos::fma(report.length_before, report.value_before, report.sum);
 }
 
-/// Holds one axis of a part's rays in lock-step. The crossing after the next is kept ready, which
-/// takes an addition and an fma off the chain from one segment to the next.
+/// One axis of a part's rays in lock-step. The crossing after the next is kept ready, which takes
+/// an addition and an fma off the chain from one segment to the next.
 template <class Lengths, class Indices>
 struct axis_together {
   using T = typename Lengths::element;
@@ -113,15 +113,15 @@ struct rays_together {
   lane_array<T> end;
   lane_array<lane_index> index;
 
-  /// Holds segments whose values are still to be read.
+  /// Segments whose values are still to be read.
   struct batch {
     alignas(64) T segment[rounds][width];
     alignas(64) lane_index where[rounds][width];
     int from;  // first lane of the register
   };
 
-  /// Holds sums of a register's rays, in registers of 32 bytes at most: one of 64 is dear to put
-  /// together from single loads.
+  /// Sums of a register's rays, in registers of 32 bytes at most: one of 64 is dear to put together
+  /// from single loads.
   struct sums_together {
     static constexpr int narrow = width * int(sizeof(T)) < 32 ? width : 32 / int(sizeof(T));
     using narrow_part = typename Group::template part<narrow>;
@@ -151,7 +151,7 @@ struct rays_together {
     }
   };
 
-  /// Holds the rays of one register on their way.
+  /// The rays of one register on their way.
   struct walkers {
     axis x;
     axis y;

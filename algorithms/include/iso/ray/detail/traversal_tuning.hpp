@@ -7,21 +7,21 @@
 
 namespace iso::ray::detail {
 
-/// Holds launch parameters of walks through voxels and of the sort of rays. No bit depends on them.
+/// Launch parameters of walks through voxels and of the sort of rays. No bit depends on them.
 struct traversal_tuning {
   unsigned threads;         ///< of a GPU's block
   unsigned min_blocks;      ///< of a GPU's multiprocessor
   std::int64_t merge_part;  ///< keys that a work item merges, at most
 };
 
-/// Suits GPUs: the set-up in double precision would take 90 registers, the steps need half of them
-/// or, in float, 32. More work items in flight hide the wait for scattered voxels, and are worth a
-/// spill before the loop. Short parts make more work items for a merge.
+/// The parameters for GPUs: the set-up in double precision would take 90 registers, the steps need
+/// half of them or, in float, 32. More work items in flight hide the wait for scattered voxels, and
+/// are worth a spill before the loop. Short parts make more work items for a merge.
 template <class T>
 inline constexpr traversal_tuning traversal_on_gpu = {
     .threads = 256, .min_blocks = sizeof(T) == 4 ? 8 : 5, .merge_part = 16};
 
-/// Suits processors: long parts cost fewer bisections.
+/// The parameters for processors: long parts cost fewer bisections.
 inline constexpr traversal_tuning traversal_on_host = {
     .threads = 128, .min_blocks = 0, .merge_part = 4096};
 

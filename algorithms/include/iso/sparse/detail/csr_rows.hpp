@@ -14,15 +14,14 @@
 
 namespace iso::sparse {
 
-/// Counts the steps of 32 lanes in one part of a row: 2048 entries of a csr_view, 64 column chunks
-/// of a row_block_csr. Longer rows are summed part by part, and the parts' sums then from the first
-/// to the last.
+/// The number of steps of 32 lanes in one part of a row: 2048 entries of a csr_view, 64 column
+/// chunks of a row_block_csr. Longer rows are summed part by part, and the parts' sums then from
+/// the first to the last.
 inline constexpr std::int32_t part_steps = 64;
 
-/// Is what a lane group adds up at once: successive entries of a row of a csr_view, or successive
-/// column chunks of a block of a row_block_csr.
-/// Sixteen bytes, one read: what a kernel must look up before it can ask for its first entry, it
-/// waits for.
+/// The entries that a lane group adds up at once: successive entries of a row of a csr_view, or
+/// successive column chunks of a block of a row_block_csr. Sixteen bytes, one read: what a kernel
+/// must look up before it can ask for its first entry, it waits for.
 struct alignas(16) row_segment {
   std::int64_t first;  ///< entry, or column chunk
   std::int32_t count;  ///< of entries, or chunks
@@ -107,7 +106,7 @@ namespace iso::sparse::detail::ISO_SET {
 
 namespace backend = ISO_SET_OF(iso::backend);
 
-/// Holds the rows of a csr_view, as kernels walk them: one row a group of lanes.
+/// The rows of a csr_view, as kernels walk them: one row a group of lanes.
 template <class Value, class Column>
 struct csr_rows {
   ISO_KERNEL(csr_rows<Value, Column>);
@@ -134,8 +133,8 @@ struct csr_rows {
     return {row_offsets[row], length(row), std::int32_t(row)};
   }
 
-  /// Holds the entries of a segment, 32 a step. Rows begin anywhere: a step's ends share their
-  /// sectors with its neighbours, by way of a GPU's level-1 cache.
+  /// The entries of a segment, 32 a step. Rows begin anywhere: a step's ends share their sectors
+  /// with its neighbours, by way of a GPU's level-1 cache.
   template <class Group>
   struct steps_of {
     using lanes = product_lanes<Group>;

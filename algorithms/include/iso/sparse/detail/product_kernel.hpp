@@ -20,7 +20,7 @@ KOKKOS_INLINE_FUNCTION int ceil_log2(double x) {
   return int((Kokkos::bit_cast<std::uint64_t>(x) + 0x000fffffffffffffULL) >> 52) - 1023;
 }
 
-/// Describes what becomes of the sum of a row: y = alpha sum + beta y.
+/// The use of the sum of a row: y = alpha sum + beta y.
 template <class T, int R, int K>
 struct product_epilogue {
   T alpha;
@@ -118,8 +118,8 @@ struct product {
 
   static constexpr int rows = Rows::rows;
   static constexpr int count = rows * K;
-  /// Tells whether a sum that is not finite is to be made once more: padding times an x that is not
-  /// finite is NaN, and so is infinity with its last bit set.
+  /// True where a sum that is not finite is made once more: padding times an x that is not finite
+  /// is NaN, and so is infinity with its last bit set.
   static constexpr bool may_fix_up = Rows::has_padding || Sum::is_reproducible;
 
   Rows matrix;
@@ -220,7 +220,7 @@ struct product {
   }
 };
 
-/// Is the fix-up pass behind `product`: one after another, groups of lanes that finish rows without
+/// The fix-up pass behind `product`: one after another, groups of lanes that finish rows without
 /// entries, 32 or 128 row blocks each; that add up the parts of long rows from the first to the
 /// last, a sum a lane; and that repeat what is to be repeated, of 32 segments.
 template <class T, class AnyRows, class AnySum, int K, class Tuning>
@@ -231,7 +231,8 @@ struct product_fix_up {
 
   using product_type = product<T, AnyRows, AnySum, K, Tuning>;
   static constexpr int count = product_type::count;
-  /// Counts words of `empty` that lanes ask for at once: with little to write they wait once.
+  /// The number of words of `empty` that lanes ask for at once: with little to write they wait
+  /// once.
   static constexpr int words = count < 8 ? 4 : 1;
 
   product_type first;

@@ -44,7 +44,7 @@
 
 namespace iso::sparse::detail {
 
-/// Specifies how often a kernel reads an array.
+/// The frequency with which a kernel reads an array.
 enum class caching {
   cached,     ///< parts of it again, or by neighbours: caches keep it
   streaming,  ///< from end to end, and nobody writes it meanwhile: iso::backend::streaming_load
@@ -62,7 +62,7 @@ namespace iso::sparse::detail::ISO_SET {
 
 namespace backend = ISO_SET_OF(iso::backend);
 
-/// Describes a part none of whose lanes is left out; lanes_below says what these are.
+/// A part none of whose lanes is left out; lanes_below says what these are.
 struct every_lane {
   template <int>
   KOKKOS_FORCEINLINE_FUNCTION static bool reaches(int) {
@@ -74,8 +74,8 @@ struct every_lane {
   }
 };
 
-/// Represents a part of a group on a GPU, a thread's lane: register i is number i of it. What is
-/// asked for is loaded at once.
+/// A part of a group on a GPU, a thread's lane: register i is number i of it. What is asked for is
+/// loaded at once.
 template <class Part>
 struct thread_product_part : Part, every_lane {
   template <class T>
@@ -121,7 +121,7 @@ struct thread_product_part : Part, every_lane {
   }
 };
 
-/// Holds the sums that a GPU's group has made, shared out over its lanes.
+/// The sums that a GPU's group has made, shared out over its lanes.
 template <class Group, class T, int Count>
 struct thread_sums {
   Group const& group;
@@ -140,7 +140,7 @@ struct thread_sums {
   }
 };
 
-/// Does it on a GPU, whose threads have a lane each.
+/// The lanes of a product on a GPU, whose threads have a lane each.
 template <class Group>
 struct product_lanes {
   /// One pointer with the lane in it; `ask` loads the lane's.
@@ -211,14 +211,14 @@ struct product_lanes {
   }
 };
 
-/// Describes where lanes find a column's number each; `from` is to be added.
+/// The places where lanes find a column's number each; `from` is added to them.
 template <class Column>
 struct columns_in_memory {
   std::int32_t from;
   Column const* p;
 };
 
-/// Holds `Count` numbers of T at p + Count column, for a lane each.
+/// `Count` numbers of T at p + Count column, for a lane each.
 template <class T, int Count, class Column>
 struct numbers_of_columns {
   static constexpr int count = Count;
@@ -226,7 +226,7 @@ struct numbers_of_columns {
   Column const* columns;
 };
 
-/// Says which lanes there are: all, or those below a number, the others being the last of them.
+/// The lanes that take part: all, or those below a number, the others being the last of them.
 struct all_lanes {
   KOKKOS_FORCEINLINE_FUNCTION int operator()(int lane) const { return lane; }
 };
@@ -237,7 +237,7 @@ struct first_lanes {
   }
 };
 
-/// Describes where lane first + n finds its numbers, from the offset-th on.
+/// The place where lane first + n finds its numbers, from the offset-th on.
 template <class T, int Count, class Column, class Lanes>
 struct number_places {
   T const* p;
@@ -259,8 +259,8 @@ struct one_place {
 template <class Part>
 struct lanes_below;
 
-/// Represents a part of the numbers that an array_lane_group keeps. `first` and the part's length
-/// are multiples of K, and one of the two lengths is a multiple of the other.
+/// A part of the numbers that an array_lane_group keeps. `first` and the part's length are
+/// multiples of K, and one of the two lengths is a multiple of the other.
 template <class Isa, int Count, int Width>
 struct register_product_part : backend::lane_part<Isa, Count, Width>, every_lane {
   using lanes = backend::lane_part<Isa, Count, Width>;
@@ -325,7 +325,7 @@ struct register_product_part : backend::lane_part<Isa, Count, Width>, every_lane
   }
 };
 
-/// Describes the lanes below `count` of a part.
+/// The lanes below `count` of a part.
 template <class Part>
 struct lanes_below {
   using shape = typename Part::shape;
@@ -376,7 +376,7 @@ struct lanes_below {
   }
 };
 
-/// Holds the sums that an array_lane_group has made.
+/// The sums that an array_lane_group has made.
 template <class T, int Count>
 struct array_sums {
   T value[Count];
@@ -397,7 +397,8 @@ struct array_sums {
   }
 };
 
-/// Does it where lanes lie in arrays between operations, and in registers of `Isa` within them.
+/// The lanes of a product where lanes lie in arrays between operations, and in registers of `Isa`
+/// within them.
 template <class Isa>
 struct product_lanes<backend::array_lane_group<Isa>> {
   using group_type = backend::array_lane_group<Isa>;

@@ -18,8 +18,8 @@ namespace iso::sparse::detail::ISO_SET {
 
 namespace backend = ISO_SET_OF(iso::backend);
 
-/// Provides what products do with a register of the instruction set `Isa` beyond the operations of
-/// lane values. Here with one lane, which is what every other instruction set does, bit by bit.
+/// The operations of products on a register of the instruction set `Isa`, beyond those of lane
+/// values. Here with one lane, which is what every other instruction set does, bit by bit.
 template <class Isa>
 struct product_operations {
   static_assert(Isa::template width<float> == 1,

@@ -9,21 +9,21 @@
 
 namespace iso::sparse::detail {
 
-/// Counts threads of a GPU's block where nothing else was faster. No bit depends on it.
+/// The number of threads of a GPU's block where nothing else was faster. No bit depends on it.
 inline constexpr unsigned block_threads = 128;
 
-/// Says how products are laid onto the machine. No bit depends on it. Figures: fastest on an H200.
-/// Of the kind of machine, not of the execution space: all processors share a kernel.
+/// The distribution of products over the machine. No bit depends on it. Figures: fastest on an
+/// H200. It is that of a kind of machine, not of an execution space: all processors share a kernel.
 template <bool OnDevice, class Rows, class Sum, int K>
 struct product_tuning {
-  /// Counts sums a lane.
+  /// The number of sums a lane.
   static constexpr int count = Rows::rows * K;
 
-  /// Counts steps of 32 lanes that are under way at once: a processor looks ahead by itself.
+  /// The number of steps of 32 lanes that are under way at once: a processor looks ahead by itself.
   static constexpr int steps_in_flight = OnDevice ? 4 : 1;
 
-  /// Counts the steps that the sums in a processor's registers take before others have their turn,
-  /// where they are more than it holds: as many as the level-1 cache keeps.
+  /// The number of steps that the sums in a processor's registers take before others have their
+  /// turn, where they are more than it holds: as many as the level-1 cache keeps.
   static constexpr int stretch = 8;
 
   /// Sizes blocks: small ones make room sooner where a segment ends, large ones start sooner. By
@@ -68,7 +68,7 @@ bool one_vector_a_pass(matrix_shape const& shape) {
   }
 }
 
-/// Holds the least steps of the rows of each bin, in the order of their launch. On a GPU, long rows
+/// The least steps of the rows of each bin, in the order of their launch. On a GPU, long rows
 /// first: what starts last ends soon. A processor's threads take rows on demand, and neighbours in
 /// step share what they read of x.
 template <class Exec>

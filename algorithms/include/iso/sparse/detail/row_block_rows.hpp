@@ -23,7 +23,7 @@ KOKKOS_INLINE_FUNCTION constexpr Bits sign_bit() {
   return Bits(Bits(1) << (8 * sizeof(Bits) - 1));
 }
 
-/// Is the value of a row_block_csr where a row has no entry, negative zero.
+/// The value of a row_block_csr where a row has no entry, negative zero.
 inline constexpr std::uint16_t padding = sign_bit<std::uint16_t>();
 
 template <class Value>
@@ -76,7 +76,7 @@ namespace iso::sparse::detail::ISO_SET {
 
 namespace backend = ISO_SET_OF(iso::backend);
 
-/// Holds the row blocks of a row_block_csr, as kernels walk them.
+/// The row blocks of a row_block_csr, as kernels walk them.
 template <class Value, int R>
 struct row_block_rows {
   ISO_KERNEL(row_block_rows<Value, R>);
@@ -96,7 +96,7 @@ struct row_block_rows {
     return {first, std::int32_t(chunk_offsets[block + 1] - first), std::int32_t(block)};
   }
 
-  /// Holds the columns of a segment, a chunk a step; an entry is of all the block's rows.
+  /// The columns of a segment, a chunk a step; an entry is of all the block's rows.
   template <class Group>
   struct steps_of {
     using lanes = product_lanes<Group>;

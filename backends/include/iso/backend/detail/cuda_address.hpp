@@ -13,8 +13,8 @@ namespace iso::backend::detail {
 template <class T>
 class cuda_near_address;
 
-/// Says where an array begins, as the machine's own number: one wide multiply-add a step, which the
-/// compiler, left alone with pointers, makes two or three of.
+/// The address where an array begins, as the machine's own number: one wide multiply-add a step,
+/// which the compiler, left alone with pointers, makes two or three of.
 template <class T>
 class cuda_address {
  public:
@@ -98,7 +98,7 @@ class cuda_address {
   std::uint64_t value_;
 };
 
-/// Holds the same near a `place`: 32 bits to reckon with, the others are its own.
+/// The same near a `place`: 32 bits to reckon with, the others are its own.
 template <class T>
 class cuda_near_address {
  public:

@@ -15,7 +15,7 @@ namespace iso::backend::detail {
 
 template <class Exec>
 inline constexpr bool is_cuda = false;
-/// Tells whether `Exec` has threads of a processor, whose vector registers lane groups use.
+/// True where `Exec` has threads of a processor, whose vector registers lane groups use.
 template <class Exec>
 inline constexpr bool is_processor = std::is_same_v<Exec, Kokkos::Serial>;
 #if ISO_HAS_OPENMP
@@ -32,12 +32,12 @@ inline constexpr bool is_processor<Kokkos::OpenMP> = true;
 template <>
 inline constexpr bool is_cuda<Kokkos::Cuda> = true;
 
-/// Represents a warp of a block of `Threads`. What a lane keeps is a register, so that indexing it
-/// costs nothing.
+/// A warp of a block of `Threads`. What a lane keeps is a register, so that indexing it costs
+/// nothing.
 template <unsigned Threads>
 class cuda_lane_group {
  public:
-  /// Holds what a lane keeps between operations, `Rows` values: as in array_lane_group.
+  /// The `Rows` values that a lane keeps between operations, as in array_lane_group.
   template <class T, int Rows = 1>
   class lane_array {
    public:
@@ -56,7 +56,7 @@ class cuda_lane_group {
     T value_[Rows];
   };
 
-  /// Represents a lane of each of `Rows` rows.
+  /// A lane of each of `Rows` rows.
   template <int Rows>
   using part = cuda_lane_part<Rows>;
   /// Calls f(part) once, `rows` being Rows: all that this thread has.
@@ -144,10 +144,10 @@ class cuda_lane_group {
     return std::int32_t(uniform(std::uint32_t(x)));
   }
 
-  /// Holds `N` values that all lanes read and write, in the multiprocessor's shared memory, 48 KiB
-  /// a block: one such array a kernel. T is trivially copyable; the values begin as anything.
-  /// `Uniform` keeps their place in a register that the compiler knows to be the same in all lanes:
-  /// 8 % faster in the adjoint's gather, 5 % slower in FDK's backprojection.
+  /// An array of `N` values that all lanes read and write, in the multiprocessor's shared memory,
+  /// 48 KiB a block: one such array a kernel. T is trivially copyable; the values begin as
+  /// anything. `Uniform` keeps their place in a register that the compiler knows to be the same in
+  /// all lanes: 8 % faster in the adjoint's gather, 5 % slower in FDK's backprojection.
   template <class T, int N, bool Uniform = false>
   class shared_array {
    public:

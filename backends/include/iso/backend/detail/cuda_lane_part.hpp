@@ -14,7 +14,7 @@
 #if ISO_HAS_CUDA
 namespace iso::backend::detail {
 
-/// Is what `split` adds to every integer part, for the caller to take off.
+/// The number that `split` adds to every integer part, for the caller to take off.
 template <class T>
 inline constexpr std::uint32_t cuda_index_bias = sizeof(T) == 4 ? 0x4b400000U : 0U;
 
@@ -39,7 +39,7 @@ KOKKOS_FORCEINLINE_FUNCTION void cuda_split_signed(T z, std::int32_t& whole, T& 
   whole = std::int32_t(biased - cuda_index_bias<T>);
 }
 
-/// Represents a lane of each of `Rows` rows.
+/// A lane of each of `Rows` rows.
 template <int Rows>
 class cuda_lane_part {
  public:
@@ -96,7 +96,7 @@ class cuda_lane_part {
     }
   }
 
-  /// Holds a place of each lane's own, `Offset` beyond k.
+  /// A place of each lane's own, `Offset` beyond k.
   template <int Offset>
   struct places {
     template <class T>
@@ -130,7 +130,7 @@ class cuda_lane_part {
       }
     }
   };
-  /// Holds the same where it lies in [0, count), elsewhere a zero.
+  /// The same where it lies in [0, count), elsewhere a zero.
   template <int Offset>
   struct places_within {
     index const& k;

@@ -26,7 +26,7 @@ void launch_cuda_teams(std::string const& label, Exec const& exec, std::int64_t 
                        std::int64_t end, Kernel const& kernel);
 
 #if ISO_HAS_CUDA
-/// Is a block and its shared memory.
+/// A block and its shared memory.
 template <unsigned Threads>
 class cuda_team {
  public:

@@ -26,14 +26,14 @@
 
 namespace iso::backend::ISO_SET {
 
-/// Represents thirty-two lanes of one work item, in arrays between operations and in registers of
-/// `Isa` within them: on processors, and with scalar_lanes on any execution space of Kokkos.
+/// Thirty-two lanes of one work item, in arrays between operations and in registers of `Isa` within
+/// them: on processors, and with scalar_lanes on any execution space of Kokkos.
 template <class Isa>
 class array_lane_group {
  public:
   using isa = Isa;
 
-  /// Holds what the lanes keep between operations, `Rows` values each: a value of its own for every
+  /// The values that the lanes keep between operations, `Rows` each: a value of its own for every
   /// lane, at [lane] or at (row, lane).
   template <class T, int Rows = 1>
   class lane_array {
@@ -138,7 +138,7 @@ class array_lane_group {
     return x;
   }
 
-  /// Holds `N` values that all lanes read and write.
+  /// An array of `N` values that all lanes read and write.
   template <class T, int N, bool Uniform = false>
   class shared_array {
    public:
@@ -161,7 +161,7 @@ class array_lane_group {
   KOKKOS_FORCEINLINE_FUNCTION static void trigger_dependent_launch() {}
   KOKKOS_FORCEINLINE_FUNCTION static void wait_for_previous_launch() {}
 
-  /// Represents a register of `Count` lanes.
+  /// A register of `Count` lanes.
   template <int Count>
   using part = lane_part<Isa, Count, Count>;
   /// Calls f(part) for parts of the 32 `rows` lanes, rows at most Rows, whose values take
@@ -178,7 +178,7 @@ class array_lane_group {
   KOKKOS_FORCEINLINE_FUNCTION static void parts(F const& f) {
     parts<T, Registers>(1, f);
   }
-  /// Tells whether a part picks neighbouring places out of registers.
+  /// True where a part picks neighbouring places out of registers.
   static constexpr bool has_windows = Isa::template width<float> > 1;
 
   /// Splits z >= 0 into its integer part, biased by index_bias, and the rest. A form whose
@@ -199,7 +199,7 @@ class array_lane_group {
   template <class T>
   static constexpr std::uint32_t index_bias = 0;
 
-  /// Says where something lies in memory.
+  /// The place of something in memory.
   template <class T>
   using address = T const*;
   template <class T>

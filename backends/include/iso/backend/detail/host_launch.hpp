@@ -15,12 +15,12 @@
 
 namespace iso::backend::detail {
 
-/// Is whether a kernel is compiled for each instruction set (ISO_KERNEL).
+/// True where a kernel is compiled for each instruction set (ISO_KERNEL).
 template <class Kernel>
 concept compiled_for_sets = requires { typename Kernel::in_avx512; };
 
-/// Runs a kernel whose type is hidden, so that Kokkos' loop is compiled once for all kernels, and
-/// not in the target of any set.
+/// A kernel whose type is hidden, so that Kokkos' loop is compiled once for all kernels, and not in
+/// the target of any set.
 struct host_body {
   void (*run)(void const* kernel, std::int64_t index);
   void const* kernel;
@@ -28,7 +28,7 @@ struct host_body {
   void operator()(std::int64_t index) const { run(kernel, index); }
 };
 
-/// Holds a kernel's bytes for the form of it that this launch takes: forms have the same members.
+/// A kernel's bytes for the form of it that this launch takes: forms have the same members.
 template <class Kernel>
 class host_kernel {
  public:

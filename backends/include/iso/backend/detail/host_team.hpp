@@ -9,7 +9,7 @@
 
 namespace iso::backend::detail {
 
-/// Is whether a kernel runs by teams (iso/backend/team.hpp).
+/// True where a kernel runs by teams (iso/backend/team.hpp).
 template <class Kernel>
 concept runs_by_teams = requires { Kernel::team_words; };
 
@@ -23,7 +23,7 @@ concept runs_by_teams = requires { Kernel::team_words; };
 
 namespace iso::backend::ISO_SET {
 
-/// Is a team of one lane group, whose words are an array.
+/// A team of one lane group, whose words are an array.
 template <class Group, int Words>
 class host_team {
  public:

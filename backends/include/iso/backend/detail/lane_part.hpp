@@ -19,7 +19,7 @@
 
 namespace iso::backend::ISO_SET {
 
-/// Holds places in an array, one after the other, from `low` on: a register of them.
+/// Places in an array, one after the other, from `low` on: a register of them.
 template <class Isa, int Width>
 struct run_of_places {
   std::int64_t low;
@@ -42,7 +42,7 @@ struct run_of_places {
   }
 };
 
-/// Holds a place of its own for every lane.
+/// A place of its own for every lane.
 template <class Shape>
 struct places_of_lanes {
   lane_value<std::int32_t, Shape> k;
@@ -61,7 +61,7 @@ struct places_of_lanes {
   }
 };
 
-/// Holds what `Picked::pick` finds, at neighbouring places and at the ends of an array.
+/// The values that `Picked::pick` finds, at neighbouring places and at the ends of an array.
 template <class T, class Shape, class Picked>
 struct picks {
   using value = lane_value<T, Shape>;
@@ -86,8 +86,8 @@ struct picks {
   }
 };
 
-/// Holds f of neighbouring places, worked out once for all lanes: two registers of places for each
-/// register of lanes, from a low of its own on, out of which every lane picks.
+/// The value f of neighbouring places, worked out once for all lanes: two registers of places for
+/// each register of lanes, from a low of its own on, out of which every lane picks.
 template <class T, class Shape>
 struct place_window : picks<T, Shape, place_window<T, Shape>> {
   using value = lane_value<T, Shape>;
@@ -132,7 +132,7 @@ struct place_window : picks<T, Shape, place_window<T, Shape>> {
   }
 };
 
-/// Holds f of a place of each lane's own.
+/// The value f of a place of each lane's own.
 template <class T, class Shape, class F>
 struct scattered_places : picks<T, Shape, scattered_places<T, Shape, F>> {
   F const& f;
@@ -144,7 +144,7 @@ struct scattered_places : picks<T, Shape, scattered_places<T, Shape, F>> {
   }
 };
 
-/// Represents `Count` neighbouring lanes from `first` on, of `32 Rows` in memory.
+/// The part of `Count` neighbouring lanes from `first` on, of `32 Rows` in memory.
 template <class Isa, int Count, int Width>
 struct lane_part {
   using shape = lane_shape<Isa, Count, Width>;

@@ -14,7 +14,7 @@
 
 namespace iso::backend::ISO_SET {
 
-/// Is the compiler's own vector. Written out, because nvcc's front end fails on a vector_size that
+/// The compiler's own vector. Written out, because nvcc's front end fails on a vector_size that
 /// depends on a template parameter.
 template <class T, int W>
 struct native_register;
@@ -35,8 +35,8 @@ ISO_NATIVE_REGISTERS(std::int32_t, std::int64_t)
 ISO_NATIVE_REGISTERS(std::uint32_t, std::uint64_t)
 #undef ISO_NATIVE_REGISTER
 
-/// Holds `W` lanes in a vector register; an array to nvcc, which takes no vectors in what may be
-/// device code. Operations load and store an array whole, and the compiler keeps it in a register.
+/// A vector register of `W` lanes; an array to nvcc, which takes no vectors in what may be device
+/// code. Operations load and store an array whole, and the compiler keeps it in a register.
 template <class T, int W>
 struct alignas(W * sizeof(T)) lane_register {
   using element = T;
@@ -60,7 +60,7 @@ ISO_NATIVE_REGISTERS(std::uint32_t, std::uint64_t)
 template <class R>
 using native = typename native_register<typename R::element, R::width>::type;
 
-/// Tells which operation a register of R takes: its element and its bytes.
+/// The operation that a register of R takes: its element and its bytes.
 template <class R, class T, int Bytes>
 inline constexpr bool is_register = false;
 template <class T, int W, int Bytes>

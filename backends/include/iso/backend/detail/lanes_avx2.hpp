@@ -29,9 +29,8 @@
 #if ISO_SET_BYTES >= 32
 namespace iso::backend::ISO_SET {
 
-/// Provides registers of 32 bytes, with the AVX2, FMA and F16C of x86-64-v3. Integers beside
-/// doubles take 16 bytes. A mask is a register of integers as wide as what was compared, all ones
-/// or none.
+/// Registers of 32 bytes, with the AVX2, FMA and F16C of x86-64-v3. Integers beside doubles take 16
+/// bytes. A mask is a register of integers as wide as what was compared, all ones or none.
 struct avx2_lanes {
   static constexpr int num_registers = 16;
   template <class T>

@@ -21,7 +21,7 @@
 #if ISO_SET_BYTES == 64
 namespace iso::backend::ISO_SET {
 
-/// Provides registers of 64 bytes; integers beside doubles take 32. A mask is a bit a lane.
+/// Registers of 64 bytes; integers beside doubles take 32. A mask is a bit a lane.
 struct avx512_lanes {
   static constexpr int num_registers = 32;
   template <class T>

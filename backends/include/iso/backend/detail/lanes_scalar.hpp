@@ -15,10 +15,10 @@
 
 namespace iso::backend::ISO_SET {
 
-/// Provides registers of one lane: plain arithmetic on any execution space. What every other
-/// instruction set does, bit by bit.
+/// Registers of one lane: plain arithmetic on any execution space. What every other instruction set
+/// does, bit by bit.
 struct scalar_lanes {
-  /// Counts the registers of the machine.
+  /// The number of registers of the machine.
   static constexpr int num_registers = 32;
   template <class T>
   static constexpr int width = 1;

@@ -5,7 +5,7 @@
 
 namespace iso::detail {
 
-/// Is the hash of nothing by FNV-1a, 64 bits.
+/// The hash of nothing by FNV-1a, 64 bits.
 inline constexpr std::uint64_t fnv1a_of_nothing = 0xcbf29ce484222325ULL;
 
 /// Returns the hash of what `hash` is of and one more byte.

@@ -13,7 +13,7 @@
 
 namespace iso::detail {
 
-/// Holds bytes; 0 where the system does not say.
+/// Bytes; 0 where the system does not say.
 struct host_memory {
   std::uint64_t total = 0;
   std::uint64_t available = 0;  ///< without swapping; what caches of files would give back counts
@@ -41,7 +41,7 @@ inline std::optional<std::uint64_t> number_in(std::filesystem::path const& file,
   return in >> number ? std::optional(number) : std::nullopt;
 }
 
-/// Holds how a version of control groups names what it says about memory.
+/// The names that a version of control groups has for its figures of memory.
 struct cgroup_names {
   char const* mount;
   char const* limit;
