@@ -10,6 +10,9 @@ file(
   ${WORK}/CMakeLists.txt
   "cmake_minimum_required(VERSION 3.25)
    project(asks LANGUAGES NONE)
+   if(BEFORE)
+     find_package(Kokkos REQUIRED)
+   endif()
    find_package(Isocenter QUIET COMPONENTS \${COMPONENT})
    message(STATUS \"found: \${Isocenter_FOUND}, \${Isocenter_NOT_FOUND_MESSAGE}\")"
 )
@@ -23,6 +26,9 @@ function(make_kokkos folder version devices)
      foreach(device IN LISTS Kokkos_DEVICES)
        set(Kokkos_ENABLE_\${device} ON)
      endforeach()
+     if(NOT TARGET Kokkos::kokkos)
+       add_library(Kokkos::kokkos INTERFACE IMPORTED)
+     endif()
      function(kokkos_check)
        message(FATAL_ERROR \"kokkos_check\")
      endfunction()"
@@ -37,8 +43,8 @@ function(make_kokkos folder version devices)
   )
 endfunction()
 
-# expect(name pattern option...)
-function(expect name pattern)
+# expect(name found pattern option...)
+function(expect name found pattern)
   execute_process(
     COMMAND
       ${CMAKE_COMMAND} -S ${WORK} -B ${WORK}/${name} -DCMAKE_PREFIX_PATH=${PREFIX}
@@ -48,19 +54,34 @@ function(expect name pattern)
     ERROR_VARIABLE said
   )
   string(REGEX REPLACE "[ \n]+" " " said "${said}")
-  if(NOT code EQUAL 0 OR NOT said MATCHES "found: (0|FALSE), .*${pattern}")
+  if(NOT code EQUAL 0 OR NOT said MATCHES "found: ${found}, .*${pattern}")
     message(SEND_ERROR "${name}: exit code ${code} or another sentence than '${pattern}': ${said}")
   endif()
 endfunction()
 
-file(WRITE ${WORK}/fmt/fmtConfig.cmake "") # needs no language
+# Need no language.
+file(WRITE ${WORK}/fmt/fmtConfig.cmake "add_library(fmt::fmt INTERFACE IMPORTED)")
+set(no "(0|FALSE)")
 make_kokkos(${WORK}/serial ${VERSION} SERIAL)
-expect(lacks_a_backend "has no OPENMP" -DKokkos_DIR=${WORK}/serial)
+expect(lacks_a_backend "${no}" "has no OPENMP" -DKokkos_DIR=${WORK}/serial)
 make_kokkos(${WORK}/more ${VERSION} "${DEVICES};SYCL")
-expect(has_a_backend_more "has SYCL .Isocenter was built with" -DKokkos_DIR=${WORK}/more)
+expect(has_a_backend_more "${no}" "has SYCL .Isocenter was built with" -DKokkos_DIR=${WORK}/more)
+# Other versions: a patch is none.
+string(REGEX MATCH "^([0-9]+)\\.([0-9]+)\\.([0-9]+)" numbers "${VERSION}")
+set(major ${CMAKE_MATCH_1})
+set(minor ${CMAKE_MATCH_2})
+math(EXPR next_minor "${minor} + 1")
+math(EXPR next_patch "${CMAKE_MATCH_3} + 1")
+set(needed "Kokkos ${VERSION} or a later patch of ${major}.${minor} is needed, and what is found is")
+make_kokkos(${WORK}/patched ${major}.${minor}.${next_patch} "${DEVICES}")
+expect(patched "(1|TRUE)" "" -DKokkos_DIR=${WORK}/patched)
+make_kokkos(${WORK}/newer ${major}.${next_minor}.0 "${DEVICES}")
+expect(newer "${no}" "${needed} ${major}.${next_minor}.0" -DKokkos_DIR=${WORK}/newer)
+# A program that has found it already, and a version file that takes any.
+expect(newer_before "${no}" "${needed} ${major}.${next_minor}.0" -DKokkos_DIR=${WORK}/newer -DBEFORE=ON)
 make_kokkos(${WORK}/old 4.7.1 "${DEVICES}")
-expect(too_old "is needed, and what is found is 4.7.1" -DKokkos_DIR=${WORK}/old)
-expect(unknown_component "there is no component nonsense" -DCOMPONENT=nonsense)
+expect(too_old "${no}" "${needed} 4.7.1" -DKokkos_DIR=${WORK}/old)
+expect(unknown_component "${no}" "there is no component nonsense" -DCOMPONENT=nonsense)
 
 # refuse(name pattern option...): configuring SOURCE ends with a sentence
 function(refuse name pattern)
