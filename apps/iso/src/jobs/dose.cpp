@@ -155,24 +155,16 @@ grid grid_of(dose_request const& request) {
   return g;
 }
 
-files::host_volume empty_volume(grid const& g) {
-  files::host_volume v;
-  v.extent = {g.extent[0], g.extent[1], g.extent[2]};
-  v.spacing = numbers_of(g.spacing);
-  v.origin = numbers_of(g.origin);
-  return v;
-}
-
 template <class T>
 files::host_volume volume_on_host(grid const& g, std::vector<T> const& values) {
-  auto v = empty_volume(g);
+  auto v = files::make_host_volume(g);
   v.values.assign(values.begin(), values.end());
   return v;
 }
 
 /// The slab phantom's density, as a file would have it.
 files::host_volume phantom_on(grid const& g) {
-  auto v = empty_volume(g);
+  auto v = files::make_host_volume(g);
   auto const slabs = dose::slab_phantom();
   std::vector<float> column;
   for (std::int64_t j = 0; j < g.extent[1]; ++j) {
@@ -192,9 +184,9 @@ volume_view<T, typename Exec::memory_space> density_of(Exec const& exec,
                                                        dose_request const& request, grid const& g) {
   using space = typename Exec::memory_space;
   if (request.phantom_voxel > 0) {
-    return load<T>(exec, phantom_on(g));
+    return files::make_volume_view<T>(exec, phantom_on(g));
   }
-  auto const loaded = load<T>(exec, request.volume);
+  auto const loaded = files::make_volume_view<T>(exec, request.volume);
   if (!request.hounsfield) {
     return loaded;
   }
@@ -288,7 +280,7 @@ dose_result run(Exec const& exec, dose_request const& request, observer const& w
 
 }  // namespace
 
-files::host_volume dose_grid(dose_request const& request) { return empty_volume(grid_of(request)); }
+files::host_volume dose_grid(dose_request const& request) { return files::make_host_volume(grid_of(request)); }
 
 dose_result calculate_dose(dose_request const& request, observer const& watch) {
   return in_precision(request.backend, request.precision, [&](auto const& exec, auto zero) {

@@ -165,7 +165,7 @@ dvh_result run(Exec const& exec, dvh_request const& request, observer const& wat
   std::vector<volume_view<float const, space>> doses;
   guard_memory(exec, std::int64_t(std::min(wanted, 0x1p62)), "iso dvh", [&] {
     for (auto const& dose : request.doses) {
-      doses.push_back(load<float>(exec, dose));
+      doses.push_back(files::make_volume_view<float>(exec, dose));
     }
     exec.fence("iso::jobs::dvh: data are in place");
     return 0;

@@ -69,8 +69,8 @@ gamma_result run(Exec const& exec, gamma_request const& request, observer const&
   watch.step(0, "preparing");
   guard_memory(
       exec, wanted < 0x1p62 ? std::int64_t(wanted) : std::int64_t(1) << 62, "iso gamma", [&] {
-        auto const reference = load<float>(exec, request.reference);
-        auto const evaluated = load<float>(exec, request.evaluated);
+        auto const reference = files::make_volume_view<float>(exec, request.reference);
+        auto const evaluated = files::make_volume_view<float>(exec, request.evaluated);
         gamma::gamma_plan<float, space> const plan(exec, reference, evaluated, criteria, options);
         result.reference_maximum = plan.reference_maximum();
         result.cut_off_dose = plan.cut_off_dose();

@@ -30,7 +30,7 @@ volume_view<T, typename Exec::memory_space> volume_of(Exec const& exec,
                                                       project_request const& request,
                                                       grid const& g) {
   if (request.phantom_size == 0) {
-    return load<T>(exec, request.volume);
+    return files::make_volume_view<T>(exec, request.volume);
   }
   auto const volume = make_volume<T, typename Exec::memory_space>(exec, "iso::jobs::phantom", g);
   auto const phantom = ct::shepp_logan(request.phantom_width / 2);

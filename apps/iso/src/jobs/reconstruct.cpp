@@ -116,10 +116,7 @@ grid grid_of(reconstruct_request const& request, ct::geometry const& g,
 template <class T>
 files::host_volume on_host(grid const& g, std::vector<T> const& values,
                            std::optional<files::attenuation_table> const& table, char const* unit) {
-  files::host_volume v;
-  v.extent = {g.extent[0], g.extent[1], g.extent[2]};
-  v.spacing = {g.spacing.x, g.spacing.y, g.spacing.z};
-  v.origin = {g.origin.x, g.origin.y, g.origin.z};
+  auto v = files::make_host_volume(g);
   v.values.resize(values.size());
   v.unit = table ? "HU" : unit;
   std::transform(values.begin(), values.end(), v.values.begin(), [&](T x) {

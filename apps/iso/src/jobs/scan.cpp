@@ -106,14 +106,4 @@ files::geometry_description as_vectors(files::geometry_description const& g) {
   return result;
 }
 
-grid make_grid(files::host_volume const& volume) {
-  grid g;
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    g.extent[axis] = volume.extent[axis];
-  }
-  g.spacing = vec(volume.spacing);
-  g.origin = vec(volume.origin);
-  return g;
-}
-
 }  // namespace iso::jobs
