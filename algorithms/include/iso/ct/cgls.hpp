@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 namespace iso::ct {
 
@@ -37,7 +38,7 @@ class cgls {
   ///                                reading or no voxel, no ray that meets a voxel, readings or a
   ///                                start that are not finite, shapes that disagree
   /// \throws iso::out_of_memory     as iso::allocate
-  cgls(Exec const& exec, geometry const& g, projection_view<T const, space> const& readings,
+  cgls(Exec const& exec, geometry const& g, projection_view<std::type_identity_t<T> const, space> const& readings,
        volume const& x, cgls_options const& options = {},
        iterative_masks<T, space> const& masks = {}, job const& control = {})
       : state_("iso::ct::cgls", exec, g, readings, x, masks,

@@ -16,6 +16,9 @@ namespace iso::ct {
 /// A map of the dead pixels of a detector: [u, v], 1 where a pixel is dead and 0 elsewhere.
 template <class Space>
 using pixel_mask = Kokkos::View<std::uint8_t**, Kokkos::LayoutRight, Space>;
+/// Says the same where it is only read.
+template <class Space>
+using const_pixel_mask = Kokkos::View<std::uint8_t const**, Kokkos::LayoutRight, Space>;
 
 struct dead_pixel_options {
   std::int64_t radius = 2;  ///< of the square that a pixel is compared with, 1 to 8 pixels
@@ -37,10 +40,20 @@ struct dead_pixel_options {
 /// \param[out] dead  [u, v]
 /// \throws iso::invalid_argument  shapes that disagree, data with gaps, an option out of range
 template <execution_space Exec, real T>
-void find_dead_pixels(Exec const& exec, projection_view<T, typename Exec::memory_space> const& dark,
-                      projection_view<T, typename Exec::memory_space> const& flat,
-                      pixel_mask<typename Exec::memory_space> const& dead,
-                      dead_pixel_options const& options = {});
+void find_dead_pixels(
+    Exec const& exec, projection_view<T const, typename Exec::memory_space> const& dark,
+    projection_view<std::type_identity_t<T> const, typename Exec::memory_space> const& flat,
+    pixel_mask<typename Exec::memory_space> const& dead, dead_pixel_options const& options = {});
+
+/// Does the same for a dark field that is not const.
+template <execution_space Exec, real T>
+void find_dead_pixels(
+    Exec const& exec, projection_view<T, typename Exec::memory_space> const& dark,
+    projection_view<std::type_identity_t<T> const, typename Exec::memory_space> const& flat,
+    pixel_mask<typename Exec::memory_space> const& dead, dead_pixel_options const& options = {}) {
+  find_dead_pixels<Exec, T>(exec, projection_view<T const, typename Exec::memory_space>(dark), flat,
+                            dead, options);
+}
 
 /// Gives every dead pixel, in place, the mean of the pixels that are not dead in the smallest
 /// square about it that has any: 3 x 3 pixels, then 5 x 5, and so on, cut off at the detector's
@@ -55,6 +68,6 @@ void find_dead_pixels(Exec const& exec, projection_view<T, typename Exec::memory
 template <execution_space Exec, real T>
 void replace_dead_pixels(Exec const& exec,
                          projection_view<T, typename Exec::memory_space> const& projections,
-                         pixel_mask<typename Exec::memory_space> const& dead);
+                         const_pixel_mask<typename Exec::memory_space> const& dead);
 
 }  // namespace iso::ct

@@ -126,6 +126,9 @@ class fdk_plan {
   scan_arc arc_;
   detector_placement detector_;
 };
+template <execution_space Exec>
+fdk_plan(Exec const&, geometry const&, fdk_options const& = {})
+    -> fdk_plan<typename Exec::memory_space>;
 
 /// Returns the bytes of scratch memory that fdk needs in the memory of `Exec`. Enqueues nothing.
 /// Determinism: backend_to_backend.

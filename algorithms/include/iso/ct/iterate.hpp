@@ -48,7 +48,7 @@ struct stopping_rules {
 ///                                residual or gap that is no longer finite
 /// \throws iso::cancelled         the volume is then somewhere within an iteration
 template <class Method>
-std::vector<iteration> iterate(Method& method, stopping_rules const& rules = {},
+std::vector<iteration> iterate(Method&& method, stopping_rules const& rules = {},
                                job const& control = {}) {
   ISO_VALIDATE(rules.iterations >= 1,
                "iso::ct::iterate: {} iterations (at least one is needed); ask for 1 or more",

@@ -7,6 +7,7 @@
 #include <iso/ct/iterate.hpp>
 
 #include <cmath>
+#include <type_traits>
 
 namespace iso::ct {
 
@@ -35,7 +36,7 @@ class lsqr {
   ///                                reading or no voxel, no ray that meets a voxel, readings or a
   ///                                start that are not finite, shapes that disagree
   /// \throws iso::out_of_memory     as iso::allocate
-  lsqr(Exec const& exec, geometry const& g, projection_view<T const, space> const& readings,
+  lsqr(Exec const& exec, geometry const& g, projection_view<std::type_identity_t<T> const, space> const& readings,
        volume const& x, lsqr_options const& options = {},
        iterative_masks<T, space> const& masks = {}, job const& control = {})
       : damping_(options.damping),

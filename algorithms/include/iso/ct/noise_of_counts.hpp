@@ -12,6 +12,7 @@
 #include <iso/core/view_checks.hpp>
 
 #include <cmath>
+#include <type_traits>
 
 namespace iso::ct {
 namespace detail {
@@ -51,7 +52,8 @@ template <execution_space Exec, real T>
 double noise_of_counts(Exec const& exec,
                        projection_view<T const, typename Exec::memory_space> const& readings,
                        double photons,
-                       projection_view<T const, typename Exec::memory_space> const& mask = {}) {
+                       projection_view<std::type_identity_t<T> const,
+                                       typename Exec::memory_space> const& mask = {}) {
   auto const& p = readings.data;
   validate_contiguous(p, "readings", "iso::ct::noise_of_counts");
   ISO_VALIDATE(photons > 0 && is_finite(photons),
@@ -68,6 +70,16 @@ double noise_of_counts(Exec const& exec,
   detail::variance_of_counts<T> const variance{p.data(), all_count ? p.data() : mask.data.data(),
                                                all_count};
   return std::sqrt(sum_of(exec, std::int64_t(p.size()), variance) / photons);
+}
+
+/// Does the same for readings that are not const.
+template <execution_space Exec, real T>
+double noise_of_counts(
+    Exec const& exec, projection_view<T, typename Exec::memory_space> const& readings,
+    double photons,
+    projection_view<std::type_identity_t<T> const, typename Exec::memory_space> const& mask = {}) {
+  return noise_of_counts<Exec, T>(
+      exec, projection_view<T const, typename Exec::memory_space>(readings), photons, mask);
 }
 
 }  // namespace iso::ct

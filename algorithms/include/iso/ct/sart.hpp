@@ -6,6 +6,7 @@
 #include <iso/ct/detail/iterative_state.hpp>
 #include <iso/ct/iterate.hpp>
 
+#include <type_traits>
 #include <vector>
 
 namespace iso::ct {
@@ -56,7 +57,7 @@ class sart {
   ///                                are not finite, shapes that disagree; what projector_pair
   ///                                refuses
   /// \throws iso::out_of_memory     as iso::allocate
-  sart(Exec const& exec, geometry const& g, projection_view<T const, space> const& readings,
+  sart(Exec const& exec, geometry const& g, projection_view<std::type_identity_t<T> const, space> const& readings,
        volume const& x, sart_options const& options = {},
        iterative_masks<T, space> const& masks = {}, job const& control = {})
       : options_(options),

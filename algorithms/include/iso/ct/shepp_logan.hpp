@@ -10,6 +10,7 @@
 #include <iso/ct/geometry.hpp>
 
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <vector>
 
@@ -64,6 +65,16 @@ void project_ellipsoids(Exec const& exec, std::span<ellipsoid const> ellipsoids,
                         projection_view<T, typename Exec::memory_space> const& projections,
                         ellipsoid_projection_options const& options = {});
 
+/// Does the same for ellipsoids in braces.
+template <execution_space Exec, real T>
+void project_ellipsoids(Exec const& exec, std::initializer_list<ellipsoid> ellipsoids,
+                        staged_geometry<typename Exec::memory_space> const& geometry,
+                        projection_view<T, typename Exec::memory_space> const& projections,
+                        ellipsoid_projection_options const& options = {}) {
+  project_ellipsoids<Exec, T>(exec, std::span(ellipsoids.begin(), ellipsoids.size()), geometry,
+                              projections, options);
+}
+
 struct ellipsoid_raster_options {
   std::int64_t samples = 5;  ///< points a voxel, along each axis; 1 to 64
 };
@@ -85,5 +96,14 @@ template <execution_space Exec, real T>
 void rasterise_ellipsoids(Exec const& exec, std::span<ellipsoid const> ellipsoids,
                           volume_view<T, typename Exec::memory_space> const& volume,
                           ellipsoid_raster_options const& options = {});
+
+/// Does the same for ellipsoids in braces.
+template <execution_space Exec, real T>
+void rasterise_ellipsoids(Exec const& exec, std::initializer_list<ellipsoid> ellipsoids,
+                          volume_view<T, typename Exec::memory_space> const& volume,
+                          ellipsoid_raster_options const& options = {}) {
+  rasterise_ellipsoids<Exec, T>(exec, std::span(ellipsoids.begin(), ellipsoids.size()), volume,
+                                options);
+}
 
 }  // namespace iso::ct

@@ -10,6 +10,7 @@
 #include <iso/ct/iterate.hpp>
 
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 namespace iso::ct {
@@ -64,7 +65,7 @@ class total_variation {
   ///                                disagree
   /// \throws iso::out_of_memory     as iso::allocate
   total_variation(Exec const& exec, geometry const& g,
-                  projection_view<T const, space> const& readings, volume const& x,
+                  projection_view<std::type_identity_t<T> const, space> const& readings, volume const& x,
                   total_variation_options const& options,
                   iterative_masks<T, space> const& masks = {}, job const& control = {})
       : weight_(options.weight),

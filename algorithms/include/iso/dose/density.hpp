@@ -72,6 +72,9 @@ class staged_density_table {
  private:
   segments_type segments_;
 };
+template <execution_space Exec>
+staged_density_table(Exec const&, density_table const&)
+    -> staged_density_table<typename Exec::memory_space>;
 
 /// Computes the density of every voxel of `hu`, by the table.
 ///

@@ -40,6 +40,9 @@ class terma_plan {
   numbers fluence_;
   numbers curve_;
 };
+template <execution_space Exec>
+terma_plan(Exec const&, beam const&, spectrum const&, terma_options const& = {})
+    -> terma_plan<typename Exec::memory_space>;
 
 /// Computes TERMA at the middle of every voxel of `terma`: what terma_at gives behind the exact
 /// path of the ray from the source through `density`, times the inverse square of the distance over

@@ -19,10 +19,12 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <concepts>
 #include <cstdint>
 #include <limits>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace iso::dvh {
@@ -39,8 +41,10 @@ template <real T, class Space>
 struct region {
   volume_view<T const, Space> fractions;  ///< [mx, my, mz], 0 to 1
   /// Points of the surface, mm (iso::dvh::surface_points); may be empty.
-  Kokkos::View<vec3<double> const*, Space> surface = {};
+  Kokkos::View<vec3<double> const*, Space> surface = Kokkos::View<vec3<double> const*, Space>();
 };
+template <class T, class Space, class... Surface>
+region(volume_view<T, Space> const&, Surface const&...) -> region<std::remove_const_t<T>, Space>;
 
 /// The dose of a structure in a few numbers.
 struct dose_statistics {
@@ -61,8 +65,15 @@ struct dose_statistics {
 template <execution_space Exec, real T>
 dose_statistics statistics(Exec const& exec,
                            volume_view<T const, typename Exec::memory_space> const& dose,
-                           region<T, typename Exec::memory_space> const& where,
+                           region<std::type_identity_t<T>, typename Exec::memory_space> const& where,
                            extremes of = extremes::surface);
+
+/// Does the same for a dose that is not const.
+template <execution_space Exec, real T>
+dose_statistics statistics(Exec const& exec, volume_view<T, typename Exec::memory_space> const& dose,
+  region<std::type_identity_t<T>, typename Exec::memory_space> const& where, extremes of = extremes::surface) {
+  return statistics<Exec, T>(exec, volume_view<T const, typename Exec::memory_space>(dose), where, of);
+}
 
 /// Returns the volume, mm3, that gets each level or more. Waits for `exec`.
 ///
@@ -74,8 +85,15 @@ dose_statistics statistics(Exec const& exec,
 template <execution_space Exec, real T>
 std::vector<double> volumes_at(Exec const& exec,
                                volume_view<T const, typename Exec::memory_space> const& dose,
-                               region<T, typename Exec::memory_space> const& where,
+                               region<std::type_identity_t<T>, typename Exec::memory_space> const& where,
                                std::vector<double> const& levels);
+
+/// Does the same for a dose that is not const.
+template <execution_space Exec, real T>
+std::vector<double> volumes_at(Exec const& exec, volume_view<T, typename Exec::memory_space> const& dose,
+  region<std::type_identity_t<T>, typename Exec::memory_space> const& where, std::vector<double> const& levels) {
+  return volumes_at<Exec, T>(exec, volume_view<T const, typename Exec::memory_space>(dose), where, levels);
+}
 
 /// Returns, for each volume, the largest dose that it gets: the least dose to the hottest part of
 /// that volume. Found from volumes_at to 1e-11 of the dose's range. Waits for `exec`.
@@ -85,8 +103,15 @@ std::vector<double> volumes_at(Exec const& exec,
 template <execution_space Exec, real T>
 std::vector<double> doses_at(Exec const& exec,
                              volume_view<T const, typename Exec::memory_space> const& dose,
-                             region<T, typename Exec::memory_space> const& where,
+                             region<std::type_identity_t<T>, typename Exec::memory_space> const& where,
                              std::vector<double> const& volumes);
+
+/// Does the same for a dose that is not const.
+template <execution_space Exec, real T>
+std::vector<double> doses_at(Exec const& exec, volume_view<T, typename Exec::memory_space> const& dose,
+  region<std::type_identity_t<T>, typename Exec::memory_space> const& where, std::vector<double> const& volumes) {
+  return doses_at<Exec, T>(exec, volume_view<T const, typename Exec::memory_space>(dose), where, volumes);
+}
 
 /// A figure that is read off a dose-volume histogram, such as D95% or V20Gy.
 struct quantity {
@@ -129,6 +154,14 @@ std::vector<std::vector<std::vector<double>>> evaluate(
     std::vector<region<T, typename Exec::memory_space>> const& structures,
     std::vector<quantity> const& quantities, extremes of = extremes::surface);
 
+/// Does the same for doses that are not const.
+template <execution_space Exec, real T, class Space>
+  requires std::same_as<Space, typename Exec::memory_space>
+std::vector<std::vector<std::vector<double>>> evaluate(Exec const& exec, std::vector<volume_view<T, Space>> const& doses,
+  std::vector<region<std::type_identity_t<T>, std::type_identity_t<Space>>> const& structures, std::vector<quantity> const& quantities, extremes of = extremes::surface) {
+  return evaluate<Exec, T>(exec, std::vector<volume_view<T const, Space>>(doses.begin(), doses.end()), structures, quantities, of);
+}
+
 struct histogram_options {
   std::int64_t bins = 1000;  ///< 1 to 2^20
   /// The dose where the last bin ends; the first begins at 0. 0: 1.02 times the largest finite dose
@@ -156,6 +189,14 @@ std::vector<std::vector<histogram>> histograms(
     std::vector<region<T, typename Exec::memory_space>> const& structures,
     histogram_options const& options = {});
 
+/// Does the same for doses that are not const.
+template <execution_space Exec, real T, class Space>
+  requires std::same_as<Space, typename Exec::memory_space>
+std::vector<std::vector<histogram>> histograms(Exec const& exec, std::vector<volume_view<T, Space>> const& doses,
+  std::vector<region<std::type_identity_t<T>, std::type_identity_t<Space>>> const& structures, histogram_options const& options = {}) {
+  return histograms<Exec, T>(exec, std::vector<volume_view<T const, Space>>(doses.begin(), doses.end()), structures, options);
+}
+
 /// Returns Paddick's conformity index of a target: (volume of the target that gets
 /// `prescription`)^2 / (volume of the target x volume that gets it anywhere). From 0, where nothing
 /// of the target gets it, to 1. Waits for `exec`. Determinism: backend_to_backend.
@@ -167,6 +208,13 @@ std::vector<std::vector<histogram>> histograms(
 /// \par Source  I. Paddick, J. Neurosurg. 93 (suppl. 3), 2000, pages 219-222
 template <execution_space Exec, real T>
 double conformity(Exec const& exec, volume_view<T const, typename Exec::memory_space> const& dose,
-                  region<T, typename Exec::memory_space> const& target, double prescription);
+                  region<std::type_identity_t<T>, typename Exec::memory_space> const& target, double prescription);
+
+/// Does the same for a dose that is not const.
+template <execution_space Exec, real T>
+double conformity(Exec const& exec, volume_view<T, typename Exec::memory_space> const& dose,
+  region<std::type_identity_t<T>, typename Exec::memory_space> const& target, double prescription) {
+  return conformity<Exec, T>(exec, volume_view<T const, typename Exec::memory_space>(dose), target, prescription);
+}
 
 }  // namespace iso::dvh

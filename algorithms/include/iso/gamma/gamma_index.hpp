@@ -111,12 +111,21 @@ class gamma_plan {
   detail::search_arrays<T, Space> arrays_;
 };
 
+template <execution_space Exec, class T>
+gamma_plan(Exec const&, volume_view<T, typename Exec::memory_space> const&,
+           volume_view<std::remove_const_t<T> const, typename Exec::memory_space> const&,
+           std::vector<criterion> const&, gamma_options const& = {})
+    -> gamma_plan<std::remove_const_t<T>, typename Exec::memory_space>;
+
 /// The gamma of every criterion: [criteria, nx, ny, nz].
 template <class T, class Space>
 using gamma_values = Kokkos::View<T****, Kokkos::LayoutRight, Space>;
 /// The outcome at each reference point: [nx, ny, nz].
 template <class Space>
 using status_values = Kokkos::View<point_status***, Kokkos::LayoutRight, Space>;
+/// Holds the same where it is only read.
+template <class Space>
+using const_status_values = Kokkos::View<point_status const***, Kokkos::LayoutRight, Space>;
 
 /// Computes gamma(r) = min over x of sqrt(|x - r|^2 / distance^2 + (D_eval(x) - D_ref(r))^2 /
 /// difference^2) at the middle r of every reference voxel that is not below the cut-off, or the
@@ -145,7 +154,7 @@ using status_values = Kokkos::View<point_status***, Kokkos::LayoutRight, Space>;
 ///              simplices T. Ju et al., Med. Phys. 35, 2008, doi:10.1118/1.2836952
 template <execution_space Exec, real T>
 void gamma_index(Exec const& exec, gamma_plan<T, typename Exec::memory_space> const& plan,
-                 gamma_values<T, typename Exec::memory_space> const& gamma,
+                 gamma_values<std::type_identity_t<T>, typename Exec::memory_space> const& gamma,
                  status_values<typename Exec::memory_space> const& status);
 
 /// The rule by which points pass. Doses are compared as they are rounded: 1 and 1.01 differ by more
@@ -184,8 +193,8 @@ struct gamma_summary {
 template <execution_space Exec, real T>
 std::vector<gamma_summary> summarise(Exec const& exec,
                                      gamma_plan<T, typename Exec::memory_space> const& plan,
-                                     gamma_values<T, typename Exec::memory_space> const& gamma,
-                                     status_values<typename Exec::memory_space> const& status,
+                                     gamma_values<std::type_identity_t<T> const, typename Exec::memory_space> const& gamma,
+                                     const_status_values<typename Exec::memory_space> const& status,
                                      summary_options const& options = {});
 
 }  // namespace iso::gamma

@@ -346,5 +346,8 @@ class dose_matrix {
   };
   state state_;
 };
+template <execution_space Exec, class Value, class From>
+dose_matrix(Exec const&, compressed_arrays<Value, From> const&, dose_matrix_options const& = {})
+    -> dose_matrix<typename Exec::memory_space>;
 
 }  // namespace iso::sparse

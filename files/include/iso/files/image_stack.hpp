@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <ranges>
 #include <span>
 #include <string>
 #include <vector>
@@ -35,6 +36,14 @@ std::vector<To> views_from_images(std::span<From const> images, std::int64_t cou
       {axis_walk{count, width * height}, axis_walk{width, 1}, axis_walk{height, -width}});
 }
 
+/// Does the same for any contiguous range, such as a std::vector.
+template <class To, std::ranges::contiguous_range Images>
+std::vector<To> views_from_images(Images const& images, std::int64_t count, std::int64_t width,
+                                  std::int64_t height) {
+  using value = std::ranges::range_value_t<Images>;
+  return views_from_images<To, value>(std::span<value const>(images), count, width, height);
+}
+
 /// Does the reverse, exactly.
 template <class To, class From>
 std::vector<To> images_from_views(std::span<From const> views, std::int64_t count,
@@ -42,6 +51,13 @@ std::vector<To> images_from_views(std::span<From const> views, std::int64_t coun
   return reorder<To, From>(
       views, height - 1,
       {axis_walk{count, width * height}, axis_walk{height, -1}, axis_walk{width, height}});
+}
+
+template <class To, std::ranges::contiguous_range Views>
+std::vector<To> images_from_views(Views const& views, std::int64_t count, std::int64_t width,
+                                  std::int64_t height) {
+  using value = std::ranges::range_value_t<Views>;
+  return images_from_views<To, value>(std::span<value const>(views), count, width, height);
 }
 
 /// Returns the files that `name` stands for, in the order of their numbers: one file; a name with

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <ranges>
 #include <span>
 #include <vector>
 
@@ -40,6 +41,14 @@ std::vector<To> reorder(std::span<From const> source, std::int64_t offset,
     }
   }
   return result;
+}
+
+/// Does the same for any contiguous range, such as a std::vector.
+template <class To, std::ranges::contiguous_range Source>
+std::vector<To> reorder(Source const& source, std::int64_t offset,
+                        std::array<axis_walk, 3> const& axes) {
+  using value = std::ranges::range_value_t<Source>;
+  return reorder<To, value>(std::span<value const>(source), offset, axes);
 }
 
 /// Returns the walk that turns an array of `extent`, first axis fastest, into one with the last

@@ -9,7 +9,7 @@ namespace iso::ct {
 namespace detail {
 
 template <class Space>
-void validate_mask(pixel_mask<Space> const& dead, Kokkos::Array<std::int64_t, 3> const& n,
+void validate_mask(const_pixel_mask<Space> const& dead, Kokkos::Array<std::int64_t, 3> const& n,
                    char const* function) {
   ISO_VALIDATE(
       std::int64_t(dead.extent(0)) == n[1] && std::int64_t(dead.extent(1)) == n[2],
@@ -22,15 +22,15 @@ void validate_mask(pixel_mask<Space> const& dead, Kokkos::Array<std::int64_t, 3>
 }  // namespace detail
 
 template <execution_space Exec, real T>
-void find_dead_pixels(Exec const& exec, projection_view<T, typename Exec::memory_space> const& dark,
-                      projection_view<T, typename Exec::memory_space> const& flat,
-                      pixel_mask<typename Exec::memory_space> const& dead,
-                      dead_pixel_options const& options) {
+void find_dead_pixels(
+    Exec const& exec, projection_view<T const, typename Exec::memory_space> const& dark,
+    projection_view<std::type_identity_t<T> const, typename Exec::memory_space> const& flat,
+    pixel_mask<typename Exec::memory_space> const& dead, dead_pixel_options const& options) {
   auto const n = detail::extents(flat.data);
   detail::validate_image(n, n, "flat", "iso::ct::find_dead_pixels");
   validate(flat, n, "iso::ct::find_dead_pixels");
   detail::validate_image(detail::extents(dark.data), n, "dark", "iso::ct::find_dead_pixels");
-  detail::validate_mask(dead, n, "iso::ct::find_dead_pixels");
+  detail::validate_mask<typename Exec::memory_space>(dead, n, "iso::ct::find_dead_pixels");
   validate_contiguous(dark.data, "dark", "iso::ct::find_dead_pixels");
   validate_contiguous(flat.data, "flat", "iso::ct::find_dead_pixels");
   ISO_VALIDATE(options.radius >= 1 && options.radius <= 8,
@@ -50,24 +50,24 @@ void find_dead_pixels(Exec const& exec, projection_view<T, typename Exec::memory
 template <execution_space Exec, real T>
 void replace_dead_pixels(Exec const& exec,
                          projection_view<T, typename Exec::memory_space> const& projections,
-                         pixel_mask<typename Exec::memory_space> const& dead) {
+                         const_pixel_mask<typename Exec::memory_space> const& dead) {
   auto const n = detail::extents(projections.data);
   validate(projections, n, "iso::ct::replace_dead_pixels");
-  detail::validate_mask(dead, n, "iso::ct::replace_dead_pixels");
+  detail::validate_mask<typename Exec::memory_space>(dead, n, "iso::ct::replace_dead_pixels");
   validate_contiguous(projections.data, "projections", "iso::ct::replace_dead_pixels");
   Kokkos::parallel_for(
       "iso::ct::replace_dead_pixels", detail::pixel_policy<Exec>(exec, 0, n[0] * n[1] * n[2]),
       detail::replace_dead_kernel<T>{projections.data.data(), dead.data(), n[1], n[2]});
 }
 
-#define ISO_CT_DEAD_PIXELS(linkage, Exec, T)                                                \
-  linkage template void find_dead_pixels<Exec, T>(                                          \
-      Exec const&, projection_view<T, Exec::memory_space> const&,                           \
-      projection_view<T, Exec::memory_space> const&, pixel_mask<Exec::memory_space> const&, \
-      dead_pixel_options const&);                                                           \
-  linkage template void replace_dead_pixels<Exec, T>(                                       \
-      Exec const&, projection_view<T, Exec::memory_space> const&,                           \
-      pixel_mask<Exec::memory_space> const&);
+#define ISO_CT_DEAD_PIXELS(linkage, Exec, T) \
+  linkage template void find_dead_pixels<Exec, T>( \
+      Exec const&, projection_view<T const, Exec::memory_space> const&, \
+      projection_view<T const, Exec::memory_space> const&, pixel_mask<Exec::memory_space> const&, \
+      dead_pixel_options const&); \
+  linkage template void replace_dead_pixels<Exec, T>( \
+      Exec const&, projection_view<T, Exec::memory_space> const&, \
+      const_pixel_mask<Exec::memory_space> const&);
 ISO_FOR_EACH_INSTANCE(ISO_CT_DEAD_PIXELS, extern)
 
 }  // namespace iso::ct

@@ -63,9 +63,9 @@ dose_facts facts_of(Exec const& exec, volume_view<T const, typename Exec::memory
   return facts;
 }
 
-template <class T, class Space>
-void validate_results(gamma_plan<T, Space> const& plan, gamma_values<T, Space> const& gamma,
-                      status_values<Space> const& status, char const* function) {
+template <class T, class Space, class Gamma, class Status>
+void validate_results(gamma_plan<T, Space> const& plan, Gamma const& gamma, Status const& status,
+                      char const* function) {
   std::int64_t const g[4] = {std::int64_t(gamma.extent(0)), std::int64_t(gamma.extent(1)),
                              std::int64_t(gamma.extent(2)), std::int64_t(gamma.extent(3))};
   std::int64_t const s[3] = {std::int64_t(status.extent(0)), std::int64_t(status.extent(1)),
@@ -167,7 +167,7 @@ detail::dose_search<T> gamma_plan<T, Space>::search() const {
 
 template <execution_space Exec, real T>
 void gamma_index(Exec const& exec, gamma_plan<T, typename Exec::memory_space> const& plan,
-                 gamma_values<T, typename Exec::memory_space> const& gamma,
+                 gamma_values<std::type_identity_t<T>, typename Exec::memory_space> const& gamma,
                  status_values<typename Exec::memory_space> const& status) {
   char const* const function = "iso::gamma::gamma_index";
   detail::validate_results(plan, gamma, status, function);
@@ -208,8 +208,8 @@ void gamma_index(Exec const& exec, gamma_plan<T, typename Exec::memory_space> co
 template <execution_space Exec, real T>
 std::vector<gamma_summary> summarise(Exec const& exec,
                                      gamma_plan<T, typename Exec::memory_space> const& plan,
-                                     gamma_values<T, typename Exec::memory_space> const& gamma,
-                                     status_values<typename Exec::memory_space> const& status,
+                                     gamma_values<std::type_identity_t<T> const, typename Exec::memory_space> const& gamma,
+                                     const_status_values<typename Exec::memory_space> const& status,
                                      summary_options const& options) {
   using space = typename Exec::memory_space;
   using bins_type = Kokkos::View<std::uint64_t*, space>;
@@ -251,8 +251,8 @@ std::vector<gamma_summary> summarise(Exec const& exec,
       gamma_values<T, Exec::memory_space> const&, status_values<Exec::memory_space> const&); \
   linkage template std::vector<gamma_summary> summarise<Exec, T>(                            \
       Exec const&, gamma_plan<T, Exec::memory_space> const&,                                 \
-      gamma_values<T, Exec::memory_space> const&, status_values<Exec::memory_space> const&,  \
-      summary_options const&);
+      gamma_values<T const, Exec::memory_space> const&,                                      \
+      const_status_values<Exec::memory_space> const&, summary_options const&);
 ISO_FOR_EACH_INSTANCE(ISO_GAMMA_INDEX, extern)
 
 }  // namespace iso::gamma

@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every public function has a natural call: as a newcomer writes it, with braces, defaults,
+temporaries and views of numbers that are not const.
+
+Reads the public headers of core, algorithms and files, as scripts/determinism_table.py does, and
+the sources of this folder. A function that the headers declare in n forms is called n times, by its
+full name; a class is named once. `detail` is left out.
+
+Usage: check_calls.py               status 1 where a call is missing
+       check_calls.py --self-test
+"""
+import collections
+import pathlib
+import re
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+TOP = HERE.parent.parent
+sys.path.insert(0, str(TOP / "scripts"))
+sys.dont_write_bytecode = True
+import determinism_table  # noqa: E402
+
+# At the end of what stands before a brace: no parameter of a template, no enumeration.
+CLASS = re.compile(r"(?<!enum )\bclass (\w+)(?: :(?!:).*)?$")
+FOLDERS = ("core", "algorithms", "files")
+
+
+class Reader(determinism_table.Reader):
+    """The declarations of functions and the definitions of classes of one header."""
+
+    def __init__(self, text):
+        self.functions, self.classes = [], []
+        super().__init__(text)
+
+    def end(self, c):
+        name = determinism_table.function_name(self.statement)
+        made = CLASS.search(" ".join(self.statement.split()))
+        if name:
+            self.functions.append("::".join([*self.scopes, name]))
+        elif made and c == "{":
+            self.classes.append("::".join([*self.scopes, made.group(1)]))
+        super().end(c)
+
+
+def missing(headers, sources):
+    """What of the texts `headers` the texts `sources` do not call: (header, sentence)."""
+    code = "\n".join("\n".join(determinism_table.plain(text)) for text in sources)
+    code = re.sub(r"///.*", "", code)
+    declared, first = collections.Counter(), {}
+    wrong = []
+    for header, text in headers:
+        reader = Reader(text)
+        for name in reader.functions:
+            if "detail" not in name.split("::"):
+                declared[name] += 1
+                first.setdefault(name, header)
+        for name in reader.classes:
+            known = "detail" not in name.split("::")
+            if known and not re.search(rf"(?<![\w:]){name}\b", code):
+                wrong.append((header, f"class {name} is not used"))
+    for name, forms in declared.items():
+        calls = len(re.findall(rf"(?<![\w:]){name}\s*[(<]", code))
+        if calls < forms:
+            wrong.append((first[name], f"{name} is called {calls} times (it has {forms} forms)"))
+    return wrong
+
+
+def public_headers():
+    for folder in FOLDERS:
+        for path in sorted((TOP / folder).glob("include/iso/*/*.hpp*")):
+            yield str(path.relative_to(TOP)), path.read_text(encoding="utf-8")
+
+
+def self_test():
+    header = """
+namespace iso {
+namespace detail { void hidden(); class inner { int a; }; }
+/// Says.
+template <class T>
+  requires real<T>
+T twice(T const& x);
+template <class T>
+T twice(T const& x, int n = 2) { return x; }
+void once(int);
+template <class T>
+  requires (sizeof(T) == 2)
+class thing : public other {
+  void member();
+};
+class forward;
+}  // namespace iso
+"""
+    good = "iso::twice(1); iso::twice<int>(1, 3); iso::once(2); iso::thing t;"
+    bad = {
+        good.replace("iso::twice(1); ", ""): "iso::twice is called 1 times",
+        good.replace("iso::once(2);", "// iso::once(2);\n"): "iso::once is called 0 times",
+        good.replace("iso::once", "other::iso::once"): "iso::once is called 0 times",
+        good.replace("iso::thing", "iso::things"): "class iso::thing is not used",
+    }
+    headers = [("h.hpp", header)]
+    found = {source: [fault for _, fault in missing(headers, [source])] for source in bad}
+    fine = not missing(headers, [good])
+    return 0 if fine and all(len(f) == 1 and bad[s] in f[0] for s, f in found.items()) else 1
+
+
+def main(arguments):
+    if arguments == ["--self-test"]:
+        return self_test()
+    if arguments:
+        print(__doc__)
+        return 2
+    headers = list(public_headers())
+    sources = [path.read_text(encoding="utf-8") for path in sorted(HERE.glob("*.cpp"))]
+    wrong = missing(headers, sources)
+    for header, fault in wrong:
+        print(f"{header}: {fault}", file=sys.stderr)
+    print(f"{len(wrong)} faults in {len(headers)} headers")
+    return 1 if wrong or not headers else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "calls.hpp"
+
+#include <iso/backend/registry.hpp>
+#include <iso/backend/texture_volume.hpp>
+#include <iso/core/workspace.hpp>
+#include <iso/ct/back_project.hpp>
+#include <iso/ct/centre_of_rotation.hpp>
+#include <iso/ct/cgls.hpp>
+#include <iso/ct/dead_pixels.hpp>
+#include <iso/ct/fdk.hpp>
+#include <iso/ct/fdk_reconstructor.hpp>
+#include <iso/ct/forward_project.hpp>
+#include <iso/ct/forward_project_texture.hpp>
+#include <iso/ct/geometry.hpp>
+#include <iso/ct/iterate.hpp>
+#include <iso/ct/line_integrals.hpp>
+#include <iso/ct/lsqr.hpp>
+#include <iso/ct/mlem.hpp>
+#include <iso/ct/noise_of_counts.hpp>
+#include <iso/ct/projector_pair.hpp>
+#include <iso/ct/sart.hpp>
+#include <iso/ct/scan_weights.hpp>
+#include <iso/ct/shepp_logan.hpp>
+#include <iso/ct/total_variation.hpp>
+#include <iso/ct/view_projection.hpp>
+
+#include <numbers>
+#include <vector>
+
+namespace {
+
+using namespace calls;
+
+iso::grid const cube = iso::grid::centred({8, 8, 8}, {1, 1, 1});
+
+iso::ct::geometry circle() {
+  return iso::ct::circular_cone({.num_u = 16, .num_v = 12}, 100, 120,
+                                iso::ct::even_angles(16, 2 * std::numbers::pi));
+}
+
+auto views_of(iso::ct::geometry const& scan) {
+  exec_space const exec;
+  auto const views = iso::make_projections<float, space>(exec, "views", scan.num_views(),
+                                                         scan.num_u(), scan.num_v());
+  iso::ct::project_ellipsoids(exec, {{.half_axes = {3, 3, 3}, .density = 0.1}},
+                              iso::ct::stage(exec, scan), views);
+  return views;
+}
+
+}  // namespace
+
+TEST_CASE("geometries") {
+  exec_space const exec;
+  auto const one = iso::ct::circular_cone({.num_u = 8, .num_v = 8}, 1000, 1200, {0.0});
+  iso::ct::circular_parallel({8, 8}, {0, 1.5});
+  iso::ct::helix(one, {0}, 10);
+  iso::ct::laminography(one, 0.3);
+  iso::ct::turn_detector(one, {.roll = 0.01});
+  CHECK(iso::ct::shift_detector(one, {{1, 2}}).num_views() == 1);
+  CHECK(iso::ct::shift_source(one, {{1, 2, 0}}).num_views() == 1);
+  iso::ct::geometry const own(
+      iso::ct::beam::cone, 8, 8,
+      {{.source = {100, 0, 0}, .detector_origin = {-20, -4, -4}, .u_step = {0, 1, 0}, .v_step = {0, 0, 1}}});
+  CHECK(iso::ct::stage(exec, own).host().num_views() == 1);
+  iso::ct::staged_geometry<space> const staged(exec, own);
+  CHECK(iso::ct::projection_of(iso::ct::beam::cone, own.views()[0]).depth({100, 0, 0}) == 0);
+  CHECK(iso::ct::weigh_scan(circle()).angles.size() == 16);
+  CHECK(iso::ct::redundancy_weight(circle(), iso::ct::weigh_scan(circle()), 0, 0, 0) == 1);
+}
+
+TEST_CASE("projection and its adjoint") {
+  exec_space const exec;
+  auto const scan = circle();
+  auto const volume = volume_of(cube, 0.02);
+  auto const views = views_of(scan);
+  iso::workspace<space> scratch(iso::ct::forward_project_bytes_needed<float>(exec, scan, cube));
+  iso::ct::forward_project(exec, iso::ct::stage(exec, scan), volume, views, scratch);
+  iso::ct::forward_project(exec, iso::ct::stage(exec, scan), volume, views, scratch,
+                           {.method = iso::ct::projector::siddon});
+  scratch.reserve(iso::ct::back_project_bytes_needed<float>(exec, scan, cube));
+  iso::ct::back_project(exec, iso::ct::stage(exec, scan), views, volume, scratch);
+  iso::ct::back_project(exec, iso::ct::stage(exec, scan), views, volume, scratch,
+                        {.onto = iso::onto::stored});
+  auto const by_texture = [&] {
+    iso::backend::texture_volume const texture(exec, volume);
+    iso::ct::forward_project_texture(exec, iso::ct::stage(exec, scan), texture, views);
+  };
+  if constexpr (iso::backend::is_device<exec_space>) {
+    by_texture();
+  } else {
+    CHECK_THROWS_AS(by_texture(), iso::invalid_argument);
+  }
+  exec.fence();
+}
+
+TEST_CASE("filtered backprojection") {
+  exec_space const exec;
+  auto const scan = circle();
+  auto const volume = volume_of(cube, 0);
+  auto const views = views_of(scan);
+  iso::ct::fdk_plan const plan(exec, scan);
+  iso::ct::fdk_plan<space> const smooth(exec, scan, {.window = iso::ct::ramp_window::hann});
+  iso::workspace<space> scratch(iso::ct::fdk_bytes_needed<float>(exec, scan));
+  iso::ct::fdk(exec, plan, views, volume, scratch);
+  iso::ct::fdk(exec, smooth, views, volume, scratch, iso::onto::stored);
+  auto const& wide = plan.geometry().host();
+  auto const filtered = iso::make_projections<float, space>(exec, "filtered", wide.num_views(),
+                                                            wide.num_u(), wide.num_v());
+  scratch.reserve(iso::ct::filter_projections_bytes_needed<float>(exec, scan));
+  iso::ct::filter_projections(exec, plan, views, filtered, scratch);
+  scratch.reserve(iso::ct::weighted_back_project_bytes_needed<float>(exec, scan));
+  iso::ct::weighted_back_project(exec, plan, filtered, volume, scratch);
+  iso::ct::fdk_reconstructor<exec_space, float> const reconstructor(exec, scan, cube);
+  reconstructor.apply(views, volume);
+  exec.fence();
+  CHECK(iso::ct::ramp_taps(8).size() == 8);
+}
+
+TEST_CASE("iterative methods") {
+  exec_space const exec;
+  auto const scan = circle();
+  auto const views = views_of(scan);
+  iso::projection_view<float const, space> const readings = views;
+  auto const x = volume_of(cube, 0);
+  iso::ct::stopping_rules const once{.iterations = 1};
+
+  CHECK(iso::ct::iterate(iso::ct::cgls(exec, scan, views, x), {.iterations = 1}).size() == 1);
+  iso::ct::lsqr<exec_space, float> lsqr(exec, scan, views, x, {.damping = 0.1});
+  iso::ct::iterate(lsqr, once);
+  iso::ct::sart sart(exec, scan, readings, x, {.block_views = 4, .box = {.lower = 0}});
+  iso::ct::iterate(sart, once);
+  iso::ct::mlem mlem(exec, scan, views, volume_of(cube, 1), {}, {.voxels = volume_of(cube, 1).data});
+  iso::ct::iterate(mlem, once);
+  iso::ct::total_variation tv(exec, scan, views, x, {.weight = 0.01});
+  CHECK(iso::ct::iterate(tv, once).back().number == 1);
+
+  CHECK(iso::ct::noise_of_counts(exec, views, 1e5) > 0);
+  CHECK(iso::ct::noise_of_counts(exec, readings, 1e5, views) > 0);
+  iso::ct::projector_pair<exec_space, float> const pair(
+      exec, scan, cube, iso::ct::split_views(16, 4, iso::ct::block_order::golden));
+  pair.forward(0, x, pair.part(views, 0));
+  pair.adjoint(0, pair.part(views, 0), x);
+  exec.fence();
+}
+
+TEST_CASE("phantoms and readings") {
+  exec_space const exec;
+  auto const scan = circle();
+  auto const views = views_of(scan);
+  iso::ct::project_ellipsoids(exec, iso::ct::shepp_logan(8), iso::ct::stage(exec, scan), views);
+  auto const volume = volume_of(cube, 0);
+  iso::ct::rasterise_ellipsoids(exec, iso::ct::shepp_logan(4), volume);
+  iso::ct::rasterise_ellipsoids(exec, {{.half_axes = {3, 3, 3}}}, volume, {.samples = 2});
+
+  auto const dark = iso::make_projections<float, space>(exec, "dark", 1, 16, 12);
+  auto const flat = iso::make_projections<float, space>(exec, "flat", 1, 16, 12);
+  Kokkos::deep_copy(exec, flat.data, 2.0F);
+  iso::ct::mean_of_views(exec, views, {}, dark);
+  iso::projection_view<float const, space> const read_dark = dark;
+  iso::ct::pixel_mask<space> const dead("dead", 16, 12);
+  iso::ct::find_dead_pixels(exec, dark, flat, dead);
+  iso::ct::find_dead_pixels(exec, read_dark, flat, dead, {.radius = 1});
+  iso::ct::replace_dead_pixels(exec, views, iso::ct::const_pixel_mask<space>(dead));
+  iso::ct::line_integrals(exec, views, read_dark, flat);
+  exec.fence();
+
+  CHECK(iso::ct::axis_pixel(scan) == doctest::Approx(7.5));
+  CHECK(iso::ct::mirror_weights(scan).size() == 16);
+  auto const mean = iso::make_projections<double, iso::space::host>("mean", 1, 32, 4);
+  for (std::int64_t u = 0; u < 32; ++u) {
+    for (std::int64_t v = 0; v < 4; ++v) {
+      double const from_axis = double(u) - 16.0;
+      mean.data(std::int64_t(0), u, v) = 1 / (1 + from_axis * from_axis);
+    }
+  }
+  CHECK(iso::ct::centre_of_rotation(mean, {.guess = 15}) == doctest::Approx(16));
+}
