@@ -212,6 +212,9 @@ function(iso_warnings target)
 endfunction()
 
 function(iso_install_package)
+  # The first version of Kokkos that is another than this build's.
+  math(EXPR next_minor "${Kokkos_VERSION_MINOR} + 1")
+  set(ISO_KOKKOS_END ${Kokkos_VERSION_MAJOR}.${next_minor})
   configure_package_config_file(
     ${PROJECT_SOURCE_DIR}/cmake/IsocenterConfig.cmake.in
     ${PROJECT_BINARY_DIR}/IsocenterConfig.cmake
