@@ -59,9 +59,11 @@ TEST_CASE("geometries") {
   iso::ct::turn_detector(one, {.roll = 0.01});
   CHECK(iso::ct::shift_detector(one, {{1, 2}}).num_views() == 1);
   CHECK(iso::ct::shift_source(one, {{1, 2, 0}}).num_views() == 1);
-  iso::ct::geometry const own(
-      iso::ct::beam::cone, 8, 8,
-      {{.source = {100, 0, 0}, .detector_origin = {-20, -4, -4}, .u_step = {0, 1, 0}, .v_step = {0, 0, 1}}});
+  iso::ct::geometry const own(iso::ct::beam::cone, 8, 8,
+                              {{.source = {100, 0, 0},
+                                .detector_origin = {-20, -4, -4},
+                                .u_step = {0, 1, 0},
+                                .v_step = {0, 0, 1}}});
   CHECK(iso::ct::stage(exec, own).host().num_views() == 1);
   iso::ct::staged_geometry<space> const staged(exec, own);
   CHECK(iso::ct::projection_of(iso::ct::beam::cone, own.views()[0]).depth({100, 0, 0}) == 0);
@@ -130,7 +132,8 @@ TEST_CASE("iterative methods") {
   iso::ct::iterate(lsqr, once);
   iso::ct::sart sart(exec, scan, readings, x, {.block_views = 4, .box = {.lower = 0}});
   iso::ct::iterate(sart, once);
-  iso::ct::mlem mlem(exec, scan, views, volume_of(cube, 1), {}, {.voxels = volume_of(cube, 1).data});
+  iso::ct::mlem mlem(exec, scan, views, volume_of(cube, 1), {},
+                     {.voxels = volume_of(cube, 1).data});
   iso::ct::iterate(mlem, once);
   iso::ct::total_variation tv(exec, scan, views, x, {.weight = 0.01});
   CHECK(iso::ct::iterate(tv, once).back().number == 1);

@@ -50,11 +50,13 @@ TEST_CASE("densities") {
   exec_space const exec;
   auto const grid = iso::grid::centred({2, 2, 2}, {1, 1, 1});
   auto const density = volume_of(grid, 0);
-  iso::dose::staged_density_table const table(exec, iso::dose::named_density_table("schneider_2000"));
+  iso::dose::staged_density_table const table(exec,
+                                              iso::dose::named_density_table("schneider_2000"));
   iso::dose::density_from_hounsfield(exec, table, volume_of(grid, 0), density);
   iso::dose::density_from_hounsfield(
       exec,
-      iso::dose::staged_density_table<space>(exec, iso::dose::parse_density_table("-1000,0\n0,1\n", "mine")),
+      iso::dose::staged_density_table<space>(
+          exec, iso::dose::parse_density_table("-1000,0\n0,1\n", "mine")),
       volume_of(grid, 0), density);
   auto const report = iso::dose::validate(exec, density);
   CHECK(report.sound());

@@ -24,7 +24,8 @@ iso::dvh::structure box() {
 TEST_CASE("structures") {
   exec_space const exec;
   CHECK(iso::dvh::voxel_fractions(box(), patient).size() == 512);
-  CHECK(iso::dvh::voxel_fractions({"box", box().contours}, {{8, 8, 8}, {5, 5, 5}, {-17.5, -17.5, -17.5}},
+  CHECK(iso::dvh::voxel_fractions({"box", box().contours},
+                                  {{8, 8, 8}, {5, 5, 5}, {-17.5, -17.5, -17.5}},
                                   {.caps = iso::dvh::end_cap::none})
             .size() == 512);
   CHECK(iso::dvh::rasterise(exec, box(), volume_of(patient, 0)).planes == 2);
@@ -56,7 +57,8 @@ TEST_CASE("dose-volume histograms") {
   CHECK(iso::dvh::evaluate<exec_space, float>(exec, {dose}, {{fractions}}, {d95})[0][0][0] ==
         doctest::Approx(2));
   CHECK(iso::dvh::evaluate<exec_space, float>(exec, {const_dose}, {{.fractions = fractions}},
-                                              {iso::dvh::quantity_named("mean"), d95})[0][0].size() == 2);
+                                              {iso::dvh::quantity_named("mean"), d95})[0][0]
+            .size() == 2);
   std::vector const doses{dose, dose};
   std::vector const structures{where};
   CHECK(iso::dvh::evaluate(exec, doses, structures, {d95}).size() == 2);

@@ -72,13 +72,22 @@ set(major ${CMAKE_MATCH_1})
 set(minor ${CMAKE_MATCH_2})
 math(EXPR next_minor "${minor} + 1")
 math(EXPR next_patch "${CMAKE_MATCH_3} + 1")
-set(needed "Kokkos ${VERSION} or a later patch of ${major}.${minor} is needed, and what is found is")
+set(
+  needed
+  "Kokkos ${VERSION} or a later patch of ${major}.${minor} is needed, and what is found is"
+)
 make_kokkos(${WORK}/patched ${major}.${minor}.${next_patch} "${DEVICES}")
 expect(patched "(1|TRUE)" "" -DKokkos_DIR=${WORK}/patched)
 make_kokkos(${WORK}/newer ${major}.${next_minor}.0 "${DEVICES}")
 expect(newer "${no}" "${needed} ${major}.${next_minor}.0" -DKokkos_DIR=${WORK}/newer)
 # A program that has found it already, and a version file that takes any.
-expect(newer_before "${no}" "${needed} ${major}.${next_minor}.0" -DKokkos_DIR=${WORK}/newer -DBEFORE=ON)
+expect(
+  newer_before
+  "${no}"
+  "${needed} ${major}.${next_minor}.0"
+  -DKokkos_DIR=${WORK}/newer
+  -DBEFORE=ON
+)
 make_kokkos(${WORK}/old 4.7.1 "${DEVICES}")
 expect(too_old "${no}" "${needed} 4.7.1" -DKokkos_DIR=${WORK}/old)
 expect(unknown_component "${no}" "there is no component nonsense" -DCOMPONENT=nonsense)

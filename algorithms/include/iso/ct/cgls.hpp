@@ -38,9 +38,10 @@ class cgls {
   ///                                reading or no voxel, no ray that meets a voxel, readings or a
   ///                                start that are not finite, shapes that disagree
   /// \throws iso::out_of_memory     as iso::allocate
-  cgls(Exec const& exec, geometry const& g, projection_view<std::type_identity_t<T> const, space> const& readings,
-       volume const& x, cgls_options const& options = {},
-       iterative_masks<T, space> const& masks = {}, job const& control = {})
+  cgls(Exec const& exec, geometry const& g,
+       projection_view<std::type_identity_t<T> const, space> const& readings, volume const& x,
+       cgls_options const& options = {}, iterative_masks<T, space> const& masks = {},
+       job const& control = {})
       : state_("iso::ct::cgls", exec, g, readings, x, masks,
                split_views(g.num_views(), g.num_views(), block_order::sequential),
                detail::matched(options.projector, "iso::ct::cgls")),

@@ -36,9 +36,10 @@ class lsqr {
   ///                                reading or no voxel, no ray that meets a voxel, readings or a
   ///                                start that are not finite, shapes that disagree
   /// \throws iso::out_of_memory     as iso::allocate
-  lsqr(Exec const& exec, geometry const& g, projection_view<std::type_identity_t<T> const, space> const& readings,
-       volume const& x, lsqr_options const& options = {},
-       iterative_masks<T, space> const& masks = {}, job const& control = {})
+  lsqr(Exec const& exec, geometry const& g,
+       projection_view<std::type_identity_t<T> const, space> const& readings, volume const& x,
+       lsqr_options const& options = {}, iterative_masks<T, space> const& masks = {},
+       job const& control = {})
       : damping_(options.damping),
         state_("iso::ct::lsqr", exec, g, readings, x, masks,
                split_views(g.num_views(), g.num_views(), block_order::sequential),

@@ -42,9 +42,10 @@ class mlem {
   ///                                start that are negative or not finite, shapes that disagree;
   ///                                what projector_pair refuses
   /// \throws iso::out_of_memory     as iso::allocate
-  mlem(Exec const& exec, geometry const& g, projection_view<std::type_identity_t<T> const, space> const& readings,
-       volume const& x, mlem_options const& options = {},
-       iterative_masks<T, space> const& masks = {}, job const& control = {})
+  mlem(Exec const& exec, geometry const& g,
+       projection_view<std::type_identity_t<T> const, space> const& readings, volume const& x,
+       mlem_options const& options = {}, iterative_masks<T, space> const& masks = {},
+       job const& control = {})
       : state_(options.block_views == 0 ? "iso::ct::mlem (MLEM)" : "iso::ct::mlem (OSEM)", exec, g,
                readings, x, masks,
                split_views(g.num_views(),

@@ -49,11 +49,10 @@ struct variance_of_counts {
 ///                                different shapes
 /// \par Method  First order in 1 / count; V. A. Morozov, Soviet Math. Dokl. 7, 1966.
 template <execution_space Exec, real T>
-double noise_of_counts(Exec const& exec,
-                       projection_view<T const, typename Exec::memory_space> const& readings,
-                       double photons,
-                       projection_view<std::type_identity_t<T> const,
-                                       typename Exec::memory_space> const& mask = {}) {
+double noise_of_counts(
+    Exec const& exec, projection_view<T const, typename Exec::memory_space> const& readings,
+    double photons,
+    projection_view<std::type_identity_t<T> const, typename Exec::memory_space> const& mask = {}) {
   auto const& p = readings.data;
   validate_contiguous(p, "readings", "iso::ct::noise_of_counts");
   ISO_VALIDATE(photons > 0 && is_finite(photons),

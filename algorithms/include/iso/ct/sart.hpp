@@ -57,9 +57,10 @@ class sart {
   ///                                are not finite, shapes that disagree; what projector_pair
   ///                                refuses
   /// \throws iso::out_of_memory     as iso::allocate
-  sart(Exec const& exec, geometry const& g, projection_view<std::type_identity_t<T> const, space> const& readings,
-       volume const& x, sart_options const& options = {},
-       iterative_masks<T, space> const& masks = {}, job const& control = {})
+  sart(Exec const& exec, geometry const& g,
+       projection_view<std::type_identity_t<T> const, space> const& readings, volume const& x,
+       sart_options const& options = {}, iterative_masks<T, space> const& masks = {},
+       job const& control = {})
       : options_(options),
         state_(name_of(options), exec, g, readings, x, masks,
                split_views(g.num_views(),

@@ -65,8 +65,8 @@ class total_variation {
   ///                                disagree
   /// \throws iso::out_of_memory     as iso::allocate
   total_variation(Exec const& exec, geometry const& g,
-                  projection_view<std::type_identity_t<T> const, space> const& readings, volume const& x,
-                  total_variation_options const& options,
+                  projection_view<std::type_identity_t<T> const, space> const& readings,
+                  volume const& x, total_variation_options const& options,
                   iterative_masks<T, space> const& masks = {}, job const& control = {})
       : weight_(options.weight),
         scale_(options.gradient_scale),

@@ -63,16 +63,19 @@ struct dose_statistics {
 /// \throws iso::invalid_argument  invalid grids; volumes with gaps or without memory; doses that
 ///           are not finite where the structure is; fractions that are not from 0 to 1
 template <execution_space Exec, real T>
-dose_statistics statistics(Exec const& exec,
-                           volume_view<T const, typename Exec::memory_space> const& dose,
-                           region<std::type_identity_t<T>, typename Exec::memory_space> const& where,
-                           extremes of = extremes::surface);
+dose_statistics statistics(
+    Exec const& exec, volume_view<T const, typename Exec::memory_space> const& dose,
+    region<std::type_identity_t<T>, typename Exec::memory_space> const& where,
+    extremes of = extremes::surface);
 
 /// Does the same for a dose that is not const.
 template <execution_space Exec, real T>
-dose_statistics statistics(Exec const& exec, volume_view<T, typename Exec::memory_space> const& dose,
-  region<std::type_identity_t<T>, typename Exec::memory_space> const& where, extremes of = extremes::surface) {
-  return statistics<Exec, T>(exec, volume_view<T const, typename Exec::memory_space>(dose), where, of);
+dose_statistics statistics(
+    Exec const& exec, volume_view<T, typename Exec::memory_space> const& dose,
+    region<std::type_identity_t<T>, typename Exec::memory_space> const& where,
+    extremes of = extremes::surface) {
+  return statistics<Exec, T>(exec, volume_view<T const, typename Exec::memory_space>(dose), where,
+                             of);
 }
 
 /// Returns the volume, mm3, that gets each level or more. Waits for `exec`.
@@ -83,16 +86,19 @@ dose_statistics statistics(Exec const& exec, volume_view<T, typename Exec::memor
 /// \param levels  unit of the dose, ascending; at most 2^20
 /// \throws iso::invalid_argument  as statistics; levels that are NaN or do not ascend
 template <execution_space Exec, real T>
-std::vector<double> volumes_at(Exec const& exec,
-                               volume_view<T const, typename Exec::memory_space> const& dose,
-                               region<std::type_identity_t<T>, typename Exec::memory_space> const& where,
-                               std::vector<double> const& levels);
+std::vector<double> volumes_at(
+    Exec const& exec, volume_view<T const, typename Exec::memory_space> const& dose,
+    region<std::type_identity_t<T>, typename Exec::memory_space> const& where,
+    std::vector<double> const& levels);
 
 /// Does the same for a dose that is not const.
 template <execution_space Exec, real T>
-std::vector<double> volumes_at(Exec const& exec, volume_view<T, typename Exec::memory_space> const& dose,
-  region<std::type_identity_t<T>, typename Exec::memory_space> const& where, std::vector<double> const& levels) {
-  return volumes_at<Exec, T>(exec, volume_view<T const, typename Exec::memory_space>(dose), where, levels);
+std::vector<double> volumes_at(
+    Exec const& exec, volume_view<T, typename Exec::memory_space> const& dose,
+    region<std::type_identity_t<T>, typename Exec::memory_space> const& where,
+    std::vector<double> const& levels) {
+  return volumes_at<Exec, T>(exec, volume_view<T const, typename Exec::memory_space>(dose), where,
+                             levels);
 }
 
 /// Returns, for each volume, the largest dose that it gets: the least dose to the hottest part of
@@ -101,16 +107,19 @@ std::vector<double> volumes_at(Exec const& exec, volume_view<T, typename Exec::m
 /// \param volumes  mm3. More than the structure's gives NaN, up to 1e-9 of it for rounding
 /// \throws iso::invalid_argument  as statistics; volumes that are not finite and positive
 template <execution_space Exec, real T>
-std::vector<double> doses_at(Exec const& exec,
-                             volume_view<T const, typename Exec::memory_space> const& dose,
-                             region<std::type_identity_t<T>, typename Exec::memory_space> const& where,
-                             std::vector<double> const& volumes);
+std::vector<double> doses_at(
+    Exec const& exec, volume_view<T const, typename Exec::memory_space> const& dose,
+    region<std::type_identity_t<T>, typename Exec::memory_space> const& where,
+    std::vector<double> const& volumes);
 
 /// Does the same for a dose that is not const.
 template <execution_space Exec, real T>
-std::vector<double> doses_at(Exec const& exec, volume_view<T, typename Exec::memory_space> const& dose,
-  region<std::type_identity_t<T>, typename Exec::memory_space> const& where, std::vector<double> const& volumes) {
-  return doses_at<Exec, T>(exec, volume_view<T const, typename Exec::memory_space>(dose), where, volumes);
+std::vector<double> doses_at(
+    Exec const& exec, volume_view<T, typename Exec::memory_space> const& dose,
+    region<std::type_identity_t<T>, typename Exec::memory_space> const& where,
+    std::vector<double> const& volumes) {
+  return doses_at<Exec, T>(exec, volume_view<T const, typename Exec::memory_space>(dose), where,
+                           volumes);
 }
 
 /// A figure that is read off a dose-volume histogram, such as D95% or V20Gy.
@@ -157,9 +166,13 @@ std::vector<std::vector<std::vector<double>>> evaluate(
 /// Does the same for doses that are not const.
 template <execution_space Exec, real T, class Space>
   requires std::same_as<Space, typename Exec::memory_space>
-std::vector<std::vector<std::vector<double>>> evaluate(Exec const& exec, std::vector<volume_view<T, Space>> const& doses,
-  std::vector<region<std::type_identity_t<T>, std::type_identity_t<Space>>> const& structures, std::vector<quantity> const& quantities, extremes of = extremes::surface) {
-  return evaluate<Exec, T>(exec, std::vector<volume_view<T const, Space>>(doses.begin(), doses.end()), structures, quantities, of);
+std::vector<std::vector<std::vector<double>>> evaluate(
+    Exec const& exec, std::vector<volume_view<T, Space>> const& doses,
+    std::vector<region<std::type_identity_t<T>, std::type_identity_t<Space>>> const& structures,
+    std::vector<quantity> const& quantities, extremes of = extremes::surface) {
+  return evaluate<Exec, T>(exec,
+                           std::vector<volume_view<T const, Space>>(doses.begin(), doses.end()),
+                           structures, quantities, of);
 }
 
 struct histogram_options {
@@ -192,9 +205,13 @@ std::vector<std::vector<histogram>> histograms(
 /// Does the same for doses that are not const.
 template <execution_space Exec, real T, class Space>
   requires std::same_as<Space, typename Exec::memory_space>
-std::vector<std::vector<histogram>> histograms(Exec const& exec, std::vector<volume_view<T, Space>> const& doses,
-  std::vector<region<std::type_identity_t<T>, std::type_identity_t<Space>>> const& structures, histogram_options const& options = {}) {
-  return histograms<Exec, T>(exec, std::vector<volume_view<T const, Space>>(doses.begin(), doses.end()), structures, options);
+std::vector<std::vector<histogram>> histograms(
+    Exec const& exec, std::vector<volume_view<T, Space>> const& doses,
+    std::vector<region<std::type_identity_t<T>, std::type_identity_t<Space>>> const& structures,
+    histogram_options const& options = {}) {
+  return histograms<Exec, T>(exec,
+                             std::vector<volume_view<T const, Space>>(doses.begin(), doses.end()),
+                             structures, options);
 }
 
 /// Returns Paddick's conformity index of a target: (volume of the target that gets
@@ -208,13 +225,16 @@ std::vector<std::vector<histogram>> histograms(Exec const& exec, std::vector<vol
 /// \par Source  I. Paddick, J. Neurosurg. 93 (suppl. 3), 2000, pages 219-222
 template <execution_space Exec, real T>
 double conformity(Exec const& exec, volume_view<T const, typename Exec::memory_space> const& dose,
-                  region<std::type_identity_t<T>, typename Exec::memory_space> const& target, double prescription);
+                  region<std::type_identity_t<T>, typename Exec::memory_space> const& target,
+                  double prescription);
 
 /// Does the same for a dose that is not const.
 template <execution_space Exec, real T>
 double conformity(Exec const& exec, volume_view<T, typename Exec::memory_space> const& dose,
-  region<std::type_identity_t<T>, typename Exec::memory_space> const& target, double prescription) {
-  return conformity<Exec, T>(exec, volume_view<T const, typename Exec::memory_space>(dose), target, prescription);
+                  region<std::type_identity_t<T>, typename Exec::memory_space> const& target,
+                  double prescription) {
+  return conformity<Exec, T>(exec, volume_view<T const, typename Exec::memory_space>(dose), target,
+                             prescription);
 }
 
 }  // namespace iso::dvh

@@ -191,10 +191,10 @@ struct gamma_summary {
 /// \throws iso::invalid_argument  as gamma_index; a rule that is none; fewer than 1 or more than
 ///                                2^20 bins
 template <execution_space Exec, real T>
-std::vector<gamma_summary> summarise(Exec const& exec,
-                                     gamma_plan<T, typename Exec::memory_space> const& plan,
-                                     gamma_values<std::type_identity_t<T> const, typename Exec::memory_space> const& gamma,
-                                     const_status_values<typename Exec::memory_space> const& status,
-                                     summary_options const& options = {});
+std::vector<gamma_summary> summarise(
+    Exec const& exec, gamma_plan<T, typename Exec::memory_space> const& plan,
+    gamma_values<std::type_identity_t<T> const, typename Exec::memory_space> const& gamma,
+    const_status_values<typename Exec::memory_space> const& status,
+    summary_options const& options = {});
 
 }  // namespace iso::gamma

@@ -280,7 +280,9 @@ dose_result run(Exec const& exec, dose_request const& request, observer const& w
 
 }  // namespace
 
-files::host_volume dose_grid(dose_request const& request) { return files::make_host_volume(grid_of(request)); }
+files::host_volume dose_grid(dose_request const& request) {
+  return files::make_host_volume(grid_of(request));
+}
 
 dose_result calculate_dose(dose_request const& request, observer const& watch) {
   return in_precision(request.backend, request.precision, [&](auto const& exec, auto zero) {

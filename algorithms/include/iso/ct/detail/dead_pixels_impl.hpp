@@ -60,13 +60,13 @@ void replace_dead_pixels(Exec const& exec,
       detail::replace_dead_kernel<T>{projections.data.data(), dead.data(), n[1], n[2]});
 }
 
-#define ISO_CT_DEAD_PIXELS(linkage, Exec, T) \
-  linkage template void find_dead_pixels<Exec, T>( \
-      Exec const&, projection_view<T const, Exec::memory_space> const&, \
+#define ISO_CT_DEAD_PIXELS(linkage, Exec, T)                                                      \
+  linkage template void find_dead_pixels<Exec, T>(                                                \
+      Exec const&, projection_view<T const, Exec::memory_space> const&,                           \
       projection_view<T const, Exec::memory_space> const&, pixel_mask<Exec::memory_space> const&, \
-      dead_pixel_options const&); \
-  linkage template void replace_dead_pixels<Exec, T>( \
-      Exec const&, projection_view<T, Exec::memory_space> const&, \
+      dead_pixel_options const&);                                                                 \
+  linkage template void replace_dead_pixels<Exec, T>(                                             \
+      Exec const&, projection_view<T, Exec::memory_space> const&,                                 \
       const_pixel_mask<Exec::memory_space> const&);
 ISO_FOR_EACH_INSTANCE(ISO_CT_DEAD_PIXELS, extern)
 

@@ -206,11 +206,11 @@ void gamma_index(Exec const& exec, gamma_plan<T, typename Exec::memory_space> co
 }
 
 template <execution_space Exec, real T>
-std::vector<gamma_summary> summarise(Exec const& exec,
-                                     gamma_plan<T, typename Exec::memory_space> const& plan,
-                                     gamma_values<std::type_identity_t<T> const, typename Exec::memory_space> const& gamma,
-                                     const_status_values<typename Exec::memory_space> const& status,
-                                     summary_options const& options) {
+std::vector<gamma_summary> summarise(
+    Exec const& exec, gamma_plan<T, typename Exec::memory_space> const& plan,
+    gamma_values<std::type_identity_t<T> const, typename Exec::memory_space> const& gamma,
+    const_status_values<typename Exec::memory_space> const& status,
+    summary_options const& options) {
   using space = typename Exec::memory_space;
   using bins_type = Kokkos::View<std::uint64_t*, space>;
   detail::validate_results(plan, gamma, status, "iso::gamma::summarise");
