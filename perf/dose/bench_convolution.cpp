@@ -8,12 +8,12 @@
 //   terma/<region>/<precision>/<backend>
 //
 // Regions: `x` 256 x 155 x 155 with the beam along x (gantry 270), `y` 155 x 256 x 155 with the
-// beam along y (gantry 0), `cube` all of 256^3; on processors `cube` of 128^3, gantry 0.
-// Engines: `lattice`; on GPUs also `voxel_lines` and `voxel_samples` (steps of 1 mm), and
-// `non_voxel` (steps of 1 mm, rays 2 mm apart).
+// beam along y (gantry 0), `cube` all of 256^3; on processors `cube` of 128^3 and `small` of 64^3,
+// gantry 0. Engines: `lattice`, and in `x` and `small` also `voxel_lines` and `voxel_samples` (steps
+// of 1 mm), and `non_voxel` (steps of 1 mm, rays 2 mm apart).
 //
-// Directions: 8 cones x 8 azimuths, 24 x 16, and 6 x 12 on processors, of equal kernel energy,
-// tilted, each walked one way.
+// Directions: 8 cones x 8 azimuths, 24 x 16, and on processors 6 x 12 and (in `small`) 4 x 4, of
+// equal kernel energy, tilted, each walked one way.
 //
 // Counters beside the usual: `directions`; `gvd`, 1e9 voxels times directions a second.
 //
@@ -78,7 +78,7 @@ void measure_terma(benchmark::State& state, field const& p) {
   set_counters(state, exec, seconds, call.work(), call.error());
 }
 
-/// The engines as published, and tables.
+/// The engines as published, by exponentials and by a table.
 template <class Add>
 void add_published(Add const& add, field p, std::string const& where) {
   using engine = dose::dose_engine;
@@ -86,14 +86,20 @@ void add_published(Add const& add, field p, std::string const& where) {
       {"voxel_lines", engine::voxel_lines},
       {"voxel_samples", engine::voxel_samples},
       {"non_voxel", engine::non_voxel}};
+  std::string const directions = "/" + std::to_string(p.cones.cones * p.cones.azimuths);
   for (bool const table : {false, true}) {
     p.table = table;
     for (auto const& [name, which] : published) {
       p.engine = which;
-      add(std::string(table ? "tabulated/" : "convolution/") + name + where + "/64", p, 0.0F, 64);
+      add(std::string(table ? "tabulated/" : "convolution/") + name + where + directions, p, 0.0F,
+          64);
     }
   }
-  p.engine = engine::lattice;
+}
+
+template <class Add>
+void add_tabulated(Add const& add, field p, std::string const& where) {
+  p.table = true;
   add("tabulated/lattice" + where + "/64", p, 0.0F, 64);
   p.cones = {24, 16};
   add("tabulated/lattice" + where + "/384", p, 0.0F, 64);
@@ -147,9 +153,14 @@ void add_rows_of(std::string const& name) {
     add("convolution/lattice" + where + "/64", p, 0.0, 64);
     if (device && &r == &regions.front()) {
       add_published(add, p, where);
+      add_tabulated(add, p, where);
     }
     add_row("terma" + where + "/float/" + name, iterations,
             [=](benchmark::State& state) { measure_terma<Exec, float>(state, p); });
+  }
+  if (!device) {
+    std::int64_t const n = smoke() ? 24 : 64;
+    add_published(add, {{n, n, n}, 2, 0, {4, 4}}, "/small");
   }
 }
 
