@@ -41,6 +41,10 @@ expect "unknown argument: --nope $compilers lists them)" compilers.sh --nope
 expect "--root needs a name $compilers says which)" compilers.sh --root
 expect "--make needs --root $compilers says why)" compilers.sh --make sid 'g++ -O1'
 expect "--with needs --make $compilers says why)" compilers.sh --root r --with g++-13 'g++ -O1'
+release='(scripts/release.sh --help'
+expect "--stage needs a name $release says which)" release.sh --stage
+expect "unknown argument: --nope $release lists them)" release.sh --nope
+expect "there is no stage 'nope' (known: lint *)" release.sh --stage nope
 
 # Each compiler is compared once, also where it has two names.
 rows=$("$scripts/compilers.sh" --list --all)
@@ -52,7 +56,7 @@ programs=$(for name in $compilers; do readlink -f "/usr/bin/$name"; done | sort 
 }
 
 # Help comes without a set-up or a build.
-for script in compilers.sh demo.sh build.sh test.sh setup.sh; do
+for script in compilers.sh demo.sh build.sh release.sh test.sh setup.sh; do
   "$scripts/$script" --help | grep -q . || {
     echo "FAILED: $script --help says nothing"
     failures=$((failures + 1))

@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Everything that is checked before a release, in stages: hours on two processors.
+#
+#   scripts/release.sh [--list] [--stage NAME]... [--stages FILE]
+#
+#   --list         print the stages, and what is known of each at this revision; run none
+#   --stage NAME   run this stage alone, also where it has passed; may be given several times
+#   --stages FILE  other stages: lines of a name, blanks and a command
+#
+# Results stand in build/release/REVISION.txt, one stage a line: result, seconds, date. Called again, the
+# script runs the stages that have not passed at this revision. With changes that are not committed, all of them.
+# What a stage printed stands in build/release/REVISION/STAGE.log. A stage that fails does not stop the others.
+# Exit code 1: a stage has not passed.
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+cd "$ISO_TOP"
+
+# A name and a command, run by bash at the top of the tree. A stage that lacks what it needs fails.
+stages() {
+  cat <<'END'
+lint          scripts/setup.sh && scripts/lint.sh --headers
+documents     scripts/get_example_data.sh && scripts/test.sh --label documents
+tests         scripts/test.sh --all -- -LE '^(documents|perf-smoke)$'
+benchmarks    scripts/test.sh --label perf-smoke
+cuda          ISO_CUDA=on scripts/setup.sh && scripts/build.sh cuda-check all benchmarks
+clang         scripts/compilers.sh 'clang++ -O3'
+gcc           scripts/compilers.sh 'g++ -O1 -fstack-protector-strong'
+tidy          scripts/lint.sh --tidy
+END
+}
+
+list="" chosen=() file=""
+while [ $# -gt 0 ]; do
+  case "$1" in
+    --stage | --stages)
+      [ -n "${2:-}" ] || misused "$1 needs a name (scripts/release.sh --help says which)"
+      if [ "$1" = --stage ]; then chosen+=("$2"); else file=$2; fi
+      shift 2
+      ;;
+    --list) list=1 && shift ;;
+    -h | --help) sed -n '3,14s/^# \{0,1\}//p' "$0" && exit 0 ;;
+    *) misused "unknown argument: $1 (scripts/release.sh --help lists them)" ;;
+  esac
+done
+if [ -n "$file" ]; then
+  [ -r "$file" ] || misused "there is no file $file that can be read"
+  lines=$(cat "$file")
+else
+  lines=$(stages)
+fi
+mapfile -t names < <(awk 'NF { print $1 }' <<<"$lines")
+for name in "${chosen[@]}"; do
+  printf '%s\n' "${names[@]}" | grep -qxF -e "$name" ||
+    misused "there is no stage '$name' (known: ${names[*]})"
+done
+
+revision=$(git rev-parse --short=12 HEAD)
+results=$ISO_TOP/build/release/$revision
+if [ -n "$(git status --porcelain)" ]; then
+  results+=-changed
+  [ -n "$list" ] || rm -f "$results.txt"
+fi
+mkdir -p "$results"
+touch "$results.txt"
+
+# line_of STAGE: its name, result, seconds and date
+line_of() { awk -v name="$1" '$1 == name' "$results.txt"; }
+passed() { [[ $(line_of "$1") == *" passed "* ]]; }
+is_chosen() {
+  if [ ${#chosen[@]} -gt 0 ]; then
+    printf '%s\n' "${chosen[@]}" | grep -qxF -e "$1"
+  else
+    ! passed "$1"
+  fi
+}
+
+run_stage() {
+  local name=$1 begin=$SECONDS result=passed command
+  command=$(awk -v name="$name" '$1 == name { sub(/^[ \t]*[^ \t]+[ \t]+/, ""); print }' <<<"$lines")
+  say "stage $name: $command"
+  bash -euo pipefail -c "$command" 2>&1 </dev/null | tee "$results/$name.log" || result=failed
+  {
+    awk -v name="$name" '$1 != name' "$results.txt"
+    printf '%-14s %-8s %6d s  %s\n' "$name" $result $((SECONDS - begin)) "$(date -u +%Y-%m-%dT%H:%MZ)"
+  } >"$results.part"
+  mv "$results.part" "$results.txt"
+}
+
+for name in "${names[@]}"; do
+  if [ -z "$list" ] && is_chosen "$name"; then run_stage "$name"; fi
+done
+say "revision $revision ($results.txt):"
+failed=0
+for name in "${names[@]}"; do
+  line=$(line_of "$name")
+  echo "${line:-$(printf '%-14s not run' "$name")}"
+  passed "$name" || failed=1
+done
+[ -n "$list" ] || exit $failed

@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# scripts/release.sh with stages of its own, in a repository of its own: test_release.sh SCRIPTS
+set -u
+export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+tree=$work/tree
+mkdir -p "$tree/scripts"
+cp "$1/release.sh" "$1/common.sh" "$tree/scripts"
+echo /build/ >"$tree/.gitignore"
+cd "$tree" && git init -q . && git add . && git commit -qm first
+
+# Each stage says that it ran. The second waits for the file `go`, the third fails until `mended` is there.
+cat >"$work/stages" <<END
+first   echo first >>$work/ran
+second  echo second >>$work/ran; until [ -f $work/go ]; do sleep 0.05; done
+third   echo third >>$work/ran; [ -f $work/mended ]
+last    echo last >>$work/ran; echo of the last
+END
+failures=0
+check() { [ "$2" = "$3" ] || { echo "FAILED: $1: '$2' instead of '$3'" && failures=$((failures + 1)); }; }
+release() { scripts/release.sh --stages "$work/stages" "$@" >"$work/out" 2>&1; }
+# ran: the stages since the last question
+ran() { paste -sd ' ' "$work/ran" 2>/dev/null && rm -f "$work/ran"; }
+known() { awk '{ print $1 ":" $2 }' build/release/*.txt | paste -sd ' '; }
+
+release --list
+check 'exit code of --list' $? 0
+check 'stages that --list runs' "$(ran)" ''
+check 'stages of --list' "$(grep -c 'not run' "$work/out")" 4
+
+# Stopped in the second stage, and called again.
+setsid scripts/release.sh --stages "$work/stages" >/dev/null 2>&1 &
+stopped=$!
+for _ in $(seq 200); do grep -q second "$work/ran" 2>/dev/null && break || sleep 0.05; done
+kill -- -$stopped
+wait $stopped 2>/dev/null
+check 'stages before the stop' "$(ran)" 'first second'
+check 'results after the stop' "$(known)" 'first:passed'
+touch "$work/go"
+release
+check 'exit code with a stage that fails' $? 1
+check 'stages after the stop' "$(ran)" 'second third last'
+check 'results' "$(known)" 'first:passed second:passed third:failed last:passed'
+check 'log of a stage' "$(cat build/release/*/last.log)" 'of the last'
+
+touch "$work/mended"
+release
+check 'exit code where all have passed' $? 0
+check 'stages after a failure' "$(ran)" third
+release
+check 'stages where all have passed' "$(ran)" ''
+release --stage last --stage first
+check 'stages that are named' "$(ran)" 'first last'
+
+# A change, and a commit: what is known no longer holds.
+echo change >file
+release
+check 'stages with a change' "$(ran)" 'first second third last'
+release
+check 'stages with a change again' "$(ran)" 'first second third last'
+git add file && git commit -qm second
+release
+check 'stages of the next revision' "$(ran)" 'first second third last'
+
+release --stage nope
+check 'exit code of an unknown stage' $? 2
+check 'an unknown stage' "$(cat "$work/out")" \
+  "[isocenter] error: there is no stage 'nope' (known: first second third last)"
+
+[ $failures = 0 ] || exit 1
+echo 'all passed'
