@@ -2,24 +2,31 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Format, spelling and the rules of this code base that a machine can check.
 #
-#   scripts/lint.sh [--fix] [--headers] [--tidy]
+#   scripts/lint.sh [--fix] [--headers | --headers-since REVISION] [--tidy]
 #
 #   --fix      write the format instead of checking it
 #   --headers  also: every public header compiles alone (builds in build/openmp)
+#   --headers-since REVISION  only those that have changed since
 #   --tidy     also: clang-tidy on core/, backends/, algorithms/, files/ and apps/ (minutes)
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cd "$ISO_TOP"
 PATH=$ISO_DEPS/venv/bin:$PATH
 
-fix="" headers="" tidy=""
-for argument in "$@"; do
-  case "$argument" in
+fix="" headers="" since="" tidy=""
+while [ $# -gt 0 ]; do
+  case "$1" in
     --fix) fix=1 ;;
     --headers) headers=1 ;;
+    --headers-since)
+      git rev-parse --verify --quiet "${2:-}^{commit}" >/dev/null ||
+        misused "--headers-since needs a revision (scripts/lint.sh --help says why)"
+      headers=1 since=$2 && shift
+      ;;
     --tidy) tidy=1 ;;
-    -h | --help) sed -n '3,9s/^# \{0,1\}//p' "$0" && exit 0 ;;
-    *) misused "unknown argument: $argument (scripts/lint.sh --help lists them)" ;;
+    -h | --help) sed -n '3,10s/^# \{0,1\}//p' "$0" && exit 0 ;;
+    *) misused "unknown argument: $1 (scripts/lint.sh --help lists them)" ;;
   esac
+  shift
 done
 for tool in clang-format gersemi codespell python3; do
   have $tool || fail "$tool is missing" "Run scripts/setup.sh (without ISO_PYTHON=off)."
@@ -34,7 +41,12 @@ wrong() {
   FAILED=1
 }
 
-files() { git ls-files -co --exclude-standard -- "$@" | while read -r f; do [ ! -f "$f" ] || printf '%s\n' "$f"; done; }
+# What git knows or would add, without what is deleted.
+ALL_FILES=$(git ls-files -co --exclude-standard | grep -vxFf <(git ls-files -d))
+# files [FOLDER...]: those of the folders, or all
+files() { grep -E "^($(IFS='|' && echo "${*:-.*}"))(/|\$)" <<<"$ALL_FILES" || true; }
+# SHELL COMMAND with eight files at a time as its arguments, on all processors
+on_files() { xargs -r -P "$(job_count)" -n 8 bash -c "$1" -; }
 
 # areas_of FOLDER...: the names of the folders in include/iso of these, as a|b|c
 areas_of() {
@@ -65,16 +77,15 @@ check_format() {
     # shellcheck disable=SC2086
     clang-format -i $sources && gersemi -q -i $cmakes
   else
-    # shellcheck disable=SC2086
-    wrong "clang-format 19 would change these; run scripts/lint.sh --fix" \
-      "$(for f in $sources; do clang-format --dry-run -Werror "$f" >/dev/null 2>&1 || echo "$f"; done)"
+    wrong "clang-format 19 would change these; run scripts/lint.sh --fix" "$(on_files '
+      said=$(clang-format --dry-run -Werror "$@" 2>&1) || grep "error:" <<<"$said" || printf "%s\n" "$said"' <<<"$sources")"
     # shellcheck disable=SC2086
     wrong "gersemi would change these; run scripts/lint.sh --fix" "$(gersemi -q -c $cmakes 2>&1 | grep "would be reformatted" || true)"
   fi
   wrong "lines over 100 columns" \
     "$(files | grep -E '\.py$' | xargs -r grep -HnE '^.{101,}' | grep -v '://' || true)"
   wrong "no newline at the end" "$(files | grep -E '\.(cpp|hpp|in|py|txt|cmake|sh|md|json)$' |
-    while read -r f; do [ ! -s "$f" ] || [ -z "$(tail -c 1 "$f")" ] || echo "$f"; done)"
+    on_files 'for f; do [ ! -s "$f" ] || [ -z "$(tail -c 1 "$f")" ] || echo "$f"; done')"
 }
 
 check_words() {
@@ -82,7 +93,8 @@ check_words() {
   wrong "spelling" "$(codespell $(files | grep -vE '\.(csv|png|gz)$') 2>&1 || true)"
   wrong "first line without SPDX-License-Identifier" \
     "$(files | grep -E '\.(cpp|hpp|in|py|cmake|sh)$|CMakeLists\.txt$' | grep -v -E '^tests/install/consumer/CMakeLists.txt|Config.cmake.in$' |
-      while read -r f; do head -n 3 "$f" | grep -q 'SPDX-License-Identifier: BSD-3-Clause' || echo "$f"; done)"
+      xargs -r awk 'FNR <= 3 && /SPDX-License-Identifier: BSD-3-Clause/ { has[FILENAME] }
+        END { for (i = 1; i < ARGC; i++) if (!(ARGV[i] in has)) print ARGV[i] }')"
   wrong "left open" "$(files | grep -E '\.(cpp|hpp|py|cmake|sh)$' | grep -v scripts/lint.sh |
     xargs -r grep -HnE 'TODO|FIXME|\bXXX\b|placeholder' || true)"
 }
@@ -134,8 +146,15 @@ check_layers() {
 }
 
 check_headers() {
-  say "every public header alone"
-  scripts/build.sh openmp all_verify_interface_header_sets
+  local targets=(all_verify_interface_header_sets)
+  if [ -n "$since" ]; then
+    cmake --preset openmp >"$ISO_DEPS/configure-openmp.log"
+    # Of each header its name below include/, as the targets that compile it have it.
+    mapfile -t targets < <(git diff --name-only --diff-filter=d "$since" -- '*.hpp' | sed -n 's|.*/include/\(.*\)|/\1.cxx.o|p' |
+      grep -hFf - <(ninja -C build/openmp -t targets all | sed -n 's|^\([^:]*_verify_interface_header_sets\.dir/[^:]*\.o\):.*|\1|p') || true)
+  fi
+  say "public headers alone: ${#targets[@]} targets"
+  [ ${#targets[@]} = 0 ] || scripts/build.sh openmp "${targets[@]}"
 }
 
 check_tidy() {
