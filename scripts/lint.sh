@@ -45,8 +45,8 @@ wrong() {
 ALL_FILES=$(git ls-files -co --exclude-standard | grep -vxFf <(git ls-files -d))
 # files [FOLDER...]: those of the folders, or all
 files() { grep -E "^($(IFS='|' && echo "${*:-.*}"))(/|\$)" <<<"$ALL_FILES" || true; }
-# SHELL COMMAND with eight files at a time as its arguments, on all processors
-on_files() { xargs -r -P "$(job_count)" -n 8 bash -c "$1" -; }
+# at_once COMMAND...: with the files of its input as further arguments, 64 at a time, on all processors
+at_once() { xargs -r -P "$(job_count)" -n 64 "$@"; }
 
 # areas_of FOLDER...: the names of the folders in include/iso of these, as a|b|c
 areas_of() {
@@ -57,7 +57,7 @@ areas_of() {
 in_code() {
   local pattern=$1
   shift
-  files "$@" | grep -E '\.(cpp|hpp|hpp\.in)$' | xargs -r grep -HnP "^(?!\s*//)(?:(?!//).)*?(?:$pattern)" || true
+  files "$@" | grep -E '\.(cpp|hpp|hpp\.in)$' | at_once grep -HnP "^(?!\s*//)(?:(?!//).)*?(?:$pattern)" || true
 }
 
 # beyond 'FOLDER...' LOWER...: lines that include an area of the library that is neither one of the
@@ -77,15 +77,15 @@ check_format() {
     # shellcheck disable=SC2086
     clang-format -i $sources && gersemi -q -i $cmakes
   else
-    wrong "clang-format 19 would change these; run scripts/lint.sh --fix" "$(on_files '
-      said=$(clang-format --dry-run -Werror "$@" 2>&1) || grep "error:" <<<"$said" || printf "%s\n" "$said"' <<<"$sources")"
+    wrong "clang-format 19 would change these; run scripts/lint.sh --fix" "$(at_once bash -c '
+      said=$(clang-format --dry-run -Werror "$@" 2>&1) || grep "error:" <<<"$said" || printf "%s\n" "$said"' - <<<"$sources")"
     # shellcheck disable=SC2086
     wrong "gersemi would change these; run scripts/lint.sh --fix" "$(gersemi -q -c $cmakes 2>&1 | grep "would be reformatted" || true)"
   fi
   wrong "lines over 100 columns" \
     "$(files | grep -E '\.py$' | xargs -r grep -HnE '^.{101,}' | grep -v '://' || true)"
   wrong "no newline at the end" "$(files | grep -E '\.(cpp|hpp|in|py|txt|cmake|sh|md|json)$' |
-    on_files 'for f; do [ ! -s "$f" ] || [ -z "$(tail -c 1 "$f")" ] || echo "$f"; done')"
+    at_once bash -c 'for f; do [ ! -s "$f" ] || [ -z "$(tail -c 1 "$f")" ] || echo "$f"; done' -)"
 }
 
 check_words() {

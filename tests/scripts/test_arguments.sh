@@ -33,7 +33,9 @@ expect "--size needs a value $options" demo.sh --json - --size
 expect "unknown argument: --output= $options" demo.sh --output=
 expect 'no preset is named (usage: scripts/build.sh PRESET *)' build.sh
 expect 'unknown argument: --nope (scripts/lint.sh --help lists them)' lint.sh --fix --nope
+expect '--headers-since needs a revision (scripts/lint.sh --help says why)' lint.sh --headers-since nope
 expect 'unknown argument: --nope (scripts/setup.sh takes none)' setup.sh --nope
+expect 'unknown argument: nope (scripts/setup.sh takes none)' setup.sh --threads --cuda-check nope
 expect 'unknown argument: nope (scripts/get_example_data.sh takes none)' get_example_data.sh nope
 compilers='(scripts/compilers.sh --help'
 expect "no row is named $compilers says how)" compilers.sh
