@@ -8,13 +8,13 @@
 OLD and NEW are revisions, or folders: a build, or a source tree. A revision is checked out under
 --folder, where builds stay. A build in which programs are missing is built further by CMake.
 
-The rows are those of ROWS for the device; on a processor they use one core (Kokkos::Serial). --rows
-takes others instead, by a regular expression: all that both builds have. --list prints the rows, and
-fails where BUILD lacks one.
+The rows are those of ROWS for the device; on a processor they use one core (Kokkos::Serial).
+--rows takes others instead, by a regular expression: all that both builds have. --list prints the
+rows, and fails where BUILD lacks one.
 
-The programs of OLD and NEW run in turn. A row's figure is OLD's least time over NEW's, of all turns:
-what else the machine does only adds to a time. Rows below --at-least run again, --most-turns times
-in all. The least and largest quotient of one turn stand beside the figure.
+The programs of OLD and NEW run in turn. A row's figure is OLD's least time over NEW's, of all
+turns: what else the machine does only adds to a time. Rows below --at-least run again, --most-turns
+times in all. The least and largest quotient of one turn stand beside the figure.
 
 Every hash that iso_parity of OLD prints must be the same in NEW; --no-hashes leaves this out.
 
@@ -223,8 +223,8 @@ def measure(builds, program, figures, asked):
 def compare_speed(builds, rows, asked):
     """Prints the table; returns how many rows are slow or missing."""
     faults = 0
-    print("| row | old, ms | new, ms | times as fast | least of a turn | largest | turns | error |\n"
-          "| --- | --- | --- | --- | --- | --- | --- | --- |", flush=True)
+    print("| row | old, ms | new, ms | times as fast | least of a turn | largest | turns | error "
+          "|\n| --- | --- | --- | --- | --- | --- | --- | --- |", flush=True)
     for program in dict.fromkeys(program for _, program, _, _ in rows):
         there = [set(build.rows(program)) for build in builds]
         figures = []

@@ -9,8 +9,8 @@
 //
 // Regions: `x` 256 x 155 x 155 with the beam along x (gantry 270), `y` 155 x 256 x 155 with the
 // beam along y (gantry 0), `cube` all of 256^3; on processors `cube` of 128^3 and `small` of 64^3,
-// gantry 0. Engines: `lattice`, and in `x` and `small` also `voxel_lines` and `voxel_samples` (steps
-// of 1 mm), and `non_voxel` (steps of 1 mm, rays 2 mm apart).
+// gantry 0. Engines: `lattice`, and in `x` and `small` also `voxel_lines` and `voxel_samples`
+// (steps of 1 mm), and `non_voxel` (steps of 1 mm, rays 2 mm apart).
 //
 // Directions: 8 cones x 8 azimuths, 24 x 16, and on processors 6 x 12 and (in `small`) 4 x 4, of
 // equal kernel energy, tilted, each walked one way.
