@@ -20,7 +20,7 @@ stages() {
   cat <<'END'
 lint          scripts/setup.sh && scripts/lint.sh --headers
 documents     scripts/get_example_data.sh && scripts/test.sh --label documents
-tests         scripts/test.sh --all -- -LE '^(documents|perf-smoke)$'
+tests         scripts/get_example_data.sh && scripts/test.sh --all -- -LE '^(documents|perf-smoke)$'
 benchmarks    scripts/test.sh --label perf-smoke
 cuda          ISO_CUDA=on scripts/setup.sh && scripts/build.sh cuda-check all benchmarks
 clang         scripts/compilers.sh 'clang++ -O3'
