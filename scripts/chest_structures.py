@@ -15,9 +15,13 @@ import pathlib
 import struct
 import sys
 
-import numpy as np
-from low_dose_chest import read_nifti
-from reconstructions import TOP
+from python_modules import need
+
+need("numpy", "scipy", "contourpy")
+
+import numpy as np  # noqa: E402
+from low_dose_chest import read_nifti  # noqa: E402
+from reconstructions import TOP  # noqa: E402
 
 AIR = -400  # HU
 EVERY = 2  # slices

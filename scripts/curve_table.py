@@ -6,6 +6,8 @@ import pathlib
 import sys
 import tempfile
 
+from python_modules import need
+
 
 def rows_of(text, header, command, empty="it has no curves"):
     """Rows below the header, without lines of comment; raises ValueError."""
@@ -20,6 +22,7 @@ def rows_of(text, header, command, empty="it has no curves"):
 
 def pyplot():
     """matplotlib's, for files alone."""
+    need("matplotlib")
     import matplotlib
 
     matplotlib.use("Agg")
@@ -44,6 +47,9 @@ def works(read, draw, header, text):
 
 def main(words, usage, read, draw, self_test):
     """SCRIPT CURVES.csv PICTURE.png, or SCRIPT --self-test, which returns whether all is well."""
+    if words in (["-h"], ["--help"]):
+        print(usage)
+        return 0
     if words == ["--self-test"]:
         return 0 if self_test() else 1
     if len(words) != 2 or words[0].startswith("-"):

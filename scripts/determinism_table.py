@@ -237,6 +237,9 @@ def self_test():
 
 
 def main(arguments):
+    if arguments in (["-h"], ["--help"]):
+        print(__doc__)
+        return 0
     if arguments == ["--self-test"]:
         return self_test()
     rows, faults = collect(public_headers())

@@ -14,6 +14,8 @@ import csv
 import pathlib
 import tempfile
 
+from python_modules import need
+
 
 def read(path):
     """Iteration numbers, relative residuals and, where the method has them, gaps."""
@@ -30,6 +32,7 @@ def read(path):
 
 
 def draw(files, output):
+    need("matplotlib")
     from matplotlib.figure import Figure
 
     histories = {pathlib.Path(path).stem: read(path) for path in files}

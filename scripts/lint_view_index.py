@@ -100,6 +100,9 @@ mirror(0, slim) = 1;
 
 
 def main(paths):
+    if paths in (["-h"], ["--help"]):
+        print(__doc__)
+        return 0
     if paths == ["--self-test"]:
         found = check(SELF_TEST)
         print(found)

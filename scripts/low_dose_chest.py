@@ -22,8 +22,12 @@ import shutil
 import struct
 import sys
 
-import numpy as np
-from reconstructions import (TOP, draw, in_folder, missing, parser_of, rms, tell, tool,
+from python_modules import need
+
+need("numpy", "matplotlib")
+
+import numpy as np  # noqa: E402
+from reconstructions import (TOP, draw, in_folder, missing, parser_of, rms, tell, tool,  # noqa: E402
                              write_json, write_mha)
 
 WATER = 0.01707  # 1/mm

@@ -64,6 +64,9 @@ def self_test():
 
 
 def main(words):
+    if words in (["-h"], ["--help"]):
+        print(__doc__)
+        return 0
     if words == ["--self-test"]:
         return self_test()
     if not words or words[0].startswith("-"):

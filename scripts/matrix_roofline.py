@@ -28,6 +28,8 @@ import re
 import sys
 import tempfile
 
+from python_modules import need
+
 FAMILIES = {
     # rows' first name: marker, colour, legend
     "spmv": ("o", "tab:blue", "this library"),
@@ -225,6 +227,7 @@ def first(found):
 
 def draw(files, backend, matrix, name, transposed, folder):
     """The files of one backend; false where they have no point of it."""
+    need("matplotlib")
     import matplotlib
 
     matplotlib.use("Agg")

@@ -204,6 +204,9 @@ def self_test():
 
 
 def main(arguments):
+    if arguments in (["-h"], ["--help"]):
+        print(__doc__)
+        return 0
     if arguments == ["--self-test"]:
         return self_test()
     if arguments not in ([], ["--check"]):

@@ -15,9 +15,13 @@ import json
 import os
 import time
 
-import h5py
-import numpy as np
-import scipy.sparse as sp
+from python_modules import need
+
+need("h5py", "numpy", "scipy", "pyRadPlan", install="h5py pyRadPlan==0.5.0 pydantic==2.11.7")
+
+import h5py  # noqa: E402
+import numpy as np  # noqa: E402
+import scipy.sparse as sp  # noqa: E402
 
 MODALITIES = {
     # gantry angles in degrees, distance of spots or beamlets in mm

@@ -24,8 +24,12 @@ import pathlib
 import struct
 import sys
 
-import numpy as np
-from reconstructions import TOP, draw, in_folder, missing, parser_of, tell, tool, write_json
+from python_modules import need
+
+need("numpy", "scipy", "h5py", "matplotlib")
+
+import numpy as np  # noqa: E402
+from reconstructions import TOP, draw, in_folder, missing, parser_of, tell, tool, write_json  # noqa: E402
 
 RADII, HEIGHTS = 400, 1999
 METHODS = (

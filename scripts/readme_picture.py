@@ -13,11 +13,15 @@ import subprocess
 import sys
 import tempfile
 
-import matplotlib
+from python_modules import need
+
+need("numpy", "matplotlib")
+
+import matplotlib  # noqa: E402
 
 matplotlib.use("Agg")
-import matplotlib.pyplot as plt
-import numpy as np
+import matplotlib.pyplot as plt  # noqa: E402
+import numpy as np  # noqa: E402
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 PICTURE = TOP / "docs" / "figures" / "first_projection.png"
@@ -31,6 +35,9 @@ def images(program):
 
 
 def main(arguments):
+    if arguments in (["-h"], ["--help"]):
+        print(__doc__)
+        return 0
     if len(arguments) != 1:
         print(__doc__, file=sys.stderr)
         return 2

@@ -32,8 +32,12 @@ What the paper says, and what it leaves open:
 import math
 import sys
 
-import numpy as np
-from reconstructions import draw, in_folder, parser_of, rms, tell, tool, write_json
+from python_modules import need
+
+need("numpy", "matplotlib")
+
+import numpy as np  # noqa: E402
+from reconstructions import draw, in_folder, parser_of, rms, tell, tool, write_json  # noqa: E402
 
 # Density, half axes, centre, angle about z in degrees, for a cube from -1 to 1: those of
 # docs/algorithms/phantoms.md ("modified").

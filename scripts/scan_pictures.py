@@ -14,12 +14,16 @@ import pathlib
 import subprocess
 import sys
 
-import matplotlib
+from python_modules import need
+
+need("numpy", "matplotlib", "PIL")
+
+import matplotlib  # noqa: E402
 
 matplotlib.use("Agg")
-import matplotlib.pyplot as plt
-import numpy as np
-import PIL.Image
+import matplotlib.pyplot as plt  # noqa: E402
+import numpy as np  # noqa: E402
+import PIL.Image  # noqa: E402
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 PICTURE = TOP / "docs" / "figures" / "scans.png"
@@ -73,6 +77,9 @@ def unit(vector):
 
 
 def main(arguments):
+    if arguments in (["-h"], ["--help"]):
+        print(__doc__)
+        return 0
     if len(arguments) != 1:
         print(__doc__, file=sys.stderr)
         return 2

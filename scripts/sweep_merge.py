@@ -24,7 +24,10 @@ from collections import Counter, defaultdict
 from statistics import median
 from typing import Any, Callable, Iterable, NamedTuple, NoReturn
 
+from python_modules import missing
+
 try:
+    missing("numpy")
     import numpy as np
 except ImportError:
     sys.stderr.write("iso: error: sweep: Python has no NumPy (it merges and compares results); "

@@ -26,7 +26,11 @@ from collections import defaultdict
 from statistics import median
 from typing import Any
 
-from sweep_merge import Record, Refused, count_of, heading, np, read_report, verdict_lines
+from python_modules import need
+
+need("numpy", "matplotlib")
+
+from sweep_merge import Record, Refused, count_of, heading, np, read_report, verdict_lines  # noqa: E402
 
 MARKERS = "os^vD<>PX*hp8d"
 MAX_KERNELS = 60

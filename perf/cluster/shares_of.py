@@ -51,6 +51,9 @@ def self_test():
 def main():
     if sys.argv[1:] == ["--self-test"]:
         return self_test()
+    if sys.argv[1:] in (["-h"], ["--help"]):
+        print(__doc__)
+        return 0
     if len(sys.argv) != 2:
         raise SystemExit(__doc__)
     report = json.loads(pathlib.Path(sys.argv[1]).read_text(encoding="utf-8"))

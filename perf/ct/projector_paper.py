@@ -31,7 +31,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from scripts import document_of, markdown, output_of, parser_of, status_of  # noqa: E402
+from scripts import document_of, markdown, need, output_of, parser_of, status_of  # noqa: E402
 
 NAMES = {
     "dda": "DDA",
@@ -187,6 +187,8 @@ def main(arguments):
         return self_test()
     if given.program is None and given.times is None:
         parser.error("--program or --times is needed")
+    if given.picture:
+        need("numpy", "matplotlib")
     if given.times:
         print(time_table(document_of(given.times)))
     if given.program is None:

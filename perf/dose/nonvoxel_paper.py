@@ -49,9 +49,12 @@ import sys
 import tempfile
 import time
 
-import numpy as np
-
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from scripts import need  # noqa: E402
+
+need("numpy")
+
+import numpy as np  # noqa: E402
 import dose_runs  # noqa: E402
 import nonvoxel_figures  # noqa: E402
 import nonvoxel_tables  # noqa: E402
@@ -348,6 +351,8 @@ def main(arguments):
         return self_test()
     if given.program is None and not given.earlier:
         parser.error("--program or files are needed")
+    if given.draw:
+        need("matplotlib")
     small = given.size == "small"
     sizes = dict(SMALL if small else PAPER)
     sizes |= {name: value for name, value in vars(given).items() if name in sizes and value}

@@ -25,9 +25,12 @@ import pathlib
 import sys
 import tempfile
 
-import numpy as np
-
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from scripts import need  # noqa: E402
+
+need("numpy")
+
+import numpy as np  # noqa: E402
 import dose_runs  # noqa: E402
 from dose_runs import machine  # noqa: E402
 from scripts import (  # noqa: E402

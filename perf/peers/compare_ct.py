@@ -34,11 +34,16 @@ import sys
 import tempfile
 import time
 
-import numpy as np
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from scripts import need  # noqa: E402
 
-import scan
-import table
-from scripts import write_json
+need("numpy")
+
+import numpy as np  # noqa: E402
+
+import scan  # noqa: E402
+import table  # noqa: E402
+from scripts import write_json  # noqa: E402
 
 _HERE = pathlib.Path(__file__).resolve().parent
 _WORKS = {

@@ -25,16 +25,21 @@ import pathlib
 import sys
 import tempfile
 
-import numpy as np
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from scripts import need  # noqa: E402
 
-import compare_ct
-import dose_comparison
-import peer_opentps
-from dose_comparison import (
+need("numpy")
+
+import numpy as np  # noqa: E402
+
+import compare_ct  # noqa: E402
+import dose_comparison  # noqa: E402
+import peer_opentps  # noqa: E402
+from dose_comparison import (  # noqa: E402
     DEEPEST, DEPTHS, FIELD, SLAB, SOURCE, SURFACE, VOXEL, at_depth, comparison, density,
     depth_dose, depths, equal, middle, sides,
 )
-from scripts import markdown, read_json, run, slope_of, write_json
+from scripts import markdown, read_json, run, slope_of, write_json  # noqa: E402
 
 _MEDIA = ("water", "lung")
 _YARDSTICK = "tabulated_6x12"
@@ -261,6 +266,8 @@ def main():
     if given.self_test:
         dose_comparison.self_test()
         return 0
+    if given.figure:
+        need("matplotlib")
     measured = given.folder / "measured.json"
     if given.isocenter:
         given.folder.mkdir(parents=True, exist_ok=True)

@@ -26,9 +26,12 @@ import sys
 import tempfile
 import time
 
-import numpy as np
-
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from scripts import need  # noqa: E402
+
+need("numpy")
+
+import numpy as np  # noqa: E402
 from scripts import markdown, run, write_json  # noqa: E402
 
 SPACING = 2.0  # mm

@@ -21,13 +21,19 @@ import argparse
 import functools
 import json
 import math
+import pathlib
 import subprocess
 import sys
 import tempfile
 import time
 
-import numpy as np
-import scan
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from scripts import need  # noqa: E402
+
+need("numpy")
+
+import numpy as np  # noqa: E402
+import scan  # noqa: E402
 
 METHODS = {"sirt": "SIRT3D_CUDA", "cgls": "CGLS3D_CUDA"}
 BLOCK = 8  # views a block of iso_bench_iterative's os_sart

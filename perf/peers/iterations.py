@@ -34,13 +34,15 @@ import subprocess
 import sys
 import tempfile
 
-import numpy as np
-import scan
-
 TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(TOP / "perf/support"), str(TOP / "scripts")]
+from scripts import markdown, need, write_json  # noqa: E402
+
+need("numpy")
+
+import numpy as np  # noqa: E402
+import scan  # noqa: E402
 from reconstructions import read_mha, write_mha  # noqa: E402
-from scripts import markdown, write_json  # noqa: E402
 
 COUNTS = (1, 5, 20)
 

@@ -6,13 +6,20 @@ ASTRA's GPULink, so that no other package is needed. ASTRA's FDK filters the pro
 they are restored before each call, outside the clock.
 """
 import ctypes
+import pathlib
+import sys
 
-import numpy as np
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from scripts import need  # noqa: E402
 
-import astra
-import astra.experimental
+need("numpy", "astra", install="numpy astra-toolbox==2.5.0")
 
-import worker
+import numpy as np  # noqa: E402
+
+import astra  # noqa: E402
+import astra.experimental  # noqa: E402
+
+import worker  # noqa: E402
 
 
 class device_array:

@@ -7,13 +7,20 @@ All of its filters add to the image they are given first, in place. The timed ca
 the last result back in, as an iterative reconstruction would: nothing is copied to or from the GPU.
 """
 import importlib.metadata
+import pathlib
+import sys
 
-import numpy as np
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from scripts import need  # noqa: E402
 
-import itk
-from itk import RTK as rtk
+need("numpy", "itk", install="numpy itk-rtk==2.7.0")
 
-import worker
+import numpy as np  # noqa: E402
+
+import itk  # noqa: E402
+from itk import RTK as rtk  # noqa: E402
+
+import worker  # noqa: E402
 
 # (class, what it is called in the table, what it gives) of each work, device and variant. CUDA's
 # backprojection of FDK has no class of its own in Python: it is taken out of the FDK filter.

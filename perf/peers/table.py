@@ -54,4 +54,8 @@ def markdown(results):
 
 
 if __name__ == "__main__":
-    print(markdown(map(scripts.read_json, sys.argv[1:])))
+    files = sys.argv[1:]
+    if not files or files[0] in ("-h", "--help"):
+        print(__doc__)
+        sys.exit(0 if files else 2)
+    print(markdown(map(scripts.read_json, files)))

@@ -17,15 +17,15 @@ import subprocess
 import sys
 import tempfile
 
-import numpy as np
-
-import itk
-from itk import RTK as rtk
-
-from peer_rtk import image_of
-
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from scripts import write_json  # noqa: E402
+from scripts import need, write_json  # noqa: E402
+
+need("numpy", "itk", install="numpy itk-rtk==2.7.0")
+
+import itk  # noqa: E402
+import numpy as np  # noqa: E402
+from itk import RTK as rtk  # noqa: E402
+from peer_rtk import image_of  # noqa: E402
 
 _VIEWS, _NU, _NV, _PITCH = 180, 160, 100, 1.2
 _SOURCE_AXIS, _SOURCE_DETECTOR = 300.0, 450.0

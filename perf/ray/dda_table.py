@@ -71,6 +71,9 @@ def table_of(places):
 
 
 def main(paths):
+    if paths in (["-h"], ["--help"]):
+        print(__doc__)
+        return 0
     if not paths:
         print(__doc__)
         return 2

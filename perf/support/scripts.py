@@ -12,6 +12,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
+from python_modules import need  # noqa: E402, F401
+
 
 def surroundings(environment):
     """Threads that wait do not count as work; that they are not bound is said, so that Kokkos does

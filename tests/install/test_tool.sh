@@ -30,6 +30,11 @@ for words in "${helps[@]}"; do
   done
 done
 [ -x "$documents/scripts/sweep_report.py" ] || fail 'sweep_report.py cannot be run'
+# Without modules that do not come with Python: the help, or a sentence that says what to install.
+for script in "$documents"/scripts/*.py; do
+  said=$(python3 -S -B "$script" --help 2>&1 </dev/null) || grep -q 'pip install' <<<"$said" ||
+    fail "$script --help: $said"
+done
 if command -v groff >/dev/null; then
   groff -man -ww -z "$page" >warnings.txt 2>&1
   [ ! -s warnings.txt ] || fail "groff: $(cat warnings.txt)"
