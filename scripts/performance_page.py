@@ -9,14 +9,19 @@ fast as the peer; above 1 Isocenter is faster), "error", "share" (of the measure
 "case" (a column, in topics that have "cases"). To add a run, add a file and start this script: of
 rows with equal topic, machine, what, case, unit and peer the one of the newest date counts, of
 equal dates that of the last file by name. Older files may stay. Numbers are printed as they are
-written in the JSON. perf/results/page.json has the topics in their order, the figures that the
-README shows ("headlines") and the goals; a goal that the newest row misses is listed as a
-shortfall, with its "why".
+written in the JSON. perf/results/page.json has the topics in their order, the rows of each that the
+page shows ("shown"; a topic without it is not on the page), the figures that the README shows
+("headlines") and the goals; a goal that the newest row misses is a shortfall, with its "why".
 
-Usage: performance_page.py              writes docs/performance.md and the table in README.md
-       performance_page.py --check      status 1 where either is stale
+Where the page is made it takes the day, and marks rows that were older than two weeks on that day.
+
+Usage: performance_page.py               writes docs/performance.md and the table in README.md
+       performance_page.py --check       status 1 where either is stale
+       performance_page.py --check-ages  the same, and where a row has grown old since, unmarked
+       performance_page.py --all         prints every row that counts, and all shortfalls
        performance_page.py --self-test
 """
+import datetime
 import json
 import pathlib
 import re
@@ -29,17 +34,22 @@ COMMON = ("date", "machine", "revision", "command", "topic")
 KEY = ("topic", "machine", "what", "case", "unit", "peer")
 KNOWN = {*COMMON, *KEY, "value", "gflops", "peer_value", "ratio", "error", "share"}
 MARKS = "<!-- figures: scripts/performance_page.py -->", "<!-- end of figures -->"
+OLD = 14  # days
 HEAD = """# Performance
 
 Made from `perf/results/*.json` by `scripts/performance_page.py`; do not edit.
 
-Times hold for one machine. *Measured* gives the date and the revision that recorded them. *Ratio*
-is how many times as fast as the peer Isocenter is, both timed alternately unless a table says
-otherwise; above 1 Isocenter is faster. Rows of 2026-11-21 and 2026-11-22 are older than lane values
-([what these changed](notes/lane_values.md)).
-[Peers](peers.md) describes how peers are run, [product benchmarks](product_benchmarks.md) how dose
-matrices are timed.
+What a method, a precision or a format costs, to choose by. Times hold for one machine. *Measured*
+gives the date and the revision that recorded them, on {day}; the age stands beside rows that were
+older than {old} days. *Ratio* is how many times as fast as the peer Isocenter is, both timed
+alternately unless a table says otherwise; above 1 Isocenter is faster.
+
+All {count} rows, the commands that recorded them and what else was measured (phantoms, builds,
+sweeps, errors of `iso::math`, ceilings of the machines) are in `perf/results/`;
+`scripts/performance_page.py --all` prints them. [Peers](peers.md) describes how peers are run,
+[product benchmarks](product_benchmarks.md) how dose matrices are timed.
 """
+MADE = re.compile(r"that recorded them, on (\d{4}-\d\d-\d\d);")
 
 
 class bad_results(Exception):
@@ -90,13 +100,22 @@ def source(row):
     return f"{row['date']}, {row['revision']}"
 
 
-def plain_table(rows):
-    head = ("", "Isocenter", "GFLOP/s", "peer", "peer's value", "ratio", "relative error",
-            "share of ceiling", "measured")
+def age(row, day):
+    """A mark behind a row that is old on a day."""
+    days = (day - datetime.date.fromisoformat(row["date"])).days
+    return f" (**{days} days old**)" if days > OLD else ""
+
+
+def plain_table(rows, day=None, machines=False):
+    head = ("", "machine", "Isocenter", "GFLOP/s", "peer", "peer's value", "ratio",
+            "relative error", "share of ceiling", "measured")
     return table(head, [(
-        row["what"], with_unit(row.get("value"), row["unit"]), row.get("gflops", ""),
+        ", ".join(filter(None, (row["what"], row.get("case")))) if machines else row["what"],
+        row["machine"] if machines else "",
+        with_unit(row.get("value"), row["unit"]), row.get("gflops", ""),
         row.get("peer", ""), with_unit(row.get("peer_value"), row["unit"]), row.get("ratio", ""),
-        row.get("error", ""), row.get("share", ""), source(row)) for row in rows])
+        row.get("error", ""), row.get("share", ""), source(row) + (age(row, day) if day else ""))
+        for row in rows])
 
 
 def case_table(rows, field):
@@ -124,11 +143,12 @@ def missed(goal, row):
         measured > float(goal["at_most"]))
 
 
-def shortfalls(goals, rows):
+def shortfalls(goals, rows, shown=None):
+    """Of all rows, or of those shown alone."""
     lines = []
     for goal in goals:
         row = find(rows, goal["row"])
-        if missed(goal, row):
+        if missed(goal, row) and (shown is None or row in shown):
             units = {"ratio": "times", "gflops": "GFLOP/s", "share": "of the ceiling"}
             unit = units.get(goal["of"], row["unit"])
             bound = f"at least {goal['at_least']}" if "at_least" in goal else (
@@ -140,12 +160,39 @@ def shortfalls(goals, rows):
     return table(("", "goal", "measured", "why"), lines) if lines else "None.\n"
 
 
-def page(layout, rows):
+def check_topics(layout, rows):
     names = [topic["name"] for topic in layout["topics"]]
     strangers = unique(row["topic"] for row in rows if row["topic"] not in names)
     if strangers:
         raise bad_results(f"page.json: topics that it does not have: {', '.join(strangers)}")
-    text = HEAD
+
+
+def page(layout, rows, day):
+    """The rows to choose by, as they were on a day."""
+    check_topics(layout, rows)
+    text = HEAD.format(count=len(rows), day=day.isoformat(), old=OLD)
+    shown = []
+    for topic in layout["topics"]:
+        if "shown" not in topic:
+            continue
+        own = [find(rows, {"topic": topic["name"], **wanted}) for wanted in topic["shown"]]
+        shown += own
+        text += f"\n## {topic['title']}\n\n{topic.get('shown_text', topic['text'])}\n\n"
+        text += plain_table(own, day, machines=True)
+    goals = layout["goals"]
+    count = sum(missed(goal, find(rows, goal["row"])) for goal in goals)
+    return text + ("\n## Shortfalls\n\nThe newest measurements miss "
+                   f"{count} of {len(goals)} goals; `scripts/performance_page.py --all` lists "
+                   "them. Two more are missed on\npages of their own: "
+                   "[gamma](algorithms/gamma.md) beside pymedphys, and "
+                   "[histograms](algorithms/dvh.md#ideal-bodies) of ideal bodies\n"
+                   "with contours every 1 mm and 3 mm. Of the rows above:\n\n"
+                   + shortfalls(goals, rows, shown))
+
+
+def all_rows(layout, rows):
+    check_topics(layout, rows)
+    text = ""
     for topic in layout["topics"]:
         text += f"\n## {topic['title']}\n\n{topic['text']}\n"
         own = [row for row in rows if row["topic"] == topic["name"]]
@@ -155,19 +202,15 @@ def page(layout, rows):
             text += case_table(here, topic["cases"]) if "cases" in topic else plain_table(here)
             text += "".join(f"\n    {command}" for command in unique(r["command"] for r in here))
             text += "\n"
-    return text + ("\n## Shortfalls\n\nGoals that the newest measurement misses. Two more "
-                   "are missed on pages of their own:\n"
-                   "[gamma](algorithms/gamma.md) beside pymedphys, and "
-                   "[histograms](algorithms/dvh.md#ideal-bodies) of ideal bodies\n"
-                   "with contours every 1 mm and 3 mm.\n\n"
-                   + shortfalls(layout["goals"], rows))
+    return text + "\n## Shortfalls\n\n" + shortfalls(layout["goals"], rows)
 
 
-def headlines(layout, rows):
+def headlines(layout, rows, day):
     lines = []
     for headline in layout["headlines"]:
         row = find(rows, headline["row"])
-        lines.append((headline["label"], row["peer"], row["ratio"], row["machine"]))
+        lines.append((headline["label"], row["peer"], row["ratio"],
+                      row["machine"] + age(row, day)))
     if len(lines) > 6:
         raise bad_results("page.json: more than six headlines")
     return table(("", "peer", "times as fast", "machine"), lines)
@@ -189,11 +232,18 @@ def self_test():
     rows = newest([("b", run("2026-01-02", "2.50")), ("c", run("2026-01-01", "9")),
                    ("a", run("2026-01-02", "1"))])
     goal = {"row": {"what": "w"}, "of": "value", "why": "y"}
-    layout = {"topics": [{"name": "t", "title": "T", "text": "x"}],
+    layout = {"topics": [{"name": "t", "title": "T", "text": "x", "shown": [{"what": "w"}]},
+                         {"name": "u", "title": "U", "text": "x"}],
               "goals": [{**goal, "at_most": "2"}, {**goal, "at_most": "2.5"}]}
-    made = page(layout, rows)
+    rows += newest([("d", {**run("2026-01-02", "3"), "topic": "u"})])
+    young, old = (page(layout, rows, datetime.date(2026, 1, d)) for d in (16, 17))
+    made = all_rows(layout, rows)
     short = "| w, m | at most 2 ms | 2.50 ms | y |"
-    good = len(rows) == 1 and "| w | 2.50 ms | 2026-01-02, r |" in made and made.count(short) == 1
+    good = len(rows) == 2 and "| w | 2.50 ms | 2026-01-02, r |" in made and made.count(short) == 1
+    good = good and "## U" in made and "## U" not in young and young.count(short) == 1
+    good = good and "| w | m | 2.50 ms | 2026-01-02, r |" in young and "1 of 2 goals" in young
+    good = good and "2026-01-02, r (**15 days old**) |" in old and "days old" not in young
+    good = good and MADE.search(old).group(1) == "2026-01-17"
     for bad in ({**run("d", "1"), "rows": [{"value": "1"}]}, run("d", "1", typo="x")):
         try:
             newest([("a", bad)])
@@ -209,14 +259,25 @@ def main(arguments):
         return 0
     if arguments == ["--self-test"]:
         return self_test()
-    if arguments not in ([], ["--check"]):
+    if arguments not in ([], ["--check"], ["--check-ages"], ["--all"]):
         print(__doc__, file=sys.stderr)
         return 2
     try:
         rows = newest([(path.name, load(path)) for path in RESULTS.glob("[0-9]*.json")])
         layout = load(RESULTS / "page.json")
+        if arguments == ["--all"]:
+            print(all_rows(layout, rows).strip())
+            return 0
         readme = README.read_text(encoding="utf-8")
-        wanted = {PAGE: page(layout, rows), README: with_figures(readme, headlines(layout, rows))}
+        day = today = datetime.date.today()
+        made = MADE.search(PAGE.read_text(encoding="utf-8")) if PAGE.is_file() else None
+        if arguments and made:
+            day = datetime.date.fromisoformat(made.group(1))
+        wanted = {PAGE: page(layout, rows, day),
+                  README: with_figures(readme, headlines(layout, rows, day))}
+        if arguments == ["--check-ages"] and (
+                page(layout, rows, today).count("days old") > wanted[PAGE].count("days old")):
+            wanted[PAGE] = None
     except bad_results as error:
         print(f"performance_page.py: {error}", file=sys.stderr)
         return 1
