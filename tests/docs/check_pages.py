@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""README.md and docs/: quoted C++ really stands in the example, links lead to files, and so do the
-names of programs, sources and geometry files in this repository.
+"""README.md and docs/: quoted C++ really stands in the example, links lead to files and headings, and
+names of programs, sources and geometry files to those of this repository.
 
 A quotation is a fenced block under a line `<!-- from examples/xyz.cpp -->`; its lines must follow
 one another in that file, an indentation that they share aside. Every fenced block of C++ in these
@@ -22,7 +22,8 @@ NAMED = re.compile(
     r"(?<![\w/.-])((?:apps|examples|perf|scripts|tests)/[\w./-]+\.(?:cpp|hpp|json|py|sh))\b"
 )
 GEOMETRY = re.compile(r"--geometry ([\w./-]+)")
-LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
+LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]*)(?:#([^)\s]*))?\)")
+HEADING = re.compile(r"^#+ (.*)$", re.M)
 
 
 def shifted(lines):
@@ -54,8 +55,16 @@ def blocks(page):
             source = None
 
 
-def check(page, read, exists):
-    """What is wrong with a page; `read` and `exists` look at paths from the page."""
+def anchors(page):
+    """Of the headings, as GitHub makes them."""
+    prose = re.sub(r"^```.*?^```", "", page, flags=re.S | re.M)
+    texts = [re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text) for text in HEADING.findall(prose)]
+    return {re.sub(r"[^\w\- ]", "", text.lower()).strip().replace(" ", "-") for text in texts}
+
+
+def check(page, read, exists, linked):
+    """What is wrong with a page. `read` takes paths from the repository, `exists` and `linked` (the
+    text of a page) from the page."""
     wrong = []
     for number, language, source, lines in blocks(page):
         if source is None:
@@ -75,9 +84,14 @@ def check(page, read, exists):
         if read(name) is None and f">{name}\n" not in page[: found.start()]:
             wrong.append(f"--geometry {name}: neither in the repository nor written before")
     prose = re.sub(r"^```.*?^```", "", page, flags=re.S | re.M)
-    for target in LINK.findall(prose):
-        if "://" not in target and not target.startswith("mailto:") and not exists(target):
+    for target, anchor in LINK.findall(prose):
+        if "://" in target or target.startswith("mailto:"):
+            continue
+        if target and not exists(target):
             wrong.append(f"a link leads nowhere: {target}")
+        elif anchor and (not target or target.endswith(".md")) and (
+                anchor not in anchors(linked(target) if target else page)):
+            wrong.append(f"a link leads to no heading: {target}#{anchor}")
     return wrong
 
 
@@ -86,18 +100,22 @@ def self_test():
     mark = "<!-- from e.cpp -->\n"
     good = mark + "```cpp\ncall(1);\ncall(2);\n```\n[here](e.cpp) [there](https://x.y)\n"
     good += "scripts/a.sh >g.json\n--geometry g.json\n"
+    good += "# A `b`, c\n[a](#a-b-c) [d](d.md#one-two)\n"
     bad = (
         mark + "```cpp\ncall(1);\ncall(3);\n```\n",
         "```cpp\ncall(1);\n```\n",
         mark.replace("e.cpp", "f.cpp") + "```cpp\ncall(1);\n```\n",
         "[nowhere](g.md)\n",
+        "[nowhere](#g)\n",
+        "[nowhere](d.md#two)\n",
         "perf/peers/b.py --size 3\n",
         "--geometry g.json\nscripts/a.sh >g.json\n",
     )
 
     def found(page):
         files = {"e.cpp": example, "scripts/a.sh": ""}
-        return check(page, files.get, lambda p: p == "e.cpp")
+        pages = {"d.md": "# One [two](e.cpp)\n"}
+        return check(page, files.get, lambda p: p in ("e.cpp", "d.md"), pages.get)
 
     return 0 if not found(good) and all(len(found(page)) == 1 for page in bad) else 1
 
@@ -113,7 +131,11 @@ def main(arguments):
             source = TOP / name
             return source.read_text(encoding="utf-8") if source.is_file() else None
 
-        for fault in check(path.read_text(encoding="utf-8"), read, lambda t: (folder / t).exists()):
+        def linked(name):
+            return (folder / name).read_text(encoding="utf-8")
+
+        text = path.read_text(encoding="utf-8")
+        for fault in check(text, read, lambda t: (folder / t).exists(), linked):
             print(f"{path.relative_to(TOP)}: {fault}", file=sys.stderr)
             failed = True
     return 1 if failed else 0
