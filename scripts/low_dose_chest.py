@@ -27,8 +27,8 @@ from python_modules import need
 need("numpy", "matplotlib")
 
 import numpy as np  # noqa: E402
-from reconstructions import (TOP, draw, in_folder, missing, parser_of, rms, tell, tool,  # noqa: E402
-                             write_json, write_mha)
+from reconstructions import (  # noqa: E402
+    TOP, draw, in_folder, missing, parser_of, rms, tell, tool, write_json, write_mha)
 
 WATER = 0.01707  # 1/mm
 WINDOW = (-1000, 500)

@@ -29,7 +29,8 @@ from python_modules import need
 need("numpy", "scipy", "h5py", "matplotlib")
 
 import numpy as np  # noqa: E402
-from reconstructions import TOP, draw, in_folder, missing, parser_of, tell, tool, write_json  # noqa: E402
+from reconstructions import (  # noqa: E402
+    TOP, draw, in_folder, missing, parser_of, tell, tool, write_json)
 
 RADII, HEIGHTS = 400, 1999
 METHODS = (

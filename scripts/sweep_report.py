@@ -30,7 +30,8 @@ from python_modules import need
 
 need("numpy", "matplotlib")
 
-from sweep_merge import Record, Refused, count_of, heading, np, read_report, verdict_lines  # noqa: E402
+from sweep_merge import (  # noqa: E402
+    Record, Refused, count_of, heading, np, read_report, verdict_lines)
 
 MARKERS = "os^vD<>PX*hp8d"
 MAX_KERNELS = 60
