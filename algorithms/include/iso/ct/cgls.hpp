@@ -41,49 +41,9 @@ class cgls {
   cgls(Exec const& exec, geometry const& g,
        projection_view<std::type_identity_t<T> const, space> const& readings, volume const& x,
        cgls_options const& options = {}, iterative_masks<T, space> const& masks = {},
-       job const& control = {})
-      : state_("iso::ct::cgls", exec, g, readings, x, masks,
-               split_views(g.num_views(), g.num_views(), block_order::sequential),
-               detail::matched(options.projector, "iso::ct::cgls")),
-        residual_(state_.new_projections("iso::ct::cgls: residual")),
-        projected_(state_.block_buffer(0)),
-        direction_(state_.new_volume("iso::ct::cgls: direction")) {
-    state_.pair.forward(0, state_.x, residual_, control);
-    state_.subtract_from_readings(0, residual_);
-    normal_ = gradient(control);
-    Kokkos::deep_copy(exec, direction_.data, state_.correction.data);
-    if (normal_ == 0) {
-      state_.refuse_unmet_rays(projected_, control);
-    }
-  }
+       job const& control = {});
 
-  iteration step(job const& control = {}) {
-    auto const& exec = state_.pair.exec();
-    std::int64_t const rays = state_.num_readings();
-    std::int64_t const voxels = state_.num_voxels();
-    T* const r = residual_.data.data();
-    state_.pair.forward(0, direction_, projected_, control);
-    state_.mask_readings(0, projected_);
-    double const curvature = squares(projected_.data.data(), rays);
-    // Where nothing is left to gain x stays.
-    double const alpha = curvature > 0 ? normal_ / curvature : 0;
-    detail::for_each_number(
-        "iso::ct::cgls: x", exec, voxels,
-        detail::combine<T>{T(alpha), direction_.data.data(), T(1), state_.x.data.data()});
-    detail::for_each_number("iso::ct::cgls: residual", exec, rays,
-                            detail::combine<T>{T(-alpha), projected_.data.data(), T(1), r});
-    double const before = normal_;
-    normal_ = gradient(control);
-    // Misfits fall but for rounding. Where they do not, rounding has cost the directions what makes
-    // them conjugate: the next one is the gradient's alone.
-    double const misfit = squares(r, rays);
-    double const beta = before > 0 && misfit <= misfit_ ? normal_ / before : 0;
-    misfit_ = misfit;
-    detail::for_each_number(
-        "iso::ct::cgls: direction", exec, voxels,
-        detail::combine<T>{T(1), state_.correction.data.data(), T(beta), direction_.data.data()});
-    return state_.told(misfit_);
-  }
+  iteration step(job const& control = {});
 
   /// Visits what the next iteration depends on, for a checkpoint: f(name, view) and
   /// f(name, number).

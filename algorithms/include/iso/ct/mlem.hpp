@@ -45,55 +45,9 @@ class mlem {
   mlem(Exec const& exec, geometry const& g,
        projection_view<std::type_identity_t<T> const, space> const& readings, volume const& x,
        mlem_options const& options = {}, iterative_masks<T, space> const& masks = {},
-       job const& control = {})
-      : state_(options.block_views == 0 ? "iso::ct::mlem (MLEM)" : "iso::ct::mlem (OSEM)", exec, g,
-               readings, x, masks,
-               split_views(g.num_views(),
-                           options.block_views == 0 ? g.num_views() : options.block_views,
-                           options.order),
-               options.projector, {.lower = 0}, true) {
-    state_.mask_voxels(state_.x);
-    if (!(detail::largest_of(exec, static_cast<T const*>(x.data.data()), state_.num_voxels()) >
-          0)) {
-      detail::for_each_number("iso::ct::mlem: ones", exec, state_.num_voxels(),
-                              detail::fill<T>{T(1), x.data.data()});
-      state_.mask_voxels(state_.x);
-    }
-    for (std::int64_t s = 0; s < state_.pair.blocks().count(); ++s) {
-      columns_.push_back(state_.new_volume("iso::ct::mlem: column weights"));
-      state_.add_column_sums(s, s + 1, columns_.back(), control);
-      state_.invert_columns(columns_.back());
-    }
-    // A block leaves what it does not see; what no block sees is zero.
-    auto const& seen = state_.correction;
-    Kokkos::deep_copy(exec, seen.data, T(0));
-    for (auto const& weights : columns_) {
-      state_.raise(seen, weights);
-    }
-    state_.refuse_unmet(
-        detail::largest_of(exec, static_cast<T const*>(seen.data.data()), state_.num_voxels()));
-    detail::for_each_number("iso::ct::mlem: seen", exec, state_.num_voxels(),
-                            detail::keep_where<T>{seen.data.data(), x.data.data()});
-  }
+       job const& control = {});
 
-  iteration step(job const& control = {}) {
-    auto const& pair = state_.pair;
-    auto const& exec = pair.exec();
-    double squares = 0;
-    for (std::int64_t s = 0; s < pair.blocks().count(); ++s) {
-      auto const p = state_.block_buffer(s);
-      T* const values = p.data.data();
-      std::int64_t const count = std::int64_t(p.data.size());
-      pair.forward(s, state_.x, p, control);
-      squares += state_.square_misfit(s, p);
-      double const most = detail::largest_of(exec, static_cast<T const*>(values), count);
-      detail::for_each_number("iso::ct::mlem: ratio", exec, count,
-                              detail::ratio<T>{state_.block_readings(s), state_.block_mask(s),
-                                               T(state_.least_part * most), values});
-      state_.multiply(s, p, columns_[std::size_t(s)], control);
-    }
-    return state_.told(squares);
-  }
+  iteration step(job const& control = {});
 
   /// Visits what the next iteration depends on, for a checkpoint: f(name, view) and
   /// f(name, number).

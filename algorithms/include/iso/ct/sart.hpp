@@ -60,54 +60,10 @@ class sart {
   sart(Exec const& exec, geometry const& g,
        projection_view<std::type_identity_t<T> const, space> const& readings, volume const& x,
        sart_options const& options = {}, iterative_masks<T, space> const& masks = {},
-       job const& control = {})
-      : options_(options),
-        state_(name_of(options), exec, g, readings, x, masks,
-               split_views(g.num_views(),
-                           options.block_views == 0 ? g.num_views() : options.block_views,
-                           options.order),
-               options.projector, options.box) {
-    ISO_VALIDATE(T(options.relaxation) > 0 && T(options.relaxation) < 2,
-                 "{}: relaxation {} (must lie in (0, 2)); use 1, or less where readings are noisy",
-                 name_of(options), options.relaxation);
-    auto const& pair = state_.pair;
-    std::int64_t const blocks = pair.blocks().count();
-    state_.make_row_weights(control);
-    residual_ =
-        blocks == 1 ? state_.block_buffer(0) : state_.new_projections("iso::ct::sart: residual");
-    std::int64_t const held = options.columns == column_sums::of_blocks ? blocks : 1;
-    for (std::int64_t c = 0; c < held; ++c) {
-      columns_.push_back(state_.new_volume("iso::ct::sart: column weights"));
-      state_.add_column_sums(c, c + 1, columns_.back(), control);
-      // A share of the scan's sum would be no bound: few views may see a voxel, and SART diverges.
-      for (std::int64_t s = 1; held != blocks && s < blocks; ++s) {
-        state_.add_column_sums(s, s + 1, state_.correction, control);
-        state_.raise(columns_.back(), state_.correction);
-      }
-      state_.invert_columns(columns_.back());
-    }
-  }
+       job const& control = {});
 
   /// Takes every block once.
-  iteration step(job const& control = {}) {
-    auto const& pair = state_.pair;
-    std::int64_t const blocks = pair.blocks().count();
-    double squares = 0;
-    for (std::int64_t s = 0; s < blocks; ++s) {
-      auto const r = pair.part(residual_, s);
-      auto const p = state_.block_buffer(s);
-      pair.forward(s, state_.x, r, control);
-      state_.subtract_from_readings(s, r);
-      if (blocks == 1) {
-        squares = state_.square_norm(r);
-      }
-      state_.weigh_rows(s, r, p);
-      state_.step(s, p, options_.relaxation, columns_[columns_.size() == 1 ? 0 : std::size_t(s)],
-                  control);
-    }
-    // Once, as the host waits for it.
-    return state_.told(blocks == 1 ? squares : state_.square_norm(residual_));
-  }
+  iteration step(job const& control = {});
 
   /// Visits what the next iteration depends on, for a checkpoint: f(name, view) and
   /// f(name, number).

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! Defines what iso/ct/total_variation.hpp declares.
+#pragma once
+
+#include <iso/ct/total_variation.hpp>
+
+namespace iso::ct {
+
+template <execution_space Exec, real T>
+total_variation<Exec, T>::total_variation(
+    Exec const& exec, geometry const& g,
+    projection_view<std::type_identity_t<T> const, space> const& readings, volume const& x,
+    total_variation_options const& options, iterative_masks<T, space> const& masks,
+    job const& control)
+    : weight_(options.weight),
+      scale_(options.gradient_scale),
+      box_(options.box),
+      ratio_((x.grid.spacing.x + x.grid.spacing.y + x.grid.spacing.z) / 3),
+      state_("iso::ct::total_variation", exec, g, readings, x, masks,
+             split_views(g.num_views(), g.num_views(), block_order::sequential),
+             detail::matched(options.projector, "iso::ct::total_variation"), options.box),
+      ray_dual_(state_.new_projections("iso::ct::total_variation: dual of rays")),
+      relaxed_projection_(state_.new_projections("iso::ct::total_variation: projection")),
+      projected_(state_.block_buffer(0)),
+      relaxed_(state_.new_volume("iso::ct::total_variation: relaxed volume")),
+      slope_(state_.new_volume("iso::ct::total_variation: slope")),
+      voxel_step_(state_.new_volume("iso::ct::total_variation: steps of voxels")),
+      duals_{state_.new_volume("iso::ct::total_variation: dual along x"),
+             state_.new_volume("iso::ct::total_variation: dual along y"),
+             state_.new_volume("iso::ct::total_variation: dual along z")},
+      bound_(state_) {
+  ISO_VALIDATE(weight_ >= 0 && is_finite(weight_),
+               "iso::ct::total_variation: weight {} (must be finite and not negative); give 0 "
+               "for least squares, more for a smoother volume",
+               weight_);
+  ISO_VALIDATE(scale_ >= 0 && is_finite(scale_),
+               "iso::ct::total_variation: gradient scale {} (must be finite and not negative); "
+               "leave it at 0 to have it chosen",
+               scale_);
+  state_.make_row_weights(control);
+  state_.add_column_sums(0, 1, voxel_step_, control);
+  double const column =
+      detail::largest_of(exec, static_cast<T const*>(voxel_step_.data.data()), state_.num_voxels());
+  double const average = detail::largest_average(state_, projected_.data.data());
+  if (scale_ == 0) {
+    scale_ = detail::default_gradient_scale(weight_, average, ratio_.side(), column);
+  }
+  box_.bound(4 * average, 1 / ratio_.side());
+  detail::for_each_number("iso::ct::total_variation: steps", exec, state_.num_voxels(),
+                          detail::voxel_steps<T>{T(6 * scale_), voxel_step_.data.data()});
+  state_.mask_voxels(voxel_step_);
+  Kokkos::deep_copy(exec, relaxed_.data, state_.x.data);
+  state_.pair.forward(0, state_.x, relaxed_projection_, control);
+}
+
+template <execution_space Exec, real T>
+iteration total_variation<Exec, T>::step(job const& control) {
+  auto const& exec = state_.pair.exec();
+  std::int64_t const rays = state_.num_readings();
+  std::int64_t const voxels = state_.num_voxels();
+  T* const x = state_.x.data.data();
+  double const c = ratio_.value();
+  detail::for_each_number("iso::ct::total_variation: x", exec, voxels,
+                          detail::primal_step<T>{voxel_step_.data.data(), T(1 / c),
+                                                 slope_.data.data(), T(box_.range().lower),
+                                                 T(box_.range().upper), relaxed_.data.data(), x});
+  box_.widen(state_, static_cast<T const*>(voxel_step_.data.data()));
+  state_.pair.forward(0, state_.x, projected_, control);
+  double const squares = state_.square_misfit(0, projected_);
+  double const variation =
+      sum_of(exec, voxels, detail::variation_term<T>{differences_of(state_.x)});
+
+  Kokkos::Array<T*, 3> const q{duals_[0].data.data(), duals_[1].data.data(), duals_[2].data.data()};
+  detail::for_each_number(
+      "iso::ct::total_variation: dual of rays", exec, rays,
+      detail::ray_dual_step<T>{state_.block_readings(0), state_.block_mask(0),
+                               state_.row_weights().data.data(), T(c), T(relaxation),
+                               projected_.data.data(), relaxed_projection_.data.data(),
+                               ray_dual_.data.data()});
+  detail::for_each_number(
+      "iso::ct::total_variation: duals", exec, voxels,
+      detail::difference_dual_step<T>{differences_of(state_.x), differences_of(relaxed_),
+                                      T(0.5 * c * scale_), T(weight_), T(relaxation), q});
+  state_.pair.adjoint(0, ray_dual_, state_.correction, onto::zero, control);
+  detail::for_each_number("iso::ct::total_variation: adjoint", exec, voxels,
+                          detail::add_difference_adjoint<T>{differences_of(state_.x), q,
+                                                            state_.correction.data.data()});
+  auto const now = told(squares, 0.5 * squares + weight_ * variation);
+  detail::for_each_number("iso::ct::total_variation: relaxation", exec, voxels,
+                          detail::approach<T>{T(relaxation), x, relaxed_.data.data()});
+  std::swap(slope_, state_.correction);
+  return now;
+}
+
+}  // namespace iso::ct
