@@ -91,7 +91,7 @@ struct math_case {
               backend::for_each_lane_group("iso::cases::math", exec, groups,
                                            math_kernel<T>{out, chosen}, {v.groups});
             },
-            least_work{2.0 * double(count) * sizeof(T), 40.0 * double(count), arithmetic_of<T>},
+            min_work{2.0 * double(count) * sizeof(T), 40.0 * double(count), arithmetic_of<T>},
             [=](std::int64_t) { return exact_function<T>(chosen, count); }};
   }
 };
@@ -148,7 +148,7 @@ struct row_case {
               backend::for_each_lane_group("iso::cases::rows", exec, rows, row_kernel<T>{out},
                                            {v.groups});
             },
-            least_work{double(rows) * sizeof(T), 2 * products, arithmetic_of<T>},
+            min_work{double(rows) * sizeof(T), 2 * products, arithmetic_of<T>},
             [=](std::int64_t) {
               return exact_sums(rows, length, [](std::int64_t row, std::int64_t n) {
                 auto const i = std::uint64_t(row * 200 + n);
@@ -186,7 +186,7 @@ struct reproducible_case {
                   Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, rows),
                   reproducible_kernel<T>{out, 1 + v.groups % 198});
             },
-            least_work{double(rows) * sizeof(T), 2 * 199.0 * double(rows), arithmetic_of<T>},
+            min_work{double(rows) * sizeof(T), 2 * 199.0 * double(rows), arithmetic_of<T>},
             [=](std::int64_t) {
               return exact_sums(
                   rows, [](std::int64_t) { return 199; },
@@ -242,7 +242,7 @@ struct vector_case {
                   Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(on, 0, count),
                   vector_kernel<T>{out});
             },
-            least_work{4.0 * double(count) * sizeof(T), 11.0 * double(count), arithmetic_of<T>},
+            min_work{4.0 * double(count) * sizeof(T), 11.0 * double(count), arithmetic_of<T>},
             [=](std::int64_t) { return exact_vectors<T>(count); }};
   }
 };
@@ -274,7 +274,7 @@ struct memory_case {
               Kokkos::deep_copy(on, target(out + 2 * each, size), staged.view());
               on.fence("iso::cases: what was copied may go");
             },
-            least_work{2 * 3.0 * double(each) * sizeof(T), 0},
+            min_work{2 * 3.0 * double(each) * sizeof(T), 0},
             [=](std::int64_t) {
               std::vector<double> exact(std::size_t(3 * each), 0);
               for (std::int64_t i = 0; i < each; ++i) {

@@ -81,20 +81,19 @@ struct density_case {
     dose::staged_density_table<space> const table(exec, what.table);
     auto const with = *this;
     std::int64_t const size = what.voxels.size();
-    return {
-        size,
-        [=](Exec const& on, variant const&, T* out) {
-          dose::density_from_hounsfield<Exec, T>(on, table, hu,
-                                                 wrap_volume<space>(out, with.what.voxels));
-        },
-        least_work{2 * double(sizeof(T)) * double(size), 2 * double(size), arithmetic_of<double>},
-        [=](std::int64_t) {
-          std::vector<double> all;
-          for (std::size_t n = 0; n < std::size_t(size); ++n) {
-            all.push_back(with.what.density_of(double(scanned::hounsfield_at<T>(n))));
-          }
-          return all;
-        }};
+    return {size,
+            [=](Exec const& on, variant const&, T* out) {
+              dose::density_from_hounsfield<Exec, T>(on, table, hu,
+                                                     wrap_volume<space>(out, with.what.voxels));
+            },
+            min_work{2 * double(sizeof(T)) * double(size), 2 * double(size), arithmetic_of<double>},
+            [=](std::int64_t) {
+              std::vector<double> all;
+              for (std::size_t n = 0; n < std::size_t(size); ++n) {
+                all.push_back(with.what.density_of(double(scanned::hounsfield_at<T>(n))));
+              }
+              return all;
+            }};
   }
 };
 
@@ -121,7 +120,7 @@ struct density_report_case {
               tell(report.absurd);
               put_at(on, out, numbers);
             },
-            least_work{double(sizeof(T)) * double(size), 0, arithmetic_of<T>},
+            min_work{double(sizeof(T)) * double(size), 0, arithmetic_of<T>},
             [what = what](std::int64_t) { return what.template faults<T>(); }};
   }
 };

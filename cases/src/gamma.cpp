@@ -57,8 +57,7 @@ struct summary_case {
               }
               put_at(on, out, numbers);
             },
-            least_work{double(sizeof(T) + 1) * double(values.size()), 0, arithmetic_of<T>},
-            nullptr};
+            min_work{double(sizeof(T) + 1) * double(values.size()), 0, arithmetic_of<T>}, nullptr};
   }
 };
 

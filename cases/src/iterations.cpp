@@ -32,7 +32,7 @@ struct noise_case {
               projection_view<T const, space> const b = pixels;
               put_at(on, out, std::vector<T>{T(ct::noise_of_counts<Exec, T>(on, b, with.photons))});
             },
-            least_work{count * sizeof(T), 20 * count, arithmetic::fp64},
+            min_work{count * sizeof(T), 20 * count, arithmetic::fp64},
             [=](std::int64_t) {
               long double sum = 0;
               for (T const b : fetch(exec, pixels.data)) {

@@ -52,7 +52,7 @@ struct geometry_case {
                   view_reader<T>{staged.views().data(), out});
               on.fence("iso::cases: the views may go");
             },
-            least_work{12 * double(views) * (sizeof(double) + sizeof(T)), 0},
+            min_work{12 * double(views) * (sizeof(double) + sizeof(T)), 0},
             [closed](std::int64_t) { return closed(); }};
   }
 };
@@ -95,7 +95,7 @@ struct seen_case {
                   "iso::cases::seen", flat_range(on, count),
                   seen_kernel<T>{staged.host().kind(), staged.views().data(), box, out});
             },
-            least_work{3 * double(count) * sizeof(T), 20 * double(count)},
+            min_work{3 * double(count) * sizeof(T), 20 * double(count)},
             [=, g = scan](std::int64_t) { return exact(g, box); }};
   }
 

@@ -110,7 +110,7 @@ struct sort_case {
                   Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(on, 0, num_rays),
                   as_numbers<T>{permutation.data(), out});
             },
-            least_work{bytes, 0}};
+            min_work{bytes, 0}};
   }
 };
 

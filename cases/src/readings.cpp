@@ -65,8 +65,8 @@ struct readings_case {
               ct::find_dead_pixels<Exec, T>(on, dark, flat, dead);
               ct::replace_dead_pixels<Exec, T>(on, p, dead);
             },
-            least_work{2.0 * double(scan_views * scan_image) * sizeof(T),
-                       25.0 * double(scan_views * scan_image), arithmetic_of<T>},
+            min_work{2.0 * double(scan_views * scan_image) * sizeof(T),
+                     25.0 * double(scan_views * scan_image), arithmetic_of<T>},
             [](std::int64_t) {
               std::vector<double> exact;
               for (std::int64_t i = 0; i < scan_views * scan_image; ++i) {
@@ -118,8 +118,8 @@ struct centre_case {
               Kokkos::View<T const*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(found, 2));
           on.fence("iso::cases: what was copied may go");
         },
-        least_work{double((scan_views + 1) * scan_image) * sizeof(T),
-                   2.0 * double(scan_views * scan_image)},
+        min_work{double((scan_views + 1) * scan_image) * sizeof(T),
+                 2.0 * double(scan_views * scan_image)},
         [](std::int64_t) {
           std::vector<double> exact;
           for (std::int64_t i = 0; i < scan_image; ++i) {
@@ -155,7 +155,7 @@ struct poisson_case {
                   on, Kokkos::View<T const*, space>(means.data.data(), std::size_t(scan_image)),
                   target(out, std::size_t(scan_image)), {11, 5, 2});
             },
-            least_work{2.0 * double(scan_image) * sizeof(T), 0}, nullptr};
+            min_work{2.0 * double(scan_image) * sizeof(T), 0}, nullptr};
   }
 };
 
@@ -174,7 +174,7 @@ struct detector_case {
               synthetic::detector_readings<Exec, T>(
                   on, d, 3, p, wrap_projections<space>(out, scan_views, scan_u, scan_v));
             },
-            least_work{2.0 * double(scan_views * scan_image) * sizeof(T), 0}, nullptr};
+            min_work{2.0 * double(scan_views * scan_image) * sizeof(T), 0}, nullptr};
   }
 };
 

@@ -123,7 +123,7 @@ struct level {
   char const* name;
   double rate;
 };
-level level_of(least_work const& least, ceilings::rates const& most, cache_sizes const& caches) {
+level level_of(min_work const& least, ceilings::rates const& most, cache_sizes const& caches) {
   double const set = least.working_set;
   if (set > 0 && set <= caches.l1 && most.l1 > 0) {
     return {"l1", most.l1};
@@ -144,7 +144,7 @@ level level_of(least_work const& least, ceilings::rates const& most, cache_sizes
 
 }  // namespace
 
-std::vector<bound> bounds_of(least_work const& least, ceilings::rates const& most,
+std::vector<bound> bounds_of(min_work const& least, ceilings::rates const& most,
                              cache_sizes const& caches) {
   bool const is_single = least.unit == arithmetic::fp32;
   std::vector<bound> all;
@@ -160,7 +160,7 @@ std::vector<bound> bounds_of(least_work const& least, ceilings::rates const& mos
   return all;
 }
 
-bound bound_of(least_work const& least, ceilings::rates const& most, cache_sizes const& caches) {
+bound bound_of(min_work const& least, ceilings::rates const& most, cache_sizes const& caches) {
   bound largest;
   for (auto const& one : bounds_of(least, most, caches)) {
     largest = one.seconds > largest.seconds ? one : largest;

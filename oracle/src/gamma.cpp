@@ -86,12 +86,12 @@ struct cell_search {
   [[nodiscard]] double least() const {
     double best = std::numeric_limits<double>::infinity();
     for (std::size_t axis = 0; axis < 3; ++axis) {
-      best = std::min(best, least_of_plane(axis));
+      best = std::min(best, min_of_plane(axis));
     }
     return best;
   }
   /// Samples the two other coordinates; the grid about the best shrinks to two thirds at a time.
-  [[nodiscard]] double least_of_plane(std::size_t axis) const {
+  [[nodiscard]] double min_of_plane(std::size_t axis) const {
     std::size_t const a = (axis + 1) % 3;
     std::size_t const b = (axis + 2) % 3;
     double best = std::numeric_limits<double>::infinity();

@@ -202,7 +202,7 @@ struct strategy_case {
         which(what) {}
 
   [[nodiscard]] double updates() const { return double(volume.size()) * double(scan.num_views()); }
-  [[nodiscard]] least_work work() const {
+  [[nodiscard]] min_work work() const {
     return {(double(num_pixels(scan)) + double(volume.size())) * sizeof(float),
             13 * updates() + 12 * updates() / double(volume.extent[2]), arithmetic::fp32};
   }

@@ -139,7 +139,7 @@ void measure(benchmark::State& state, bundle kind, sorting how, ray::traversal m
   }
   // Each voxel that a ray crosses is an fma, and a value read of the second cache.
   work.bytes = 0;
-  double const share = least_seconds(work, ceilings_of(exec)) / time;
+  double const share = min_seconds(work, ceilings_of(exec)) / time;
   work.bytes = work.cache_bytes;
   set_counters(state, exec, time, work, run.error());
   state.counters["share_of_ceiling"] = share;

@@ -100,7 +100,7 @@ void measure_product(benchmark::State& state, Exec const& exec, product_facts co
                      F const& ours, rival const& other, Error const& error) {
   double const seconds = time_in_turn(state, exec, ours, other);
   distance const off = error();
-  least_work const work{facts.bytes, product_flops(facts.nonzeros, facts.vectors)};
+  min_work const work{facts.bytes, product_flops(facts.nonzeros, facts.vectors)};
   state.counters["nonzeros"] = facts.nonzeros;
   state.counters["vectors"] = facts.vectors;
   state.counters["bytes_per_nonzero"] = work.bytes / facts.nonzeros;

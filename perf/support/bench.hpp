@@ -44,12 +44,12 @@ ceilings::rates const& ceilings_of(Exec const& exec) {
 /// takes `seconds` (1: as fast as the machine's memory and fma are), `error` against the reference
 /// that the benchmark names. What a cache gives is not counted.
 template <execution_space Exec>
-void set_counters(benchmark::State& state, Exec const& exec, double seconds, cases::least_work work,
+void set_counters(benchmark::State& state, Exec const& exec, double seconds, cases::min_work work,
                   double error) {
   work.cache_bytes = 0;
   state.counters["bytes"] = work.bytes;
   state.counters["flops"] = work.flops;
-  state.counters["share_of_ceiling"] = cases::least_seconds(work, ceilings_of(exec)) / seconds;
+  state.counters["share_of_ceiling"] = cases::min_seconds(work, ceilings_of(exec)) / seconds;
   state.counters["error"] = error;
   state.SetBytesProcessed(std::int64_t(work.bytes) * state.iterations());
 }

@@ -61,7 +61,7 @@ files::sweep_point point(std::int64_t size) {
   p.bytes = 1e6;
   p.flops = 1e7;
   p.bound = "fp32";
-  p.least_seconds = 1e-3;
+  p.min_seconds = 1e-3;
   p.error = 1e-7;
   p.hash = "00000000deadbeef";
   return p;

@@ -45,7 +45,7 @@ TEST_CASE("a loop over memory is held against the level that its arrays fit") {
   iso::ceilings::rates most;
   most.read = 1;
   most.l2 = 3;
-  cases::least_work work;
+  cases::min_work work;
   work.bytes = 1024;
   CHECK(std::string(cases::bound_of(work, most, host).name) == "read");
 }

@@ -611,12 +611,12 @@ TEST_CASE("back_project: no voxel gets more rays or weight of a view than its wo
             }
           }
         }
-        double const most_rays = *std::max_element(rays.begin(), rays.end());
-        double const most_weight = *std::max_element(weights.begin(), weights.end());
-        CHECK(most_rays <= bound.rays);
-        CHECK(most_weight <= bound.weights * (1 + 1e-6));
+        double const max_rays = *std::max_element(rays.begin(), rays.end());
+        double const max_weight = *std::max_element(weights.begin(), weights.end());
+        CHECK(max_rays <= bound.rays);
+        CHECK(max_weight <= bound.weights * (1 + 1e-6));
         ++views;
-        near += bound.rays <= 4 * most_rays ? 1 : 0;
+        near += bound.rays <= 4 * max_rays ? 1 : 0;
       }
     }
   }

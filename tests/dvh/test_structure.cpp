@@ -229,7 +229,7 @@ TEST_CASE("voxel_fractions: unequal spacing and missing slices") {
   }
   structure_report report;
   auto const all = voxel_fractions(s, box, {}, &report);
-  CHECK(report.least_spacing == 0.5);
+  CHECK(report.min_spacing == 0.5);
   CHECK(report.largest_spacing == 3);
   REQUIRE(report.missing_slices.size() == 1);
   CHECK(report.missing_slices[0] == std::pair(3.5, 6.5));

@@ -222,7 +222,7 @@ TEST_CASE(
           least = f < least ? f : least;
         }
         for (auto const what : {likely::minimum, likely::nothing}) {
-          least_found best{
+          min_found best{
               1e9, {{number(-1, 2), number(-1, 2), number(-1, 2)}}, steep * number(-1, 1)};
           search.lower(top, what, best);
           REQUIRE(std::isfinite(best.squared));

@@ -49,17 +49,17 @@ inline int min_exponent(long double x, int from) {
 template <class Value>
 double reproducible_origin(std::vector<item> const& row, std::vector<double> const& x,
                            std::int64_t k, std::int64_t vectors) {
-  long double most_a = 0;
-  long double most_x = 0x1p-1000L;
+  long double max_a = 0;
+  long double max_x = 0x1p-1000L;
   for (auto const& e : row) {
-    most_a = std::max(most_a, std::abs(static_cast<long double>(double(Value(e.value)))));
+    max_a = std::max(max_a, std::abs(static_cast<long double>(double(Value(e.value)))));
   }
   for (std::size_t i = std::size_t(k); i < x.size(); i += std::size_t(vectors)) {
-    most_x = std::max(most_x, std::abs(static_cast<long double>(x[i])));
+    max_x = std::max(max_x, std::abs(static_cast<long double>(x[i])));
   }
   auto const n = static_cast<long double>(row.size());
-  long double const bound = most_a * std::max(2 * std::min(n, 64.0L), n / 2) * (1 + 0x1p-20L);
-  return std::ldexp(1.5, std::max(-900, min_exponent(bound, -1200) + min_exponent(most_x, -1000)));
+  long double const bound = max_a * std::max(2 * std::min(n, 64.0L), n / 2) * (1 + 0x1p-20L);
+  return std::ldexp(1.5, std::max(-900, min_exponent(bound, -1200) + min_exponent(max_x, -1000)));
 }
 
 /// Reproducible: each product rounded alone, from the end to the start.
@@ -136,22 +136,22 @@ TEST_CASE_TEMPLATE("spmv: errors stay below the bounds that are stated", Value, 
   auto const a = csr<Value, std::int32_t>(exec, m);
   auto const ordered = product(exec, a, x, {.sum = summation::ordered});
   auto const free = product(exec, a, x, {.sum = summation::reproducible});
-  double most_x = 0;
+  double max_x = 0;
   for (double const v : x) {
-    most_x = std::max(most_x, std::abs(v));
+    max_x = std::max(max_x, std::abs(v));
   }
   double const eps = std::numeric_limits<double>::epsilon();
   auto const [sums, sizes] = exact_sums<Value>(m, x);
   for (std::size_t r = 0; r < m.rows.size(); ++r) {
-    double most_a = 0;
+    double max_a = 0;
     for (auto const& e : m.rows[r]) {
-      most_a = std::max(most_a, std::abs(double(Value(e.value))));
+      max_a = std::max(max_a, std::abs(double(Value(e.value))));
     }
     auto const n = double(m.rows[r].size());
     REQUIRE(double(std::abs(ordered[r] - sums[r])) <=
             (std::ceil(n / 32) + 5) * eps / 2 * double(sizes[r]));
     REQUIRE(double(std::abs(free[r] - sums[r])) <=
-            n * (std::max(4 * std::min(n, 64.0), n) + 1) * eps * (1 + 0x1p-20) * most_a * most_x);
+            n * (std::max(4 * std::min(n, 64.0), n) + 1) * eps * (1 + 0x1p-20) * max_a * max_x);
   }
 }
 

@@ -34,8 +34,8 @@ void validate_options(back_project_options const& options, geometry const& g, st
                "iso::ct::back_project: oversampling {} with a Joseph projector (only the exact "
                "methods oversample); leave it at 1",
                options.oversampling);
-  std::int64_t const most_pixels = (std::int64_t(1) << 31) - 64;
-  ISO_VALIDATE(g.num_v() < most_pixels && g.num_u() < most_pixels / g.num_v(),
+  std::int64_t const max_detector_pixels = (std::int64_t(1) << 31) - 64;
+  ISO_VALIDATE(g.num_v() < max_detector_pixels && g.num_u() < max_detector_pixels / g.num_v(),
                "iso::ct::back_project: a detector of {} x {} pixels (must be below 2^31); bin or "
                "crop the detector",
                g.num_u(), g.num_v());

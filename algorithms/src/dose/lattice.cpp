@@ -160,7 +160,7 @@ void make_exact(lattice_plane<double>* planes, lattice_path const& l, double& of
 }
 
 /// A bound of what a tilt multiplies a term by.
-double most_of(cone_tilt const& tilt, std::size_t term) {
+double max_of(cone_tilt const& tilt, std::size_t term) {
   int const parts = 64;
   double const step = (tilt.most - tilt.least) / parts;
   double const furthest = std::max(tilt.most, -tilt.least);
@@ -281,7 +281,7 @@ lattice_tables make_lattice(iso::grid const& region, lattice_layout const& layou
           for (std::size_t p = 0; p < tilt_degree; ++p) {
             of_cone.tilt.coefficients[p][c] = tilts[cone].coefficients[c][p];
           }
-          gives += std::fabs(energy) * most_of(tilts[cone], c);
+          gives += std::fabs(energy) * max_of(tilts[cone], c);
         }
         of_cone.tilt.least = tilts[cone].least;
         of_cone.tilt.most = tilts[cone].most;

@@ -213,7 +213,7 @@ void join_planes(contour_stack& stack, double slice_thickness) {
   double usual = slice_thickness;
   if (!distances.empty()) {
     usual = median_of(distances);
-    report.least_spacing = *std::min_element(distances.begin(), distances.end());
+    report.min_spacing = *std::min_element(distances.begin(), distances.end());
     report.largest_spacing = *std::max_element(distances.begin(), distances.end());
   } else if (!(usual > 0)) {
     for (std::size_t n = 1; n < planes.size(); ++n) {

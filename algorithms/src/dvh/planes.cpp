@@ -15,7 +15,7 @@ namespace {
 double plane_slack(double extent) { return std::max(0.01, 1e-6 * extent); }
 
 /// Of the square of a contour's extent: less is taken for none.
-constexpr double least_area = 1e-12;
+constexpr double min_area = 1e-12;
 
 /// Names a structure in messages.
 struct named {
@@ -103,7 +103,7 @@ bool has_area(polygon const& p) {
   for (auto const& at : p) {
     extent = std::max({extent, std::fabs(at.x - p[0].x), std::fabs(at.y - p[0].y)});
   }
-  return std::fabs(signed_area(p)) > least_area * extent * extent;
+  return std::fabs(signed_area(p)) > min_area * extent * extent;
 }
 
 contour_plane plane_of(std::vector<polygon> const& all, double z, named const& who) {

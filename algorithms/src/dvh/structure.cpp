@@ -20,16 +20,16 @@ namespace {
 
 constexpr int cap_steps = 8;             // straight parts of a rounded cap
 constexpr double area_rounding = 1e-6;   // of a pixel
-constexpr double least_outside = 1e-9;   // of the volume: rounding
+constexpr double min_outside = 1e-9;     // of the volume: rounding
 constexpr double share_rounding = 1e-9;  // of a voxel
 // A structure's voxels, unless it is told otherwise. What is misplaced on the surface goes with the
 // square of voxels' number along the extent.
 constexpr double largest_voxel = 1;  // mm
-constexpr double least_voxels = 45;  // along an axis
-constexpr double most_parts = 64;    // of a cell along an axis
+constexpr double min_voxels = 45;    // along an axis
+constexpr double max_parts = 64;     // of a cell along an axis
 constexpr char const* axis_names[] = {"x", "y", "z"};
 // So many voxels at most, where axes want different numbers of parts.
-constexpr std::int64_t most_divided_voxels = std::int64_t(1) << 24;
+constexpr std::int64_t max_divided_voxels = std::int64_t(1) << 24;
 
 using regions = std::vector<plane_region const*>;
 
@@ -257,7 +257,7 @@ void finish_shares(std::vector<double>& sums, double outside, grid const& g,
   double const pixel = g.spacing.x * g.spacing.y;
   report.volume = inside * pixel * g.spacing.z;
   report.outside = std::max(outside, 0.0) * pixel;
-  report.outside = report.outside > least_outside * report.volume ? report.outside : 0.0;
+  report.outside = report.outside > min_outside * report.volume ? report.outside : 0.0;
 }
 
 using host = Kokkos::DefaultHostExecutionSpace;
@@ -394,7 +394,7 @@ std::vector<double> voxel_fractions(structure const& s, grid const& g,
   std::vector<double> outside(std::size_t(g.extent[0]) + 2);
   // A band of rows a thread: what a row adds up, and in which order, does not depend on bands. A
   // rounded cap measures the whole of its contour.
-  std::int64_t const most_bands =
+  std::int64_t const max_bands =
       options.caps == end_cap::rounded ? 1 : std::min(detail::threads_of_host(), g.extent[0]);
   auto const add_bands = [&](std::int64_t bands) {
     detail::for_each_on_host(bands, [&](std::int64_t band) {
@@ -413,10 +413,10 @@ std::vector<double> voxel_fractions(structure const& s, grid const& g,
     });
   };
   try {
-    add_bands(most_bands);
+    add_bands(max_bands);
   } catch (invalid_argument const&) {
     // Of several faults the first plane's is told, however many threads there are.
-    if (most_bands > 1) {
+    if (max_bands > 1) {
       add_bands(1);
     }
     throw;
@@ -467,20 +467,20 @@ grid structure_grid(structure const& s, grid const& dose, structure_options cons
   if (subdivision > 0) {
     return detail::divided_grid(s.name, box, dose, double(subdivision), function);
   }
-  double least = detail::most_parts;
+  double least = detail::max_parts;
   double most = 1;
   for (int axis = 0; axis < 3; ++axis) {
     double const target =
-        std::min(detail::largest_voxel, (box.high[axis] - box.low[axis]) / detail::least_voxels);
+        std::min(detail::largest_voxel, (box.high[axis] - box.low[axis]) / detail::min_voxels);
     double const parts =
-        std::clamp(std::ceil(dose.spacing[axis] / target - 1e-9), 1.0, detail::most_parts);
+        std::clamp(std::ceil(dose.spacing[axis] / target - 1e-9), 1.0, detail::max_parts);
     least = std::min(least, parts);
     most = std::max(most, parts);
   }
   // One number for all axes: only then do parts' tetrahedra lie in the cell's.
   for (double parts = most;; --parts) {
     grid const g = detail::divided_grid(s.name, box, dose, parts, function);
-    if (parts <= least || g.size() <= detail::most_divided_voxels) {
+    if (parts <= least || g.size() <= detail::max_divided_voxels) {
       return g;
     }
   }

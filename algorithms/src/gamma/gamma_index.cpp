@@ -14,9 +14,9 @@ namespace {
 
 constexpr std::int64_t max_criteria = 64;
 constexpr std::int64_t max_offsets = std::int64_t(1) << 24;
-constexpr double max_spacings = 1e6;       // of a distance, and their inverse
-constexpr double least_difference = 1e-8;  // of the largest dose
-constexpr double least_dose = 1e-290;      // of a difference
+constexpr double max_spacings = 1e6;     // of a distance, and their inverse
+constexpr double min_difference = 1e-8;  // of the largest dose
+constexpr double min_dose = 1e-290;      // of a difference
 constexpr double largest_dose = 1e300;
 // Of squared distances that are out of reach: kernels, which round otherwise, find them too far.
 constexpr double margin = 1 + 1e-12;
@@ -30,7 +30,7 @@ double snap_of(iso::grid const& reference, iso::grid const& evaluated, int axis)
                             ((std::fabs(evaluated.origin[axis]) + end) / spacing));
 }
 
-double least_spacing(iso::grid const& g) {
+double min_spacing(iso::grid const& g) {
   return std::min({g.spacing[0], g.spacing[1], g.spacing[2]});
 }
 
@@ -65,7 +65,7 @@ axis_reach reach_along(iso::grid const& evaluated, std::vector<axis_place> const
   }
   bool const cells = options.between != interpolation::grid_points && last > 0;
   double const spacing = evaluated.spacing[axis];
-  double const unit = least_spacing(evaluated);
+  double const unit = min_spacing(evaluated);
   axis_reach found{0, {}};
   double const spacings = std::min(reach / spacing, double(max_offsets)) + 2;
   std::int64_t const end = std::min(last, std::int64_t(high + spacings));
@@ -189,19 +189,19 @@ void validate_differences(std::vector<criterion> const& criteria, gamma_options 
   for (auto const& c : criteria) {
     double const difference = c.dose_difference * dose;
     bool const is_local = options.normalise == normalisation::local;
-    ISO_VALIDATE(difference >= least_difference * largest_size || !is_local,
+    ISO_VALIDATE(difference >= min_difference * largest_size || !is_local,
                  "iso::gamma::gamma_plan: a dose difference of {} where doses go up to {} (must be "
                  "at least {} of that; it is a fraction of the least reference dose compared, and "
                  "points without dose have no local gamma); raise the cut-off",
-                 difference, largest_size, least_difference);
-    ISO_VALIDATE(difference >= least_difference * largest_size,
+                 difference, largest_size, min_difference);
+    ISO_VALIDATE(difference >= min_difference * largest_size,
                  "iso::gamma::gamma_plan: a dose difference of {} where doses go up to {} (must be "
                  "at least {} of that); give a larger difference",
-                 difference, largest_size, least_difference);
-    ISO_VALIDATE(difference >= least_dose,
+                 difference, largest_size, min_difference);
+    ISO_VALIDATE(difference >= min_dose,
                  "iso::gamma::gamma_plan: a dose difference of {} (must be at least {}); scale "
                  "both doses to another unit",
-                 difference, least_dose);
+                 difference, min_dose);
   }
 }
 
@@ -242,7 +242,7 @@ std::vector<site_offset> offsets_of(iso::grid const& evaluated,
       "largest distance is {} mm, at most {} cells can be searched); lower one of the two",
       count, options.max_gamma, reach, max_offsets);
   // In spacings, whatever the criteria are: the order is that of each of them alone.
-  double const unit = least_spacing(evaluated);
+  double const unit = min_spacing(evaluated);
   std::vector<site_offset> offsets;
   for (std::size_t i = 0; i < along[0].squared.size(); ++i) {
     for (std::size_t j = 0; j < along[1].squared.size(); ++j) {
@@ -265,7 +265,7 @@ std::vector<site_offset> offsets_of(iso::grid const& evaluated,
 
 std::vector<criterion_terms> terms_of(iso::grid const& evaluated,
                                       std::vector<criterion> const& criteria, double dose) {
-  double const unit = least_spacing(evaluated);
+  double const unit = min_spacing(evaluated);
   std::vector<criterion_terms> all;
   for (auto const& c : criteria) {
     criterion_terms t{};

@@ -51,7 +51,7 @@ void polynomial_by_hand(float* x, std::int64_t count) {
 #endif
 
 template <class Run>
-double least_seconds(Run const& run) {
+double min_seconds(Run const& run) {
   double least = std::numeric_limits<double>::max();
   for (int repeat = 0; repeat < 7; ++repeat) {
     std::clock_t const begin = std::clock();
@@ -79,16 +79,16 @@ times measured() {
   iso::workspace<memory> const scratch(
       iso::ct::forward_project_bytes_needed<float>(exec_space(), scan, cube.grid));
   return {
-      least_seconds([&] {
+      min_seconds([&] {
         iso::backend::for_each_lane_group("polynomial", exec, groups, speed::polynomial{x.data()});
         exec.fence();
       }),
-      least_seconds([&] {
+      min_seconds([&] {
         iso::ct::forward_project(exec, staged, input, seen, scratch);
         exec.fence();
       }),
 #ifdef __AVX2__
-      least_seconds([&] { polynomial_by_hand(x.data(), 32 * groups); })
+      min_seconds([&] { polynomial_by_hand(x.data(), 32 * groups); })
 #else
       std::numeric_limits<double>::max()
 #endif

@@ -70,7 +70,7 @@ struct structure_report {
   std::int64_t contours = 0;
   std::int64_t holes = 0;      ///< contours that bound a hole from outside
   std::int64_t parts = 0;      ///< that no contours join
-  double least_spacing = 0;    ///< mm, between joined planes; 0 where none are
+  double min_spacing = 0;      ///< mm, between joined planes; 0 where none are
   double largest_spacing = 0;  ///< mm
   /// Pairs of joined planes (mm) that are farther apart than 1.5 times the median spacing of their
   /// part. The shape goes on between them.

@@ -10,8 +10,8 @@ namespace iso::cli {
 namespace {
 
 constexpr double largest_picture =
-    2048;                               // pixels along an axis, unless a voxel needs more than one
-constexpr double least_picture = 1200;  // of the three slices' width
+    2048;                             // pixels along an axis, unless a voxel needs more than one
+constexpr double min_picture = 1200;  // of the three slices' width
 
 }  // namespace
 
@@ -36,8 +36,8 @@ picture_slices slices_through(files::host_volume const& volume,
   // part of it where that would be a stamp.
   double const voxel = *std::min_element(volume.spacing.begin(), volume.spacing.end());
   double const most = *std::max_element(length.begin(), length.end());
-  double const least_parts = std::ceil(least_picture * voxel / (2 * length[0] + length[1]));
-  double const parts = std::min(least_parts, std::floor(largest_picture * voxel / most));
+  double const min_parts = std::ceil(min_picture * voxel / (2 * length[0] + length[1]));
+  double const parts = std::min(min_parts, std::floor(largest_picture * voxel / most));
   double const side = parts >= 1 ? voxel / parts : most / largest_picture;
   std::array<std::int64_t, 3> pixels{};
   for (std::size_t a = 0; a < 3; ++a) {

@@ -113,7 +113,7 @@ void print_medians(jobs::sweep_summary const& summary) {
     for (auto const* const p : points) {
       for (double const one : p->seconds) {
         seconds.push_back(one);
-        shares.push_back(p->least_seconds / one);
+        shares.push_back(p->min_seconds / one);
       }
     }
     double const middle = files::median(seconds);

@@ -75,7 +75,7 @@ json to_json(sweep_point const& p) {
   line["median_seconds"] = rounded(median(p.seconds));
   line["lower_quartile"] = rounded(quantile(p.seconds, 0.25));
   line["upper_quartile"] = rounded(quantile(p.seconds, 0.75));
-  line["share_of_ceiling"] = rounded(p.least_seconds / median(p.seconds));
+  line["share_of_ceiling"] = rounded(p.min_seconds / median(p.seconds));
   line["bound"] = p.bound;
   json shares = json::object();
   for (auto const& [ceiling, least] : p.seconds_at) {
@@ -85,7 +85,7 @@ json to_json(sweep_point const& p) {
   line["bytes"] = p.bytes;
   line["cache_bytes"] = p.cache_bytes;
   line["flops"] = p.flops;
-  line["least_seconds"] = rounded(p.least_seconds);
+  line["least_seconds"] = rounded(p.min_seconds);
   line["waited"] = rounded(p.waited);
   line["disturbed"] = p.disturbed();
   line["error"] = p.error ? json(*p.error) : json(nullptr);

@@ -249,12 +249,12 @@ void iterate_scan(Exec const& exec, iterative_request const& request, ct::geomet
                request.method);
   method const by = known->second;
   check_options(request, by);
-  double const least_gap = sizeof(T) == 4 ? 1e-5 : 0;
+  double const min_gap = sizeof(T) == 4 ? 1e-5 : 0;
   double const gap = request.stop_gap.value_or(1e-3);
-  ISO_VALIDATE(gap == 0 || gap >= least_gap,
+  ISO_VALIDATE(gap == 0 || gap >= min_gap,
                "iso reconstruct: --stop-gap {} in float (a gap is off by about {} there); give "
                "--precision double",
-               gap, least_gap);
+               gap, min_gap);
   auto const named = [](std::optional<std::string> const& given, char const* what,
                         std::string const& first, std::string const& second) {
     auto const name = given.value_or(first);

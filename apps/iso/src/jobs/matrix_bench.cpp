@@ -149,7 +149,7 @@ class bench {
     row.flops = work.flops;
     row.bytes_per_entry =
         double(sparse::shape_of(a).bytes) / double(std::max<std::int64_t>(1, a.num_entries()));
-    row.share_of_ceiling = 1e3 * least_seconds(work, most_) / row.time_ms;
+    row.share_of_ceiling = 1e3 * min_seconds(work, most_) / row.time_ms;
     auto const all = product.values();
     std::vector<T> y;  // of the first vector
     for (std::size_t i = 0; i < all.size(); i += std::size_t(count)) {

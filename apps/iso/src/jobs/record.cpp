@@ -47,12 +47,12 @@ ceilings_of_backends measure_ceilings(std::vector<backend_facts>& machine, obser
   return measured;
 }
 
-void add_time(record& result, double seconds, std::optional<least_work> const& least,
+void add_time(record& result, double seconds, std::optional<min_work> const& least,
               ceilings::rates const& most) {
   double const ms = 1e3 * seconds;
   result.time_ms = std::min(result.time_ms.value_or(ms), ms);
   if (least && *result.time_ms > 0) {
-    result.share_of_ceiling = 1e3 * least_seconds(*least, most) / *result.time_ms;
+    result.share_of_ceiling = 1e3 * min_seconds(*least, most) / *result.time_ms;
   }
 }
 

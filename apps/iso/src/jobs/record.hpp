@@ -39,7 +39,7 @@ record new_record(std::string const& operation, std::string const& backend) {
 }
 
 /// Keeps the shortest time, and its share of the ceilings.
-void add_time(record& result, double seconds, std::optional<least_work> const& least,
+void add_time(record& result, double seconds, std::optional<min_work> const& least,
               ceilings::rates const& most);
 
 /// Keeps the first values that it is given, whose bits all others must have.

@@ -250,7 +250,7 @@ class measurement {
     point.cache_bytes = ready.work.cache_bytes;
     point.flops = ready.work.flops;
     point.bound = bound.name;
-    point.least_seconds = bound.seconds;
+    point.min_seconds = bound.seconds;
     for (auto const& one : cases::bounds_of(ready.work, most.rates, most.caches)) {
       point.seconds_at[one.name] = one.seconds;
     }

@@ -147,7 +147,7 @@ struct sphere_case {
               put_at(on, out, all);
             },
             // Shares and the part of the dose around them, once each.
-            least_work{double(sizeof(T)) * 1.125 * double(cells().size()), 0, arithmetic_of<T>},
+            min_work{double(sizeof(T)) * 1.125 * double(cells().size()), 0, arithmetic_of<T>},
             [with](std::int64_t) { return with.exact(); }};
   }
 

@@ -54,7 +54,7 @@ struct prepared {
   std::int64_t size = 0;  ///< numbers that a run writes
   /// Enqueues the operation. Integers of magnitude up to 2^24 may be written as T.
   std::function<void(Exec const&, variant const&, T* out)> run;
-  std::optional<least_work> least = {};  ///< empty: has no model
+  std::optional<min_work> least = {};  ///< empty: has no model
   /// Gives the exact value of about as many elements as asked for; NaN for the others, and where
   /// rounding may decide. Empty: arrays or counts come out, right or wrong.
   std::function<std::vector<double>(std::int64_t count)> exact = nullptr;
@@ -82,7 +82,7 @@ class measurable {
   /// Enqueues one call.
   void operator()(variant const& how = {}) const { what_.run(exec_, how, out_.data()); }
 
-  [[nodiscard]] least_work work() const { return what_.least.value_or(least_work{}); }
+  [[nodiscard]] min_work work() const { return what_.least.value_or(min_work{}); }
   [[nodiscard]] array const& result() const { return out_; }
   /// Returns what the last call left; waits.
   [[nodiscard]] std::vector<T> values() const { return fetch(exec_, out_); }

@@ -35,7 +35,7 @@ device_rays<T, Exec> load_rays(Exec const& exec, std::vector<ray::ray<T>> const&
 
 /// Returns the model of paths, counted from at least 8192 of the rays.
 template <class T>
-least_work paths_through(std::vector<ray::ray<T>> const& rays, grid const& box) {
+min_work paths_through(std::vector<ray::ray<T>> const& rays, grid const& box) {
   auto const count = std::int64_t(rays.size());
   return path_work<T>(double(count), double(box.size()),
                       voxels_crossed(rays.data(), count, box, stride_for(count, 8192)));

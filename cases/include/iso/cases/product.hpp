@@ -168,9 +168,7 @@ class matrix_product {
   }
 
   [[nodiscard]] std::int64_t size() const { return shape_.num_rows * form_.vectors; }  ///< of y
-  [[nodiscard]] least_work work() const {
-    return product_work<T>(shape_, form_.vectors, form_.beta);
-  }
+  [[nodiscard]] min_work work() const { return product_work<T>(shape_, form_.vectors, form_.beta); }
   [[nodiscard]] Matrix const& matrix() const { return a_; }
   [[nodiscard]] auto const& plan() const { return plan_; }
 

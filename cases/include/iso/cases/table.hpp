@@ -39,7 +39,7 @@ using result_values = std::variant<std::vector<float>, std::vector<double>>;
 
 /// A point with its inputs in place.
 struct ready {
-  least_work work;
+  min_work work;
   std::function<void()> run;              ///< enqueues one call
   std::function<double()> error;          ///< of what the last call left, as the case defines it
   std::function<result_values()> result;  ///< all that one call writes

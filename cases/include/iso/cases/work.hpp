@@ -29,7 +29,7 @@ inline constexpr arithmetic arithmetic_of = sizeof(T) == 8 ? arithmetic::fp64 : 
 enum class stream { read, copy, triad };
 
 /// The work of one call. An fma is two operations; comparisons are not counted.
-struct least_work {
+struct min_work {
   double bytes = 0;  ///< from and to memory: each input read once, each output written once
   double flops = 0;
   arithmetic unit = arithmetic::fp64;
@@ -56,16 +56,15 @@ struct bound {
 };
 
 /// Returns what the bytes, the cache's bytes and the operations want, each where there are any.
-std::vector<bound> bounds_of(least_work const& least, ceilings::rates const& most,
+std::vector<bound> bounds_of(min_work const& least, ceilings::rates const& most,
                              cache_sizes const& caches = {});
 
 /// Returns the largest of what the bytes, the cache's bytes and the operations want. A call may be
 /// faster where its data lie in a cache and it has no `working_set`.
-bound bound_of(least_work const& least, ceilings::rates const& most,
-               cache_sizes const& caches = {});
+bound bound_of(min_work const& least, ceilings::rates const& most, cache_sizes const& caches = {});
 
 /// Returns the seconds of that bound.
-inline double least_seconds(least_work const& least, ceilings::rates const& most) {
+inline double min_seconds(min_work const& least, ceilings::rates const& most) {
   return bound_of(least, most).seconds;
 }
 
@@ -93,8 +92,8 @@ inline double flops_per_sample(ct::projector method) {
 /// Models forward projection or its adjoint, `samples` counted with all sub-rays. Memory: volume
 /// and pixels once. Cache: the volume once a view.
 template <class T>
-least_work projection_work(ct::projector method, double samples, ct::geometry const& g,
-                           grid const& volume) {
+min_work projection_work(ct::projector method, double samples, ct::geometry const& g,
+                         grid const& volume) {
   double const views = double(g.num_views());
   double const pixels = views * double(g.num_u()) * double(g.num_v());
   double const voxels = double(volume.size());
@@ -103,15 +102,15 @@ least_work projection_work(ct::projector method, double samples, ct::geometry co
 }
 
 template <class T>
-least_work projection_work(ct::forward_project_options const& options, ct::geometry const& g,
-                           grid const& volume) {
+min_work projection_work(ct::forward_project_options const& options, ct::geometry const& g,
+                         grid const& volume) {
   return projection_work<T>(options.method, num_samples(g, volume, options), g, volume);
 }
 
 /// Models so many projections and adjoints of one scan, one after the other: an iterative method's,
 /// whose other work is not counted.
 template <class T>
-least_work iteration_work(double projections, ct::geometry const& g, grid const& volume) {
+min_work iteration_work(double projections, ct::geometry const& g, grid const& volume) {
   auto work = projection_work<T>(ct::forward_project_options{}, g, volume);
   work.bytes *= projections;
   work.flops *= projections;
@@ -134,8 +133,8 @@ ellipsoid_counts count_chords(std::vector<ct::ellipsoid> const& bodies, ct::geom
 /// pixel (6), direction (3), length (6), the sum (2). In double for every T. A root counts as one;
 /// tests that tell what need not be looked at count nothing.
 template <class T>
-least_work ellipsoid_work(std::vector<ct::ellipsoid> const& bodies, ct::geometry const& g,
-                          std::int64_t subsamples) {
+min_work ellipsoid_work(std::vector<ct::ellipsoid> const& bodies, ct::geometry const& g,
+                        std::int64_t subsamples) {
   double const pixels = double(g.num_views()) * double(g.num_u()) * double(g.num_v());
   auto const [chords, rays] = count_chords(bodies, g);
   return {pixels * sizeof(T), double(subsamples * subsamples) * (38 * chords + 17 * rays),
@@ -145,7 +144,7 @@ least_work ellipsoid_work(std::vector<ct::ellipsoid> const& bodies, ct::geometry
 /// Counts voxels written. 21 operations a point, `points` in voxels that the surface of an
 /// ellipsoid cuts: the point (6), its place in the ball (10), the radius (5). 0: not counted.
 template <class T>
-least_work raster_work(grid const& volume, double points = 0) {
+min_work raster_work(grid const& volume, double points = 0) {
   return {double(volume.size()) * sizeof(T), 21 * points, arithmetic::fp64};
 }
 
@@ -156,7 +155,7 @@ inline constexpr double flops_per_update = 15;
 /// Counts each pixel read and each voxel written once; an update a voxel and view, an fma a tap of
 /// the filter, `taps` in all.
 template <class T>
-least_work reconstruction_work(ct::geometry const& g, grid const& volume, double taps) {
+min_work reconstruction_work(ct::geometry const& g, grid const& volume, double taps) {
   double const pixels = double(g.num_views()) * double(g.num_u()) * double(g.num_v());
   double const voxels = double(volume.size());
   return {(pixels + voxels) * sizeof(T),
@@ -165,7 +164,7 @@ least_work reconstruction_work(ct::geometry const& g, grid const& volume, double
 
 /// Does so with all taps of a filter as wide as the detector.
 template <class T>
-least_work reconstruction_work(ct::geometry const& g, grid const& volume) {
+min_work reconstruction_work(ct::geometry const& g, grid const& volume) {
   double const pixels = double(g.num_views()) * double(g.num_u()) * double(g.num_v());
   return reconstruction_work<T>(g, volume, pixels * double(g.num_u()));
 }
@@ -174,20 +173,20 @@ least_work reconstruction_work(ct::geometry const& g, grid const& volume) {
 /// operations a voxel and direction (tilt 11, two terms of 12). A line that is followed back has no
 /// such number, since a voxel's share depends on how far it goes: `directions` is 0 then.
 template <class T>
-least_work convolution_work(double voxels, double directions) {
+min_work convolution_work(double voxels, double directions) {
   return {4 * double(sizeof(T)) * voxels, 35 * voxels * directions, arithmetic_of<T>};
 }
 
 /// Counts density read, TERMA written. Operations depend on the spectrum and are not counted.
 template <class T>
-least_work terma_work(double density_voxels, double terma_voxels) {
+min_work terma_work(double density_voxels, double terma_voxels) {
   return {double(sizeof(T)) * (density_voxels + terma_voxels), 0, arithmetic_of<T>};
 }
 
 /// Counts both doses and the range of every evaluated cell read, gamma and status written, once.
 /// Operations depend on the doses and are not counted.
 template <class T>
-least_work gamma_work(double points, double evaluated, double criteria) {
+min_work gamma_work(double points, double evaluated, double criteria) {
   return {double(sizeof(T)) * ((1 + criteria) * points + 3 * evaluated) + points, 0,
           arithmetic_of<T>};
 }
@@ -195,7 +194,7 @@ least_work gamma_work(double points, double evaluated, double criteria) {
 /// Models radiological paths of `rays` rays that cross `crossed` of the `voxels` voxels of a
 /// volume. From the second cache a value a voxel crossed; an fma each.
 template <class T>
-least_work path_work(double rays, double voxels, double crossed) {
+min_work path_work(double rays, double voxels, double crossed) {
   double const ends = rays * double(sizeof(ray::ray<T>) + sizeof(T));
   return {voxels * sizeof(T) + ends, 2 * crossed, arithmetic_of<T>, crossed * sizeof(T) + ends};
 }
@@ -205,15 +204,15 @@ inline double product_flops(double entries, double vectors) { return 2 * entries
 
 /// Models y = alpha A x + beta y with `vectors` vectors of T: the matrix, x and y once.
 template <class T>
-least_work product_work(sparse::matrix_shape const& shape, std::int64_t vectors = 1,
-                        double beta = 0) {
+min_work product_work(sparse::matrix_shape const& shape, std::int64_t vectors = 1,
+                      double beta = 0) {
   double const numbers = double((beta == 0 ? 1 : 2) * shape.num_rows + shape.num_cols);
   return {double(shape.bytes) + double(sizeof(T)) * numbers * double(vectors),
           product_flops(double(shape.num_entries), double(vectors)), arithmetic_of<T>};
 }
 
 /// Models a loop over arrays of floats: each element read or written once, in triad an fma each.
-inline least_work stream_work(stream kind, double elements) {
+inline min_work stream_work(stream kind, double elements) {
   double const arrays = kind == stream::read ? 1 : kind == stream::copy ? 2 : 3;
   return {arrays * elements * sizeof(float),
           kind == stream::triad ? 2 * elements : 0,
@@ -225,7 +224,7 @@ inline least_work stream_work(stream kind, double elements) {
 
 /// Models `chains` chains of `steps` fma each, whose ends are written.
 template <class T>
-least_work chain_work(double chains, double steps) {
+min_work chain_work(double chains, double steps) {
   return {chains * sizeof(T), 2 * steps * chains, arithmetic_of<T>};
 }
 

@@ -146,7 +146,7 @@ struct brick_ray_kernel {
     double const u = double(row - view * block.num_u) + block.du;
     double const v = double(index - row * block.num_v) + block.dv;
     double const reading = double(pixels[index]);
-    bool const counts = reading != 0 && Kokkos::fabs(reading) <= products->most_reading;
+    bool const counts = reading != 0 && Kokkos::fabs(reading) <= products->max_reading;
     rays[index] = make(block.views(view), u, v, counts ? reading * share : 0.0);
   }
 

@@ -24,7 +24,7 @@ struct mark_kernel {
   T* volume;
 
   KOKKOS_FUNCTION void operator()(std::int64_t index) const {
-    if (Kokkos::fabs(double(pixels[index])) <= products->most_reading) {
+    if (Kokkos::fabs(double(pixels[index])) <= products->max_reading) {
       return;
     }
     std::int64_t const row = index / block.num_v;

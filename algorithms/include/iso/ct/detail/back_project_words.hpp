@@ -53,9 +53,9 @@ sum_words choose_words(ray_bound bound, std::int32_t least) {
 
 /// The grid of a call's products.
 struct product_grid {
-  double scale;         ///< a power of two: products times it are rounded to whole numbers
-  double unit;          ///< its inverse
-  double most_reading;  ///< readings beyond it count as not finite
+  double scale;        ///< a power of two: products times it are rounded to whole numbers
+  double unit;         ///< its inverse
+  double max_reading;  ///< readings beyond it count as not finite
 };
 
 /// Makes the grid for readings of at most `*found`, or `given` where that is null.

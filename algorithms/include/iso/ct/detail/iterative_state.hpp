@@ -39,7 +39,7 @@ class iterative_state {
   using projections = projection_view<T, space>;
 
   /// The part of the largest sum at or below which sums count as zero: in float they are rounding.
-  static constexpr double least_part = 1e-6;
+  static constexpr double min_part = 1e-6;
 
   iterative_state(char const* method, Exec const& exec, geometry const& g,
                   projection_view<T const, space> const& given, volume const& start,
@@ -106,7 +106,7 @@ class iterative_state {
     make_row_sums(row_weights_, control);
     double const most = largest_of(exec, row_weights_.data.data(), num_readings());
     for_each_number("iso::ct::iterate: row weights", exec, num_readings(),
-                    invert<T>{T(1), T(least_part * most), row_weights_.data.data()});
+                    invert<T>{T(1), T(min_part * most), row_weights_.data.data()});
     for_each_number("iso::ct::iterate: row weights", exec, num_readings(),
                     scale_by<T>{mask_data(0), row_weights_.data.data()});
     refuse_unmet(largest_of(exec, row_weights_.data.data(), num_readings()));
@@ -151,7 +151,7 @@ class iterative_state {
     auto const& exec = pair.exec();
     double const most = largest_of(exec, sums.data.data(), num_voxels());
     for_each_number("iso::ct::iterate: column weights", exec, num_voxels(),
-                    invert<T>{T(1), T(least_part * most), sums.data.data()});
+                    invert<T>{T(1), T(min_part * most), sums.data.data()});
     mask_voxels(sums);
   }
   void mask_voxels(volume const& v) const {

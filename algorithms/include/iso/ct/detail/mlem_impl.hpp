@@ -54,7 +54,7 @@ iteration mlem<Exec, T>::step(job const& control) {
     double const most = detail::largest_of(exec, static_cast<T const*>(values), count);
     detail::for_each_number("iso::ct::mlem: ratio", exec, count,
                             detail::ratio<T>{state_.block_readings(s), state_.block_mask(s),
-                                             T(state_.least_part * most), values});
+                                             T(state_.min_part * most), values});
     state_.multiply(s, p, columns_[std::size_t(s)], control);
   }
   return state_.told(squares);

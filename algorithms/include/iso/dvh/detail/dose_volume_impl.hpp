@@ -104,7 +104,7 @@ std::vector<double> volumes_of(Exec const& exec, placed_region<Exec, T> const& p
   }
   auto const there = iso::detail::copied<space>(exec, label, levels);
   auto const counts = allocate<Kokkos::View<std::uint64_t*, space>>(label, {count}, exec);
-  std::int64_t const run = most_of_brick<space>(0) > 1 ? 8 : 1;
+  std::int64_t const run = max_brick_extent<space>(0) > 1 ? 8 : 1;
   Kokkos::parallel_for(label, cells_range(exec, (placed.cells.num_bricks() + run - 1) / run),
                        volumes_kernel<T>{placed.cells, placed.bricks.data(), run, there.data(),
                                          count, placed.scale, counts.data()});

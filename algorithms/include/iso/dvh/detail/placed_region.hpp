@@ -38,7 +38,7 @@ std::vector<axis_place> corner_places(double first, double step, std::int64_t ex
 /// Returns how many voxels a brick of `Space` may have along an axis: a device has many threads to
 /// give work to, and a brick is the work of one.
 template <class Space>
-constexpr std::int64_t most_of_brick(int axis) {
+constexpr std::int64_t max_brick_extent(int axis) {
   constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, Space>::accessible;
   return on_host ? 5 : axis == 2 ? 4 : 1;
 }
@@ -112,7 +112,7 @@ void place_axis(Exec const& exec, placed_region<Exec, T>& placed, int axis, doub
   using space = typename Exec::memory_space;
   auto& cells = placed.cells;
   cells.extent[axis] = extent;
-  auto const layout = brick_axis_of(first, step, extent, most_of_brick<space>(axis));
+  auto const layout = brick_axis_of(first, step, extent, max_brick_extent<space>(axis));
   cells.brick_size[axis] = layout.size;
   cells.brick_shift[axis] = layout.shift;
   cells.brick_count[axis] = layout.count;

@@ -14,7 +14,7 @@
 namespace iso::dvh::detail {
 
 /// The slope of a cut, as a part of all, that is taken for none.
-constexpr double least_slope = 1e-5;
+constexpr double min_slope = 1e-5;
 /// The distance by which rounding may move a coordinate, in voxels of the dose. A coordinate that
 /// is nearer to a voxel's middle is there, and one that is no farther beyond a voxel's face is in
 /// the voxel.
@@ -231,7 +231,7 @@ struct structure_cells {
     double sorted[3];
     for (int axis = 0; axis < 3; ++axis) {
       rise[axis] /= all;
-      sorted[axis] = Kokkos::fabs(rise[axis]) < least_slope ? 0.0 : Kokkos::fabs(rise[axis]);
+      sorted[axis] = Kokkos::fabs(rise[axis]) < min_slope ? 0.0 : Kokkos::fabs(rise[axis]);
     }
     sort_two(sorted[0], sorted[1]);
     sort_two(sorted[1], sorted[2]);

@@ -111,7 +111,7 @@ struct dose_range_kernel {
     T least = 0;
     T largest = 0;
     set_range(a, b, c, d, least, largest);
-    range.least_step[axis] = least - Kokkos::fabs(least) * rounding;
+    range.min_step[axis] = least - Kokkos::fabs(least) * rounding;
     range.largest_step[axis] = largest + Kokkos::fabs(largest) * rounding;
   }
 };
@@ -129,7 +129,7 @@ struct point_search {
     triple const off = {place[0].fraction, place[1].fraction, place[2].fraction};
     double const e_there = (double(s.evaluated[voxel_index()]) - dose) * inverse;
     double const f_there = Kokkos::fma(e_there, e_there, squared(c, off));
-    least_found best{f_there < s.most ? f_there : s.most, {{0, 0, 0}}, e_there};
+    min_found best{f_there < s.most ? f_there : s.most, {{0, 0, 0}}, e_there};
     site_offset const nearest = downhill(e_there);
     if constexpr (Between != interpolation::grid_points) {
       // Where it has the minimum, the others need no more than a bound.
@@ -224,14 +224,14 @@ struct point_search {
   /// each axis, the way from there times the step that is worst.
   KOKKOS_FORCEINLINE_FUNCTION bool is_above(criterion_terms const& c, dose_range<T> const& range,
                                             site_offset const& o, triple const& point,
-                                            double inverse, least_found const& best) const {
+                                            double inverse, min_found const& best) const {
     using Kokkos::fma;
     double const by = best.difference;
     std::int64_t corner = voxel_index() + o.x * s.stride[0] + o.y * s.stride[1] + o.z;
     double sum = 0;
     for (int k = 0; k < 3; ++k) {
       bool const upper = point[k] > 0.5 && s.top[k] > 0;
-      double const one = by * inverse * double(range.least_step[k]);
+      double const one = by * inverse * double(range.min_step[k]);
       double const other = by * inverse * double(range.largest_step[k]);
       double const slope = (one < other) == upper ? other : one;
       double const u = clamped(fma(-slope, c.inverse[k], point[k]), 0, double(s.top[k]));
@@ -245,7 +245,7 @@ struct point_search {
   }
 
   KOKKOS_FUNCTION void lower_by_cell(criterion_terms const& c, site_offset const& o, double inverse,
-                                     likely what, least_found& best) const {
+                                     likely what, min_found& best) const {
     triple const cell = {double(o.x), double(o.y), double(o.z)};
     triple point = {0, 0, 0};
     for (int axis = 0; axis < 3; ++axis) {

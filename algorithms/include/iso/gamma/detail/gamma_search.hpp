@@ -32,12 +32,12 @@ template <class T>
 struct dose_range {
   T low;
   T high;
-  T least_step[3];
+  T min_step[3];
   T largest_step[3];
 };
 
 /// The best point of a search so far.
-struct least_found {
+struct min_found {
   double squared;     ///< of gamma
   triple at;          ///< in spacings; of trilinear doses alone
   double difference;  ///< of the doses there, over the criterion's

@@ -25,7 +25,7 @@ struct tetrahedron {
 /// Edges between corners that follow each other run along axes of their own, all of whose
 /// coordinates are one share u of the edge. Where E rises by g along it, u = middle - s pull at the
 /// foot, with s = E there; and E is linear in u.
-KOKKOS_INLINE_FUNCTION void lower_by_foot(tetrahedron const& t, int chosen, least_found& best) {
+KOKKOS_INLINE_FUNCTION void lower_by_foot(tetrahedron const& t, int chosen, min_found& best) {
   using Kokkos::fma;
   double middle[3] = {0, 0, 0};
   double pull[3] = {0, 0, 0};
@@ -86,13 +86,13 @@ KOKKOS_INLINE_FUNCTION void lower_by_foot(tetrahedron const& t, int chosen, leas
 /// \param point    from the cell's first corner to the reference point, in spacings
 KOKKOS_INLINE_FUNCTION void lower_by_tetrahedra(double const (&e)[8], triple const& weight,
                                                 triple const& inverse, std::int32_t const (&top)[3],
-                                                triple const& point, least_found& best) {
+                                                triple const& point, min_found& best) {
   // Along axes of one voxel the distance is what it is.
   double aside = 0;
   for (int k = 0; k < 3; ++k) {
     aside += top[k] != 0 ? 0.0 : weight[k] * point[k] * point[k];
   }
-  least_found inside = best;
+  min_found inside = best;
   inside.squared -= aside;
   double const before = inside.squared;
   for (int order = 0; order < 6; ++order) {

@@ -89,7 +89,7 @@ class trilinear_minimum {
 
   /// Lowers `best`, whose point is in the cell's coordinates, to the least of it and F.
   /// \param top  1 or 0 an axis: where the cell ends
-  KOKKOS_FUNCTION void lower(std::int32_t const (&top)[3], likely what, least_found& best) const {
+  KOKKOS_FUNCTION void lower(std::int32_t const (&top)[3], likely what, min_found& best) const {
     triple const end = {double(top[0]), double(top[1]), double(top[2])};
     triple const begin = {0, 0, 0};
     if (leaves(begin, end, what, best)) {
@@ -179,8 +179,7 @@ class trilinear_minimum {
   }
 
   /// Returns whether the distance of the box and the range of its dose show that it has nothing.
-  KOKKOS_FUNCTION bool is_far(triple const& low, triple const& high,
-                              least_found const& best) const {
+  KOKKOS_FUNCTION bool is_far(triple const& low, triple const& high, min_found const& best) const {
     triple unused = {0, 0, 0};
     double least = dose_.at(low, unused);
     double most = least;
@@ -250,7 +249,7 @@ class trilinear_minimum {
 
   /// Lowers `best` by points of the box. Returns whether no other is below it.
   KOKKOS_FUNCTION bool leaves(triple const& low, triple const& high, likely what,
-                              least_found& best) const {
+                              min_found& best) const {
     using Kokkos::fma;
     triple const bend = bend_in(low, high);
     triple x = {clamped(best.at[0], low[0], high[0]), clamped(best.at[1], low[1], high[1]),

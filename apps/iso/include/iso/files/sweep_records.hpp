@@ -77,7 +77,7 @@ struct sweep_point {
   double cache_bytes = 0;
   double flops = 0;
   std::string bound;            ///< the ceiling that binds
-  double least_seconds = 0;     ///< of a call, at that ceiling
+  double min_seconds = 0;       ///< of a call, at that ceiling
   std::optional<double> error;  ///< empty: not a finite number
   std::string hash;
   std::map<std::string, double> seconds_at;  ///< of a call, at each ceiling that it has to do with
