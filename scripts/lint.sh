@@ -42,7 +42,8 @@ wrong() {
 }
 
 # What git knows or would add, without what is deleted.
-ALL_FILES=$(git ls-files -co --exclude-standard | grep -vxFf <(git ls-files -d))
+list_files() { ALL_FILES=$(git ls-files -co --exclude-standard | grep -vxFf <(git ls-files -d) || true); }
+list_files
 # files [FOLDER...]: those of the folders, or all
 files() { grep -E "^($(IFS='|' && echo "${*:-.*}"))(/|\$)" <<<"$ALL_FILES" || true; }
 # at_once COMMAND...: with the files of its input as further arguments, 64 at a time, on all processors
@@ -57,7 +58,7 @@ areas_of() {
 in_code() {
   local pattern=$1
   shift
-  files "$@" | grep -E '\.(cpp|hpp|hpp\.in)$' | at_once grep -HnP "^(?!\s*//)(?:(?!//).)*?(?:$pattern)" || true
+  files "$@" | grep -E '\.(cpp|hpp|hpp\.in)$' | at_once grep --line-buffered -HnP "^(?!\s*//)(?:(?!//).)*?(?:$pattern)" || true
 }
 
 # beyond 'FOLDER...' LOWER...: lines that include an area of the library that is neither one of the
@@ -180,6 +181,7 @@ self_test() (
   echo 'printf("out");' >algorithms/include/iso/new_area/new.hpp
   echo 'int new_area;' >backends/src/c.cpp
   printf 'View<float**> v;\nv(0, 1) = 1;\n' >cases/src/d.cpp
+  list_files
   found=$(check_layers 2>&1 || true)
   for line in core/include/iso/core/a.hpp:1 algorithms/include/iso/new_area/new.hpp:1 backends/src/c.cpp:1 cases/src/d.cpp:2; do
     grep -q "^    $line:" <<<"$found" || exit 1

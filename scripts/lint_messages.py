@@ -6,8 +6,8 @@
 
 This is a reading of the text. A message is seen where its words stand in a call that throws: in
 ISO_VALIDATE, fail_argument, `throw some_error(...)`, refuse, refuse_it and refuse_line, an HDF5
-handle, or a table called `sentences`. Of `a ? b : c` both are read, of `a + b` what is no literal counts as a
-word, as a {} of fmt does. Words that come from elsewhere are not seen.
+handle, or a table called `sentences`. Of `a ? b : c` both are read, of `a + b` what is no literal
+counts as a word, as a {} of fmt does. Words that come from elsewhere are not seen.
 
 Usage: lint_messages.py [--list] FILE...   prints file:line of each; exit status 1 where one is
        lint_messages.py --self-test

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""README.md and docs/: quoted C++ really stands in the example, links lead to files and headings, and
-names of programs, sources and geometry files to those of this repository.
+"""README.md and docs/: quoted C++ really stands in the example, links lead to files and headings,
+and names of programs, sources and geometry files to those of this repository.
 
 A quotation is a fenced block under a line `<!-- from examples/xyz.cpp -->`; its lines must follow
 one another in that file, an indentation that they share aside. Every fenced block of C++ in these

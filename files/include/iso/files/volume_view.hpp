@@ -56,7 +56,7 @@ volume_view<T, typename Exec::memory_space> make_volume_view(Exec const& exec,
   grid const g = make_grid(from);
   validate(g, function);
   ISO_VALIDATE(std::int64_t(from.values.size()) == g.size(),
-               "{}: {} values (the grid has {} voxels) make them agree", function,
+               "{}: {} values (the grid has {} voxels); give one value a voxel", function,
                from.values.size(), g.size());
   using data_type = typename volume_view<T, typename Exec::memory_space>::data_type;
   auto const to = allocate<data_type>(function, {g.extent[0], g.extent[1], g.extent[2]}, exec,
