@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "product_launch.hpp"
 
+#include <iso/backend/for_each_index.hpp>
 #include <iso/sparse/plan.hpp>
 
 #include <algorithm>
@@ -110,9 +111,9 @@ spmv_plan<typename Exec::memory_space> plan_of(Exec const& exec, Rows const& row
   // Up to whole blocks of eight: what lanes read of a block's rows at once.
   std::int64_t const padded = (shape.num_rows + 7) / 8 * 8;
   make_array(exec, plan.exponents, "iso::sparse::spmv_plan: exponents", padded);
-  Kokkos::parallel_for("iso::sparse::make_plan: exponents", range<Exec>(exec, 0, padded),
-                       exponent_kernel{shape.num_rows, whole.max_abs.data(), whole.entries.data(),
-                                       plan.exponents.data()});
+  backend::for_each_index("iso::sparse::make_plan: exponents", exec, padded,
+                          exponent_kernel{shape.num_rows, whole.max_abs.data(),
+                                          whole.entries.data(), plan.exponents.data()});
   std::int64_t const num_blocks = shape.num_blocks();
   auto const place = [&](std::int64_t least, std::int64_t most, row_segment* segments,
                          std::int64_t* first_part) {
@@ -143,9 +144,8 @@ spmv_plan<typename Exec::memory_space> plan_of(Exec const& exec, Rows const& row
   if (longs.blocks + others.blocks < num_blocks) {
     std::int64_t const words = empty_words(num_blocks);
     make_array(exec, plan.empty, "iso::sparse::spmv_plan: empty", words);
-    Kokkos::parallel_for("iso::sparse::make_plan: rows without entries",
-                         range<Exec>(exec, 0, words),
-                         empty_writer<Rows>{rows, num_blocks, plan.empty.data()});
+    backend::for_each_index("iso::sparse::make_plan: rows without entries", exec, words,
+                            empty_writer<Rows>{rows, num_blocks, plan.empty.data()});
   }
   exec.fence("iso::sparse::make_plan: the plan is complete");
   return plan;

@@ -4,6 +4,7 @@
 
 #include "launch.hpp"
 
+#include <iso/backend/for_each_index.hpp>
 #include <iso/backend/lane_group.hpp>
 #include <iso/sparse/detail/product_kernel.hpp>
 #include <iso/sparse/detail/product_tuning.hpp>
@@ -92,8 +93,8 @@ struct product_launcher {
   void multiply_apart(std::int64_t first, int vectors) const {
     std::int64_t const length = call.shape.num_cols;
     if (plan.num_segments > 0) {
-      Kokkos::parallel_for(
-          "iso::sparse::spmv: vectors one behind the other", range<Exec>(exec, 0, length),
+      backend::for_each_index(
+          "iso::sparse::spmv: vectors one behind the other", exec, length,
           part_kernel<T>{call.x + first, call.in.stride, length, vectors, scratch.packed});
     }
     for (int k = 0; k < vectors; ++k) {
@@ -163,9 +164,8 @@ struct product_launcher {
     }
     auto* const to = reinterpret_cast<pack*>(scratch.packed);
     if (plan.num_segments > 0) {
-      Kokkos::parallel_for("iso::sparse::spmv: vectors side by side",
-                           range<Exec>(exec, 0, call.shape.num_cols),
-                           pack_kernel<T, K>{x, call.in.stride, vectors, to});
+      backend::for_each_index("iso::sparse::spmv: vectors side by side", exec, call.shape.num_cols,
+                              pack_kernel<T, K>{x, call.in.stride, vectors, to});
     }
     return to;
   }

@@ -3,6 +3,7 @@
 //! instantiate it.
 #pragma once
 
+#include <iso/backend/for_each_index.hpp>
 #include <iso/backend/lane_group.hpp>
 #include <iso/core/allocate.hpp>
 #include <iso/synthetic/generate.hpp>
@@ -55,7 +56,7 @@ generated<Value, Exec> generate_by(Exec const& exec, std::int64_t rows, std::int
   auto const offsets = allocate<Kokkos::View<std::int64_t*, space>>(
       "iso::synthetic::generate: row offsets", {rows + 1}, exec);
   row_offsets<Law, space> const count{law, offsets};
-  Kokkos::parallel_for("iso::synthetic::generate: lengths", policy(exec, 0, rows), count);
+  backend::for_each_index("iso::synthetic::generate: lengths", exec, rows, count);
   std::int64_t entries = 0;
   Kokkos::parallel_scan("iso::synthetic::generate: offsets", policy(exec, 0, rows), count, entries);
   exec.fence("iso::synthetic::generate: number of entries");

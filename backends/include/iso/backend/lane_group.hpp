@@ -74,13 +74,16 @@ enum class launch_dependency {
 /// On a processor, the kernel runs with the widest vectors that were compiled and that the
 /// processor has. None of this changes a bit.
 ///
+/// It is compiled once for each kernel and kept out of line, as for_each_index is.
+///
 /// Determinism: backend_to_backend, of what the lanes of a group compute; the order of groups is
 /// not defined.
 template <unsigned Threads = 128, unsigned MinBlocks = 0, sharing Sharing = sharing::even,
           launch_dependency Dependency = launch_dependency::full, execution_space Exec,
           class Kernel>
-void for_each_lane_group(std::string const& label, Exec const& exec, std::int64_t count,
-                         Kernel const& kernel, launch_shape shape = {}) {
+[[gnu::noinline]] void for_each_lane_group(std::string const& label, Exec const& exec,
+                                           std::int64_t count, Kernel const& kernel,
+                                           launch_shape shape = {}) {
   static_assert(
       Threads % 32 == 0 && Threads <= 1024,
       "iso::backend::for_each_lane_group: Threads must be a multiple of 32, at most 1024");

@@ -2,6 +2,7 @@
 //! Holds the kernels and launches of iso/ct/back_project.hpp, for the files that instantiate them.
 #pragma once
 
+#include <iso/backend/for_each_index.hpp>
 #include <iso/backend/registry.hpp>
 #include <iso/ct/back_project.hpp>
 #include <iso/ct/detail/back_project_brick_kernel.hpp>
@@ -152,22 +153,21 @@ void make_tables(Exec const& exec, staged_geometry<typename Exec::memory_space> 
                  iso::grid const& volume, T const* pixels, std::int64_t first_view,
                  back_project_tables<T> const& t, gather_plan<T> const& plan,
                  region within = region::box) {
-  using policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   Kokkos::View<view_vectors const*, typename Exec::memory_space, Kokkos::MemoryUnmanaged> const
   views(g.views().data() + first_view, std::size_t(t.num_views));
   beam const kind = g.host().kind();
   std::int64_t const ray_columns = std::int64_t(t.num_views) * t.num_u;
-  Kokkos::parallel_for("iso::ct::back_project::no_flag", Kokkos::RangePolicy<Exec>(exec, 0, 1),
-                       clear_flag_kernel{t.unsafe});
-  Kokkos::parallel_for("iso::ct::back_project::ray_columns", policy(exec, 0, ray_columns),
-                       ray_column_kernel<T>{views, t.ray_columns, volume, kind, t.num_u, within});
-  Kokkos::parallel_for("iso::ct::back_project::candidates", policy(exec, 0, ray_columns * t.groups),
-                       ray_column_table_kernel<T>{t, volume, plan.min_candidates});
-  Kokkos::parallel_for("iso::ct::back_project::rays", policy(exec, 0, ray_columns * t.num_v),
-                       ray_table_kernel<T>{t, pixels, volume});
-  Kokkos::parallel_for("iso::ct::back_project::u_ranges",
-                       policy(exec, 0, std::int64_t(t.num_views) * t.tiles_x * t.tiles_y),
-                       u_range_kernel<T>{views, t, volume, kind, plan.edge});
+  backend::for_each_index("iso::ct::back_project::no_flag", exec, 1, clear_flag_kernel{t.unsafe});
+  backend::for_each_index(
+      "iso::ct::back_project::ray_columns", exec, ray_columns,
+      ray_column_kernel<T>{views, t.ray_columns, volume, kind, t.num_u, within});
+  backend::for_each_index("iso::ct::back_project::candidates", exec, ray_columns * t.groups,
+                          ray_column_table_kernel<T>{t, volume, plan.min_candidates});
+  backend::for_each_index("iso::ct::back_project::rays", exec, ray_columns * t.num_v,
+                          ray_table_kernel<T>{t, pixels, volume});
+  backend::for_each_index("iso::ct::back_project::u_ranges", exec,
+                          std::int64_t(t.num_views) * t.tiles_x * t.tiles_y,
+                          u_range_kernel<T>{views, t, volume, kind, plan.edge});
 }
 
 /// Adds a batch of views, fractions `from` to `to` of the whole call, whose samples are so many.
@@ -228,11 +228,10 @@ void scatter_block(Exec const& exec, block_rays const& block, T const* pixels, d
                    scatter_plan<T, Exec> const& plan, scatter_scratch<T, Samples> const& s,
                    T* volume, bool begins, voxel_step<T> const& by, double samples, double from,
                    double to, backend::launch_shape shape, job const& control) {
-  using policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   auto const views = std::int64_t(block.views.extent(0));
   std::int64_t const count = views * block.num_u * block.num_v;
-  Kokkos::parallel_for("iso::ct::back_project::rays", policy(exec, 0, count),
-                       brick_ray_kernel<T, Samples>{block, pixels, share, s.products, s.rays});
+  backend::for_each_index("iso::ct::back_project::rays", exec, count,
+                          brick_ray_kernel<T, Samples>{block, pixels, share, s.products, s.rays});
   if constexpr (!backend::is_device<Exec>) {
     control.step(from);  // rays of a block of views take a core as long as a launch
   }
@@ -240,8 +239,8 @@ void scatter_block(Exec const& exec, block_rays const& block, T const* pixels, d
   constexpr bool steps = !std::is_same_v<Samples, exact_chords>;
   double const rounding =
       0.01 + double(std::max({n[0], n[1], n[2]})) * (sizeof(T) == 4 ? 0x1p-21 : 0x1p-50);
-  Kokkos::parallel_for(
-      "iso::ct::back_project::rectangles", policy(exec, 0, plan.bricks.size() * views),
+  backend::for_each_index(
+      "iso::ct::back_project::rectangles", exec, plan.bricks.size() * views,
       brick_rectangle_kernel{block, plan.bricks, steps ? 1.0 : 0.5, steps, rounding, s.rectangles});
   with_shape<Exec>(plan.words.count, [&](auto kind) {
     using brick = decltype(kind);
@@ -267,8 +266,8 @@ void scatter_block(Exec const& exec, block_rays const& block, T const* pixels, d
                    });
     }
   });
-  Kokkos::parallel_for("iso::ct::back_project::not_finite", policy(exec, 0, count),
-                       mark_kernel<T, Samples>{block, pixels, s.products, volume});
+  backend::for_each_index("iso::ct::back_project::not_finite", exec, count,
+                          mark_kernel<T, Samples>{block, pixels, s.products, volume});
 }
 
 template <class Exec, class T, class Samples>
@@ -287,15 +286,15 @@ void scatter(Exec const& exec, staged_geometry<typename Exec::memory_space> cons
   std::int32_t const side = options.oversampling;
   double const share = 1.0 / (side * side);
   if (!options.max_abs) {
-    Kokkos::parallel_for("iso::ct::back_project::no_reading", Kokkos::RangePolicy<Exec>(exec, 0, 1),
-                         clear_number_kernel{s.most});
+    backend::for_each_index("iso::ct::back_project::no_reading", exec, 1,
+                            clear_number_kernel{s.most});
     iso::detail::max_abs_kernel<T, false> const range{projections.data.data(), count * per_view, 1,
                                                       s.most, nullptr};
     backend::for_each_lane_group("iso::ct::back_project: largest reading", exec, range.num_groups,
                                  range);
   }
-  Kokkos::parallel_for(
-      "iso::ct::back_project::products", Kokkos::RangePolicy<Exec>(exec, 0, 1),
+  backend::for_each_index(
+      "iso::ct::back_project::products", exec, 1,
       product_grid_kernel{options.max_abs ? nullptr : s.most, options.max_abs.value_or(0),
                           longest_step<T>(volume.grid), share, plan.words.capacity, s.products});
   for (std::int64_t first = 0; first < count; first += block_views) {

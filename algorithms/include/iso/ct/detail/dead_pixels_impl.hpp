@@ -2,6 +2,7 @@
 //! Holds the kernels and launches of iso/ct/dead_pixels.hpp, for the files that instantiate them.
 #pragma once
 
+#include <iso/backend/for_each_index.hpp>
 #include <iso/ct/dead_pixels.hpp>
 #include <iso/ct/detail/line_integrals_impl.hpp>
 
@@ -41,8 +42,8 @@ void find_dead_pixels(
                "iso::ct::find_dead_pixels: tolerance {} (must lie in (0, 1)); give the part of the "
                "neighbours' reading by which a sound pixel may differ",
                options.tolerance);
-  Kokkos::parallel_for(
-      "iso::ct::find_dead_pixels", detail::pixel_policy<Exec>(exec, 0, n[1] * n[2]),
+  backend::for_each_index(
+      "iso::ct::find_dead_pixels", exec, n[1] * n[2],
       detail::find_dead_kernel<T>{dark.data.data(), flat.data.data(), dead.data(), n[1], n[2],
                                   options.radius, T(options.tolerance)});
 }
@@ -55,8 +56,8 @@ void replace_dead_pixels(Exec const& exec,
   validate(projections, n, "iso::ct::replace_dead_pixels");
   detail::validate_mask<typename Exec::memory_space>(dead, n, "iso::ct::replace_dead_pixels");
   validate_contiguous(projections.data, "projections", "iso::ct::replace_dead_pixels");
-  Kokkos::parallel_for(
-      "iso::ct::replace_dead_pixels", detail::pixel_policy<Exec>(exec, 0, n[0] * n[1] * n[2]),
+  backend::for_each_index(
+      "iso::ct::replace_dead_pixels", exec, n[0] * n[1] * n[2],
       detail::replace_dead_kernel<T>{projections.data.data(), dead.data(), n[1], n[2]});
 }
 

@@ -2,6 +2,7 @@
 //! Does to every number of an array what iterative methods do between projections.
 #pragma once
 
+#include <iso/backend/for_each_index.hpp>
 #include <iso/core/concepts.hpp>
 #include <iso/core/numerics.hpp>
 #include <iso/ct/detail/voxel_step.hpp>
@@ -14,8 +15,7 @@ namespace iso::ct::detail {
 
 template <execution_space Exec, class F>
 void for_each_number(char const* name, Exec const& exec, std::int64_t count, F const& f) {
-  Kokkos::parallel_for(
-      name, Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, count), f);
+  backend::for_each_index(name, exec, count, f);
 }
 
 /// y = a x + b y; with b = 0 whatever y holds.

@@ -2,6 +2,7 @@
 //! Holds the kernels and launches of iso/ct/fdk.hpp, for the files that instantiate them.
 #pragma once
 
+#include <iso/backend/for_each_index.hpp>
 #include <iso/backend/registry.hpp>
 #include <iso/ct/detail/pixel_weight_kernel.hpp>
 #include <iso/ct/detail/ramp_filter_kernel.hpp>
@@ -67,23 +68,19 @@ void validate_detector(geometry const& g, row_extension const& by);
 /// Throws, naming `function`, where a voxel lies at or behind a source, or on the wrong side of it.
 void validate_depths(geometry const& g, iso::grid const& volume, char const* function);
 
-template <class Exec>
-using index_policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
-
 template <class T, class Exec>
 void prepare_filter(Exec const& exec, fdk_plan<typename Exec::memory_space> const& plan,
                     fdk_scratch<T> const& s) {
-  Kokkos::parallel_for("iso::ct::fdk::taps",
-                       index_policy<Exec>(exec, 0, mirrored_taps<T>::count(s.reach)),
-                       mirrored_taps<T>{plan.taps(), s.taps, s.reach, plan.odd_taps_only()});
+  backend::for_each_index("iso::ct::fdk::taps", exec, mirrored_taps<T>::count(s.reach),
+                          mirrored_taps<T>{plan.taps(), s.taps, s.reach, plan.odd_taps_only()});
 }
 
 template <class T, class Exec>
 void prepare_back_projection(Exec const& exec, fdk_plan<typename Exec::memory_space> const& plan,
                              iso::grid const& volume, fdk_scratch<T> const& s) {
   geometry const& g = plan.geometry().host();
-  Kokkos::parallel_for(
-      "iso::ct::fdk::maps", index_policy<Exec>(exec, 0, g.num_views()),
+  backend::for_each_index(
+      "iso::ct::fdk::maps", exec, g.num_views(),
       view_map_kernel<T>{plan.geometry().views(), plan.weights(), s.maps, volume, g.kind()});
   // Neither the filter nor a copy of its results writes the border.
   Kokkos::deep_copy(exec,
@@ -121,8 +118,7 @@ void filter_views(Exec const& exec, fdk_plan<typename Exec::memory_space> const&
                                       std::int32_t(plan.before()),
                                       g.kind(),
                                       first};
-  Kokkos::parallel_for("iso::ct::fdk::weight",
-                       index_policy<Exec>(exec, 0, count * s.shape.image_size()), weight);
+  backend::for_each_index("iso::ct::fdk::weight", exec, count * s.shape.image_size(), weight);
   if (plan.odd_taps_only()) {
     convolve_views<true>(exec, s, count);
   } else {
@@ -138,8 +134,8 @@ void add_views(Exec const& exec, fdk_scratch<T> const& s,
                std::int64_t count, bool begins) {
   constexpr bool joins = Upright && fdk_tuning<Exec>::joins_columns;
   if constexpr (joins) {
-    Kokkos::parallel_for(
-        "iso::ct::fdk::join", index_policy<Exec>(exec, 0, s.shape.size(count)),
+    backend::for_each_index(
+        "iso::ct::fdk::join", exec, s.shape.size(count),
         join_columns_kernel<T>{s.filtered, s.joined, s.shape.pitch(), s.shape.size(count)});
   }
   weighted_backprojection_kernel<T, fdk_tuning<Exec>::rows, Upright, joins> const kernel{
@@ -276,10 +272,9 @@ void filter_projections(
   std::int64_t const pixels = g.num_u() * g.num_v();
   detail::for_each_batch(g.num_views(), control, [&](std::int64_t first, std::int64_t count) {
     detail::filter_views(exec, plan, projections.data.data(), s, first, count);
-    Kokkos::parallel_for("iso::ct::filter_projections::copy",
-                         detail::index_policy<Exec>(exec, 0, count * pixels),
-                         detail::padding_kernel<T, false>{
-                             s.filtered, filtered.data.data() + first * pixels, s.shape});
+    backend::for_each_index("iso::ct::filter_projections::copy", exec, count * pixels,
+                            detail::padding_kernel<T, false>{
+                                s.filtered, filtered.data.data() + first * pixels, s.shape});
   });
 }
 
@@ -306,10 +301,9 @@ void weighted_back_project(
   detail::prepare_back_projection(exec, plan, volume.grid, s);
   std::int64_t const pixels = g.num_u() * g.num_v();
   detail::for_each_batch(g.num_views(), control, [&](std::int64_t first, std::int64_t count) {
-    Kokkos::parallel_for("iso::ct::weighted_back_project::copy",
-                         detail::index_policy<Exec>(exec, 0, count * pixels),
-                         detail::padding_kernel<T, true>{
-                             s.filtered, filtered.data.data() + first * pixels, s.shape});
+    backend::for_each_index("iso::ct::weighted_back_project::copy", exec, count * pixels,
+                            detail::padding_kernel<T, true>{
+                                s.filtered, filtered.data.data() + first * pixels, s.shape});
     detail::back_project_views(exec, s, g.v_parallel_to_z(), volume, first, count,
                                to == onto::zero && first == 0);
   });

@@ -2,6 +2,7 @@
 //! Holds the kernels and launches of iso/ct/forward_project.hpp, for files that instantiate them.
 #pragma once
 
+#include <iso/backend/for_each_index.hpp>
 #include <iso/backend/registry.hpp>
 #include <iso/ct/detail/forward_project_dda_kernel.hpp>
 #include <iso/ct/detail/forward_project_tuning.hpp>
@@ -119,16 +120,16 @@ void prepare_reproducible(Exec const& exec,
                           joseph_scratch<T> const& s, std::optional<double> max_abs) {
   auto const& n = v.grid.extent;
   if (!max_abs) {
-    Kokkos::parallel_for("iso::ct::forward_project: no voxels yet",
-                         Kokkos::RangePolicy<Exec>(exec, 0, 1), clear_range_kernel{s.voxels});
+    backend::for_each_index("iso::ct::forward_project: no voxels yet", exec, 1,
+                            clear_range_kernel{s.voxels});
     iso::detail::max_abs_kernel<T, true> const kernel{v.data.data(), v.grid.size(), 1,
                                                       &s.voxels->most, &s.voxels->beyond};
     backend::for_each_lane_group("iso::ct::forward_project: range of voxels", exec,
                                  kernel.num_groups, kernel);
   }
   double const terms = double(std::max({n[0], n[1], n[2]}));
-  Kokkos::parallel_for(
-      "iso::ct::forward_project::scale", Kokkos::RangePolicy<Exec>(exec, 0, 1),
+  backend::for_each_index(
+      "iso::ct::forward_project::scale", exec, 1,
       scale_kernel<T>{max_abs ? nullptr : s.voxels, s.scale, max_abs.value_or(0), terms});
 }
 
@@ -148,14 +149,13 @@ joseph_images<T> prepare_ray_columns(Exec const& exec,
                                 std::int32_t(host.num_u()),
                                 std::int32_t(host.num_v()),
                                 std::int32_t(s.rows)};
-  using policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
-  Kokkos::parallel_for(
-      "iso::ct::forward_project::ray_columns", policy(exec, 0, images.num_ray_columns()),
+  backend::for_each_index(
+      "iso::ct::forward_project::ray_columns", exec, images.num_ray_columns(),
       ray_column_kernel<T>{g.views(), s.ray_columns, volume, host.kind(), images.num_u, within});
-  Kokkos::parallel_for("iso::ct::forward_project::row_ranges",
-                       policy(exec, 0, images.num_ray_columns() * images.rows),
-                       joseph_range_kernel<T>{s.ray_columns, s.row_ranges, images.rows,
-                                              images.num_v, std::int32_t(volume.extent[2])});
+  backend::for_each_index("iso::ct::forward_project::row_ranges", exec,
+                          images.num_ray_columns() * images.rows,
+                          joseph_range_kernel<T>{s.ray_columns, s.row_ranges, images.rows,
+                                                 images.num_v, std::int32_t(volume.extent[2])});
   return images;
 }
 
@@ -193,10 +193,9 @@ void project_fast(Exec const& exec, staged_geometry<typename Exec::memory_space>
     kernel.slab = {0, plan.planes};
     kernel.place = slab_place::split;
     launch();
-    Kokkos::parallel_for("iso::ct::forward_project::join",
-                         Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
-                             exec, 0, images.num_ray_columns() * images.num_v),
-                         joseph_join_kernel<T, Sum>{images, s.parts, volume.grid, plan.images});
+    backend::for_each_index("iso::ct::forward_project::join", exec,
+                            images.num_ray_columns() * images.num_v,
+                            joseph_join_kernel<T, Sum>{images, s.parts, volume.grid, plan.images});
     control.step(1);
     return;
   }
@@ -214,9 +213,8 @@ void project_general(Exec const& exec, staged_geometry<typename Exec::memory_spa
                      T* projections, joseph_scratch<T> const& s,
                      forward_project_options const& options, job const& control) {
   geometry const& host = g.host();
-  using policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
-  Kokkos::parallel_for("iso::ct::forward_project::views", policy(exec, 0, host.num_views()),
-                       index_view_kernel{g.views(), s.views, volume.grid, host.kind()});
+  backend::for_each_index("iso::ct::forward_project::views", exec, host.num_views(),
+                          index_view_kernel{g.views(), s.views, volume.grid, host.kind()});
   joseph_general_kernel<T, Sum, Weight> kernel{s.views,
                                                host.num_views(),
                                                volume.data.data(),

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <iso/backend/backends.hpp>
+#include <iso/backend/for_each_index.hpp>
 #include <iso/ct/detail/readings_kernels.hpp>
 #include <iso/ct/line_integrals.hpp>
 
@@ -18,9 +19,6 @@ template <class View>
 Kokkos::Array<std::int64_t, 3> extents(View const& v) {
   return {std::int64_t(v.extent(0)), std::int64_t(v.extent(1)), std::int64_t(v.extent(2))};
 }
-
-template <execution_space Exec>
-using pixel_policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
 
 }  // namespace detail
 
@@ -44,8 +42,8 @@ void mean_of_views(
   validate_contiguous(mean.data, "mean", "iso::ct::mean_of_views");
   validate_apart(memory_of(mean.data, "mean"), {memory_of(images.data, "images")},
                  "iso::ct::mean_of_views");
-  Kokkos::parallel_for(
-      "iso::ct::mean_of_views", detail::pixel_policy<Exec>(exec, 0, n[1] * n[2]),
+  backend::for_each_index(
+      "iso::ct::mean_of_views", exec, n[1] * n[2],
       detail::mean_kernel<T>{images.data.data(), weights.extent(0) == 0 ? nullptr : weights.data(),
                              mean.data.data(), n[0], n[1] * n[2]});
 }
@@ -70,8 +68,8 @@ void line_integrals(
   validate_apart(memory_of(readings.data, "readings"),
                  {memory_of(dark.data, "dark"), memory_of(flat.data, "flat")},
                  "iso::ct::line_integrals");
-  Kokkos::parallel_for(
-      "iso::ct::line_integrals", detail::pixel_policy<Exec>(exec, 0, n[0] * n[1] * n[2]),
+  backend::for_each_index(
+      "iso::ct::line_integrals", exec, n[0] * n[1] * n[2],
       detail::line_integral_kernel<T>{readings.data.data(), dark.data.data(), flat.data.data(),
                                       T(options.min_transmission), n[1] * n[2]});
 }

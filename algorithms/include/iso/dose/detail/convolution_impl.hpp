@@ -2,6 +2,7 @@
 //! Holds the kernels and launches of iso/dose/convolution.hpp, for the files that instantiate them.
 #pragma once
 
+#include <iso/backend/for_each_index.hpp>
 #include <iso/backend/registry.hpp>
 #include <iso/detail/copied.hpp>
 #include <iso/dose/convolution.hpp>
@@ -51,8 +52,7 @@ void convolve_terms(Exec const& exec, convolution_plan<T, typename Exec::memory_
   workspace_parts parts(scratch, "iso::dose::convolve");
   convolution_scratch<T, Terms, Exec> const s(parts, exec, plan);
   auto const& n = plan.region().extent;
-  Kokkos::parallel_for("iso::dose::convolve: clear", Kokkos::RangePolicy<Exec>(exec, 0, 1),
-                       clear_range_kernel{s.range});
+  backend::for_each_index("iso::dose::convolve: clear", exec, 1, clear_range_kernel{s.range});
   lattice_range_kernel<T> const range{
       terma,
       density,
@@ -222,10 +222,8 @@ void convolve(
   auto const to_dose = detail::box_of<T>(dose, dose_at);
   if (to == onto::zero) {
     auto const& n = plan.region().extent;
-    Kokkos::parallel_for(
-        "iso::dose::convolve::clear",
-        Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, n[0] * n[1] * n[2]),
-        detail::clear_kernel<T>{to_dose, n[1], n[2]});
+    backend::for_each_index("iso::dose::convolve::clear", exec, n[0] * n[1] * n[2],
+                            detail::clear_kernel<T>{to_dose, n[1], n[2]});
   }
   auto const run = [&](auto terms) {
     detail::convolve_terms<T, decltype(terms)::value>(exec, plan, detail::box_of<T const>(terma, 0),

@@ -2,6 +2,7 @@
 //! Holds the kernels and launches of iso/dose/density.hpp, for the files that instantiate them.
 #pragma once
 
+#include <iso/backend/for_each_index.hpp>
 #include <iso/backend/registry.hpp>
 #include <iso/detail/copied.hpp>
 #include <iso/dose/density.hpp>
@@ -69,9 +70,8 @@ void density_from_hounsfield(
   validate_apart(memory_of(density.data, "density"),
                  {memory_of(hu.data, "hu"), memory_of(table.segments(), "table")}, function);
   Kokkos::Profiling::ScopedRegion const region("iso::dose::density_from_hounsfield");
-  using policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
-  Kokkos::parallel_for(
-      "iso::dose::density_from_hounsfield", policy(exec, 0, hu.grid.size()),
+  backend::for_each_index(
+      "iso::dose::density_from_hounsfield", exec, hu.grid.size(),
       detail::density_kernel<T>{table.segments().data(), std::int32_t(table.segments().extent(0)),
                                 hu.data.data(), density.data.data()});
 }

@@ -2,6 +2,7 @@
 //! Holds launches of the engines that follow lines: voxel_lines, voxel_samples and non_voxel.
 #pragma once
 
+#include <iso/backend/for_each_index.hpp>
 #include <iso/core/job.hpp>
 #include <iso/dose/detail/convolution_scratch.hpp>
 #include <iso/dose/detail/sampled_kernels.hpp>
@@ -50,7 +51,6 @@ template <class Absorption, class T, int Terms, class Exec>
 void follow_lines(Exec const& exec, convolution_plan<T, typename Exec::memory_space> const& plan,
                   typename Absorption::tables const* tables, boxed_volume<T> const& dose,
                   convolution_scratch<T, Terms, Exec> const& s, job const& control) {
-  using policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   iso::grid const& g = plan.region();
   cone_line<T> const* const lines = plan.storage().directions.data();
   interpolated_region<T> const region{
@@ -94,28 +94,28 @@ void follow_lines(Exec const& exec, convolution_plan<T, typename Exec::memory_sp
     auto const rays =
         rays_along<T>(g, along, plan.options().ray_spacing, plan.options().radial_step);
     vec3<double> const v = rays.middle - plan.frame().source;
-    Kokkos::parallel_for("iso::dose::convolve: ray trace", policy(exec, 0, rays.size()),
-                         ray_trace_kernel<T>{rays, g, region, s.samples[0], s.samples[1]});
-    Kokkos::parallel_for(
-        "iso::dose::convolve: transpose", policy(exec, 0, rays.size()),
+    backend::for_each_index("iso::dose::convolve: ray trace", exec, rays.size(),
+                            ray_trace_kernel<T>{rays, g, region, s.samples[0], s.samples[1]});
+    backend::for_each_index(
+        "iso::dose::convolve: transpose", exec, rays.size(),
         ray_transpose_kernel<T>{rays, {s.samples[0], s.samples[1]}, {s.samples[2], s.samples[3]}});
-    Kokkos::parallel_for("iso::dose::convolve: lines", policy(exec, 0, rays.size()),
-                         ray_convolution_kernel<T, Absorption>{
-                             rays,
-                             T(dot(v, along)),
-                             {T(dot(v, rays.across[0])), T(dot(v, rays.across[1]))},
-                             s.samples[2],
-                             s.samples[3],
-                             lines,
-                             tables,
-                             std::int64_t(n),
-                             s.samples[4]});
-    Kokkos::parallel_for("iso::dose::convolve: sum", policy(exec, 0, g.size()),
-                         ray_sum_kernel<T>{rays, g, s.samples[4], s.sums[0]});
+    backend::for_each_index("iso::dose::convolve: lines", exec, rays.size(),
+                            ray_convolution_kernel<T, Absorption>{
+                                rays,
+                                T(dot(v, along)),
+                                {T(dot(v, rays.across[0])), T(dot(v, rays.across[1]))},
+                                s.samples[2],
+                                s.samples[3],
+                                lines,
+                                tables,
+                                std::int64_t(n),
+                                s.samples[4]});
+    backend::for_each_index("iso::dose::convolve: sum", exec, g.size(),
+                            ray_sum_kernel<T>{rays, g, s.samples[4], s.sums[0]});
     control.step(double(n + 1) / double(plan.storage().axes.size()));
   }
-  Kokkos::parallel_for(
-      "iso::dose::convolve: join", policy(exec, 0, g.size()),
+  backend::for_each_index(
+      "iso::dose::convolve: join", exec, g.size(),
       add_sums_to_dose_kernel<T>{
           {g.extent[0], g.extent[1], g.extent[2]}, s.sums[0], plan.unit(), s.range, dose});
 }
@@ -128,17 +128,19 @@ void follow_back(Exec const& exec, convolution_plan<T, typename Exec::memory_spa
                  job const& control) {
   auto const& storage = plan.storage();
   copy_region<0>(exec, plan, terma, density, s);
-  if (plan.is_table()) {
-    T const* const tables = storage.bins.data();
-    follow_lines<table_absorption<T>>(exec, plan, tables, dose, s, control);
-    return;
+  // convolve_terms is asked for two terms where there are none.
+  if constexpr (Terms == 2) {
+    if (plan.is_table()) {
+      T const* const tables = storage.bins.data();
+      follow_lines<table_absorption<T>>(exec, plan, tables, dose, s, control);
+      return;
+    }
   }
   // Chords are no longer than a voxel's diagonal, but for rounding.
   double const longest = std::max(1.001 * norm(plan.region().spacing), plan.options().radial_step);
-  Kokkos::parallel_for("iso::dose::convolve: terms",
-                       Kokkos::RangePolicy<Exec>(exec, 0, plan.num_directions()),
-                       cone_terms_kernel<cone_line<T>, T, Terms>{storage.directions.data(), s.range,
-                                                                 T(longest), s.terms});
+  backend::for_each_index("iso::dose::convolve: terms", exec, plan.num_directions(),
+                          cone_terms_kernel<cone_line<T>, T, Terms>{storage.directions.data(),
+                                                                    s.range, T(longest), s.terms});
   follow_lines<exponential_absorption<T, Terms>>(exec, plan, s.terms, dose, s, control);
 }
 

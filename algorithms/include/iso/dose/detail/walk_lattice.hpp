@@ -2,6 +2,7 @@
 //! Holds launches of dose_engine::lattice.
 #pragma once
 
+#include <iso/backend/for_each_index.hpp>
 #include <iso/core/job.hpp>
 #include <iso/dose/detail/convolution_scratch.hpp>
 #include <iso/dose/detail/lattice_kernels.hpp>
@@ -131,11 +132,14 @@ void walk_lattice(Exec const& exec, convolution_plan<T, typename Exec::memory_sp
   auto const& tables = plan.storage();
   copy_region<0>(exec, plan, terma, density, s);
   copy_region<1>(exec, plan, terma, density, s);
-  if (plan.is_table()) {
-    follow_table(exec, plan, s, control);
+  // convolve_terms is asked for two terms where there are none.
+  if (Terms == 2 && plan.is_table()) {
+    if constexpr (Terms == 2) {
+      follow_table(exec, plan, s, control);
+    }
   } else {
-    Kokkos::parallel_for(
-        "iso::dose::convolve: terms", Kokkos::RangePolicy<Exec>(exec, 0, plan.num_directions()),
+    backend::for_each_index(
+        "iso::dose::convolve: terms", exec, plan.num_directions(),
         cone_terms_kernel<lattice_line<T>, T, Terms>{tables.lines.data(), s.range, T(1), s.terms});
     if (tables.by_items()) {
       walk_items<T, Terms>(exec, plan, s);

@@ -3,6 +3,7 @@
 //! What a flat-panel detector would have read: gain, dark current, noise, dead pixels, 16 bits.
 #pragma once
 
+#include <iso/backend/for_each_index.hpp>
 #include <iso/core/projection_view.hpp>
 #include <iso/synthetic/poisson_counts.hpp>
 
@@ -94,9 +95,8 @@ void detector_readings(
   validate_memory({memory_of(readings.data, "readings")}, "iso::synthetic::detector_readings");
   validate_contiguous(from, "integrals", "iso::synthetic::detector_readings");
   validate_contiguous(readings.data, "readings", "iso::synthetic::detector_readings");
-  Kokkos::parallel_for(
-      "iso::synthetic::detector_readings",
-      Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, views * size),
+  backend::for_each_index(
+      "iso::synthetic::detector_readings", exec, views * size,
       detail::reading_kernel<T>{from.data(), readings.data.data(), d, exposure, size});
 }
 

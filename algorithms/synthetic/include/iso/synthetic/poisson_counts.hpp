@@ -4,6 +4,7 @@
 #pragma once
 
 #include <iso/backend/backends.hpp>
+#include <iso/backend/for_each_index.hpp>
 #include <iso/core/concepts.hpp>
 #include <iso/core/view_checks.hpp>
 #include <iso/synthetic/detail/poisson_kernel.hpp>
@@ -62,11 +63,9 @@ void poisson_counts(
                   "iso::synthetic::poisson_counts");
   validate_contiguous(means, "means", "iso::synthetic::poisson_counts");
   validate_contiguous(counts, "counts", "iso::synthetic::poisson_counts");
-  Kokkos::parallel_for("iso::synthetic::poisson_counts",
-                       Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
-                           exec, 0, std::int64_t(counts.extent(0))),
-                       detail::poisson_kernel<T>{means.data(), counts.data(), options.seed,
-                                                 options.first, options.stream});
+  backend::for_each_index("iso::synthetic::poisson_counts", exec, std::int64_t(counts.extent(0)),
+                          detail::poisson_kernel<T>{means.data(), counts.data(), options.seed,
+                                                    options.first, options.stream});
 }
 
 #define ISO_SYNTHETIC_POISSON(linkage, Exec, T)                                             \
