@@ -80,7 +80,7 @@ auto rows_of(csr_view<Value, Column, Space> const& a) {
 
 template <class Value, class Column, class Space>
 row_starts<32> starts_of(csr_view<Value, Column, Space> const& a) {
-  return {a.row_offsets.data()};
+  return row_starts<32>{a.row_offsets.data()};
 }
 
 template <class Value, class Column, class Space>

@@ -47,7 +47,7 @@ auto rows_of(row_block_csr<Value, R, Space> const& a) {
 
 template <class Value, int R, class Space>
 row_starts<1> starts_of(row_block_csr<Value, R, Space> const& a) {
-  return {a.chunk_offsets().data()};
+  return row_starts<1>{a.chunk_offsets().data()};
 }
 
 template <class Value, int R, class Space>
