@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# nvcc_once.sh COMMAND...: runs a compile command. Where it goes to nvcc through Kokkos' nvcc_wrapper,
+# nvcc_once.sh COMMAND...: runs a compile command. Where that is Kokkos' nvcc_wrapper, or goes to it by the launcher,
 # nvcc lists the headers as it compiles; the wrapper runs nvcc a second time for the list, which takes
 # a second of every file.
 set -eu
-case " $* " in *' -DKOKKOS_DEPENDENCE '*) ;; *) exec "$@" ;; esac
+case "${1##*/} $* " in nvcc_wrapper\ * | *' -DKOKKOS_DEPENDENCE '*) ;; *) exec "$@" ;; esac
 original=("$@") command=() list=""
 while [ $# -gt 0 ]; do
   case $1 in

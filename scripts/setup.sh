@@ -6,7 +6,8 @@
 #      one line to run
 #   2. Python tools, into .deps/venv (scripts/requirements.txt), unless python3 and PATH have them
 #   3. Kokkos 5 with OpenMP and Serial, and with CUDA too where nvcc and a GPU are found (setup_kokkos.sh);
-#      with the argument --threads also the one of the presets `threads` and `clang`
+#      with the argument --threads also the one of the presets `threads` and `clang`, with --cuda-check that of
+#      the preset `cuda-check`
 #
 # ISO_CUDA=off         no CUDA build, though nvcc and a GPU are there
 # ISO_CUDA=on          CUDA, where nvcc is there without a GPU
@@ -128,10 +129,13 @@ main() {
   setup_python
   setup_kokkos openmp
   if cuda_wanted; then setup_kokkos cuda; fi
-  if [ -n "$threads" ]; then setup_kokkos threads; fi
+  for kind in "${more[@]}"; do setup_kokkos "$kind"; done
 }
 
-threads=""
-if [ "${1:-}" = --threads ]; then threads=1 && shift; fi
+more=()
+while [ "${1:-}" = --threads ] || [ "${1:-}" = --cuda-check ]; do
+  more+=("${1#--}")
+  shift
+done
 take_no_argument "$@"
 main

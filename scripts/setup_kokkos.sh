@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Sourced by setup.sh: Kokkos at .deps/kokkos/openmp (OpenMP, Serial), .deps/kokkos/cuda (CUDA,
-# OpenMP, Serial) and .deps/kokkos/threads (Threads, Serial), from the first source that works: an
-# installed Kokkos >= 5.0, a local copy of the release archive, the pool of the distribution's
-# archive, the upstream release.
+# OpenMP, Serial), .deps/kokkos/cuda-check (CUDA, Serial, not optimised) and .deps/kokkos/threads
+# (Threads, Serial), from the first source that works: an installed Kokkos >= 5.0, a local copy of
+# the release archive, the pool of the distribution's archive, the upstream release.
 # shellcheck shell=bash
 
 KOKKOS_VERSION=5.0.2
@@ -40,16 +40,17 @@ backends_of() {
     openmp) printf 'SERIAL OPENMP' ;;
     threads) printf 'SERIAL THREADS' ;;
     cuda) printf 'SERIAL OPENMP CUDA' ;;
+    cuda-check) printf 'SERIAL CUDA' ;;
   esac
 }
 
 # kokkos_fits KIND FOUND: that Kokkos has the backends of KIND, for the GPU at hand. One with a GPU
-# backend fits cuda alone: it wants device code of its users, and its programs a driver.
+# backend fits cuda and cuda-check alone: it wants device code of its users, and its programs a driver.
 kokkos_fits() {
   [ -s "$2" ] || return 1
   local devices device
   devices=";$(sed -n 3p "$2");"
-  if [ "$1" = cuda ]; then
+  if [[ $1 = cuda* ]]; then
     [ "$(sed -n 4p "$2")" = "$(cuda_arch)" ] || return 1
   else
     case "$devices" in *";CUDA;"* | *";HIP;"* | *";SYCL;"*) return 1 ;; esac
@@ -150,12 +151,14 @@ build_kokkos() {
   rm -rf "$build" "$place"
   mkdir -p "$place/bin"
   for backend in $(backends_of "$kind"); do options+=("-DKokkos_ENABLE_$backend=ON"); done
-  if [ "$kind" = cuda ]; then
+  if [[ $kind = cuda* ]]; then
     arch=$(kokkos_arch_option "$(cuda_arch)")
     # At its installed place before it is used: Kokkos remembers the path of its compiler.
     cp "$source/bin/nvcc_wrapper" "$place/bin/"
-    options+=("-DKokkos_ARCH_$arch=ON" "-DCMAKE_CXX_COMPILER=$place/bin/nvcc_wrapper")
+    options+=("-DKokkos_ARCH_$arch=ON" "-DCMAKE_CXX_COMPILER=$place/bin/nvcc_wrapper"
+      "-DCMAKE_CXX_COMPILER_LAUNCHER=$ISO_TOP/cmake/nvcc_once.sh")
   fi
+  [ "$kind" != cuda-check ] || options+=("-DCMAKE_CXX_FLAGS_RELEASE=-O0 -DNDEBUG")
   say "Kokkos ($kind): building, a minute or two (log: $log)"
   {
     cmake -S "$source" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_STANDARD=20 \
@@ -170,7 +173,7 @@ build_kokkos() {
 setup_kokkos() {
   local kind=$1 place=$ISO_DEPS/kokkos/$1 stamp=$ISO_DEPS/stamp/kokkos-$1 key
   key=$(key_of "$KOKKOS_VERSION" "${Kokkos_ROOT:-}" "${Kokkos_DIR:-}" "${CMAKE_PREFIX_PATH:-}" \
-    "$([ "$kind" != cuda ] || { cuda_arch && command -v nvcc; })" "$(g++ -dumpfullversion)")
+    "$([[ $kind != cuda* ]] || { cuda_arch && command -v nvcc; })" "$(g++ -dumpfullversion)")
   if [ "$(cat "$stamp" 2>/dev/null)" = "$key" ] && [ -e "$place/." ]; then return; fi
   mkdir -p "$ISO_DEPS/kokkos"
   if ! use_installed_kokkos "$kind"; then
