@@ -101,7 +101,7 @@ build() {
   done
   if [ -z "$root" ] && have ccache; then variables+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
   # A release's fmt may want a newer C++ library than an older compiler links by; the newer one is there at run time.
-  [ -z "$root" ] || variables+=(-DCMAKE_EXE_LINKER_FLAGS=-Wl,--allow-shlib-undefined)
+  [ -z "$root" ] || variables+=("-DCMAKE_EXE_LINKER_FLAGS=-Wl,--allow-shlib-undefined")
   in_root cmake -S "$ISO_TOP/scripts/probe/parity" -B "$2" -G Ninja -DCMAKE_BUILD_TYPE=Release \
     "-DCMAKE_CXX_COMPILER=$compiler" "-DCMAKE_C_COMPILER=$(c_compiler_of "$compiler")" \
     "-DCMAKE_CXX_FLAGS_RELEASE=${flags[*]} -DNDEBUG" \

@@ -53,7 +53,7 @@ rows=$("$scripts/compilers.sh" --list --all)
 compilers=$(grep -oE '^[^ ]+' <<<"$rows" | sort -u)
 programs=$(for name in $compilers; do readlink -f "/usr/bin/$name"; done | sort -u)
 [ -z "$rows" ] || [ "$(wc -w <<<"$compilers")" = "$(wc -l <<<"$programs")" ] || {
-  echo "FAILED: compilers.sh --list --all has a compiler twice:" $compilers
+  echo "FAILED: compilers.sh --list --all has a compiler twice:" "${compilers//$'\n'/ }"
   failures=$((failures + 1))
 }
 
@@ -70,7 +70,7 @@ if [ -n "${2:-}" ]; then
   ours=$("$scripts/demo.sh" --help | grep -E '^ +--' | sed 's/   .*//; s/^ *//' |
     grep -oE -- '--[a-z]+' | sort)
   [ "$theirs" = "$ours" ] || {
-    echo "FAILED: demo.sh has the options" $ours "and iso demo" $theirs
+    echo "FAILED: demo.sh has the options" "${ours//$'\n'/ }" "and iso demo" "${theirs//$'\n'/ }"
     failures=$((failures + 1))
   }
 fi
