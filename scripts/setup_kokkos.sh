@@ -159,11 +159,11 @@ build_kokkos() {
       "-DCMAKE_CXX_COMPILER_LAUNCHER=$ISO_TOP/cmake/nvcc_once.sh")
   fi
   [ "$kind" != cuda-check ] || options+=("-DCMAKE_CXX_FLAGS_RELEASE=-O0 -DNDEBUG")
+  # Two dozen small files, each of which would include most of Kokkos: twelve at once.
+  [ "$kind" = cuda ] || options+=(-DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=12)
   say "Kokkos ($kind): building, a minute or two (log: $log)"
   {
-    # Two dozen small files, each of which would include most of Kokkos: twelve at once.
     cmake -S "$source" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_STANDARD=20 \
-      -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=12 \
       -DCMAKE_POSITION_INDEPENDENT_CODE=ON "-DCMAKE_INSTALL_PREFIX=$place" \
       -DCMAKE_INSTALL_LIBDIR=lib -DCMAKE_CXX_FLAGS=-ffp-contract=off "${options[@]}" &&
       cmake --build "$build" -j "$(job_count)" --target install
