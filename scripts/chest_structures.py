@@ -106,11 +106,12 @@ def structure_set(structures):
         (0x3006, 0x10): ("SQ", [{(0x20, 0x52): frame}]),
     }
     names, contours, kinds = [], [], []
-    for number, (name, kind, shapes) in enumerate(structures, 1):
+    for number, (name, kind, colour, shapes) in enumerate(structures, 1):
         own = ("IS", str(number))
         names.append({(0x3006, 0x22): own, (0x3006, 0x24): frame, (0x3006, 0x26): ("LO", name),
                       (0x3006, 0x36): ("CS", "AUTOMATIC")})
-        contours.append({(0x3006, 0x84): own, (0x3006, 0x40): ("SQ", [
+        contours.append({(0x3006, 0x2A): ("IS", colour), (0x3006, 0x84): own,
+                         (0x3006, 0x40): ("SQ", [
             {(0x3006, 0x42): ("CS", "CLOSED_PLANAR"), (0x3006, 0x46): ("IS", str(len(points))),
              (0x3006, 0x50): ("DS", "\\".join(f"{x:.2f}" for x in points.ravel()))}
             for points in shapes])})
@@ -144,9 +145,9 @@ def main():
     right[middle:] = False
     left[:middle] = False
     words.output.write_bytes(structure_set([
-        ("Target", "PTV", ball(ISOCENTRE, RADIUS, EVERY * spacing[2])),
-        ("Left lung", "ORGAN", outlines(left, spacing, origin)),
-        ("Right lung", "ORGAN", outlines(right, spacing, origin)),
+        ("Target", "PTV", r"230\0\0", ball(ISOCENTRE, RADIUS, EVERY * spacing[2])),
+        ("Left lung", "ORGAN", r"0\110\230", outlines(left, spacing, origin)),
+        ("Right lung", "ORGAN", r"0\160\90", outlines(right, spacing, origin)),
     ]))
     return 0
 

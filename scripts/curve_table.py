@@ -45,14 +45,15 @@ def works(read, draw, header, text):
         return picture.read_bytes().startswith(b"\x89PNG")
 
 
-def main(words, usage, read, draw, self_test):
-    """SCRIPT CURVES.csv PICTURE.png, or SCRIPT --self-test, which returns whether all is well."""
+def main(words, usage, read, draw, self_test, most=2):
+    """SCRIPT CURVES.csv PICTURE.png, or SCRIPT --self-test, which returns whether all is well.
+    Up to `most` words; draw() gets those after the curves."""
     if words in (["-h"], ["--help"]):
         print(usage)
         return 0
     if words == ["--self-test"]:
         return 0 if self_test() else 1
-    if len(words) != 2 or words[0].startswith("-"):
+    if not 2 <= len(words) <= most or words[0].startswith("-"):
         print(usage)
         return 2
     try:
@@ -60,5 +61,9 @@ def main(words, usage, read, draw, self_test):
     except (OSError, ValueError, IndexError) as failure:
         print(f"'{words[0]}' cannot be read: {failure}", file=sys.stderr)
         return 2
-    draw(curves, words[1])
+    try:
+        draw(curves, *words[1:])
+    except (OSError, ValueError, KeyError) as failure:
+        print(f"{' '.join(words[1:])}: {failure}", file=sys.stderr)
+        return 2
     return 0

@@ -5,51 +5,65 @@
     iso dvh --dose dose.dcm --structures structures.dcm --csv dvh.csv
     dvh_plot.py dvh.csv dvh.png
 
-A colour is a structure. The first dose is solid, further ones are dashed and dotted. Volumes are
-per cent of what lies within the dose's voxels.
+A colour is a structure: its own in the structure set (ROI Display Color), another where the set has
+none. The first dose is solid, further ones are dashed and dotted. Volumes are per cent of what lies
+within the dose's voxels.
 
 Usage: dvh_plot.py CURVES.csv PICTURE.png
        dvh_plot.py --self-test
 """
+import re
 import sys
 
 import curve_table
 
 HEADER = ["dose", "structure", "dose_gy", "cumulative_cm3", "cumulative_percent",
-          "differential_cm3"]
+          "differential_cm3", "colour"]
 
 
 def read(text):
-    """{(dose, structure): (doses, per cents)}; raises ValueError."""
+    """{(dose, structure): (doses, per cents, colour or "")}; raises ValueError."""
     curves = {}
     for row in curve_table.rows_of(text, HEADER, "iso dvh --csv"):
-        curve = curves.setdefault((row[0], row[1]), ([], []))
+        if row[6] and not re.fullmatch("#[0-9a-f]{6}", row[6]):
+            raise ValueError(f"'{row[6]}' is no colour")
+        curve = curves.setdefault((row[0], row[1]), ([], [], row[6]))
         for numbers, column in zip(curve, (2, 4)):
             numbers.append(float(row[column]))
     return curves
 
 
+def colours_of(structures, curves):
+    """{structure: colour}."""
+    own = {structure: colour for (_, structure), (_, _, colour) in curves.items()}
+    return {name: own[name] or f"C{n % 10}" for n, name in enumerate(structures)}
+
+
 def draw(curves, path):
     doses = list(dict.fromkeys(dose for dose, _ in curves))
     structures = list(dict.fromkeys(structure for _, structure in curves))
-    figure, axis = curve_table.pyplot().subplots(figsize=(9, 5.5), layout="constrained")
-    for (dose, structure), (position, percent) in curves.items():
-        axis.plot(position, percent, color=f"C{structures.index(structure) % 10}",
+    colours = colours_of(structures, curves)
+    figure, axis = curve_table.pyplot().subplots(figsize=(10, 5.5), layout="constrained")
+    for (dose, structure), (position, percent, _) in curves.items():
+        axis.plot(position, percent, color=colours[structure],
                   linestyle=("-", "--", ":", "-.")[doses.index(dose) % 4],
                   label=structure if len(doses) == 1 else f"{structure}, {dose}")
     axis.set(xlabel="dose, Gy", ylabel="volume that gets it or more, %", xlim=(0, None),
              ylim=(0, 102))
     axis.grid(alpha=0.3)
-    axis.legend(frameon=False, fontsize="small")
+    figure.legend(loc="outside right upper", frameon=False, fontsize="small")
     figure.savefig(path, dpi=100)
 
 
 def self_test():
     text = ",".join(HEADER) + "\n"
     for dose in "ab":
-        text += "".join(f'"{dose}","lung, left",{x},{3 - x},{100 - 30 * x},1\n' for x in range(4))
+        text += "".join(f'"{dose}","lung, left",{x},{3 - x},{100 - 30 * x},1,#ff8000\n'
+                        f'"{dose}",heart,{x},{3 - x},{100 - 30 * x},1,\n' for x in range(4))
     curves = read(text)
-    return (curves["a", "lung, left"][1][1] == 70 and len(curves) == 2 and
+    return (curves["a", "lung, left"][1][1] == 70 and len(curves) == 4 and
+            colours_of(["lung, left", "heart"], curves)
+            == {"lung, left": "#ff8000", "heart": "C1"} and
             curve_table.works(read, draw, HEADER, text))
 
 

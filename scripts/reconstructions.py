@@ -8,6 +8,7 @@ import pathlib
 import subprocess
 import sys
 
+import metaimage
 import numpy as np
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
@@ -55,11 +56,10 @@ class tool:
 
 def read_mha(path):
     """[x, y, z] of a MetaImage that the tool or `write_mha` wrote."""
-    head, mark, rest = pathlib.Path(path).read_bytes().partition(b"ElementDataFile = LOCAL\n")
-    fields = dict(line.split(" = ", 1) for line in head.decode().splitlines())
-    if not mark or fields["ElementType"] != "MET_FLOAT" or fields["CompressedData"] != "False":
-        raise SystemExit(f"{path}: not a plain MetaImage of float")
-    return np.frombuffer(rest, "<f4").reshape(*map(int, fields["DimSize"].split()), order="F")
+    try:
+        return metaimage.read_mha(path)[0]
+    except ValueError as failure:
+        raise SystemExit(f"{path}: {failure}") from None
 
 
 def write_mha(path, volume, spacing, unit):

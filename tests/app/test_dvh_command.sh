@@ -43,10 +43,10 @@ expect 0 "'Empty' has no closed contours and is left out" dvh --dose dose.dcm ha
 says '^half.dcm$'
 says '^Box +1.728 +0 +15 +12 +18$'
 [ "$(wc -l <dvh.csv)" = $((1 + 4 * 52)) ] || fail "dvh.csv has $(wc -l <dvh.csv) lines"
-grep -q '^"dose.dcm","Box",0,1.728,100,0$' dvh.csv || fail "dvh.csv: $(head -3 dvh.csv)"
-grep -q '^"half.dcm","a, ""b""",0,1.584,100,0$' dvh.csv || fail "dvh.csv: $(grep half dvh.csv | head -3)"
+grep -q '^"dose.dcm","Box",0,1.728,100,0,#ff0007$' dvh.csv || fail "dvh.csv: $(head -3 dvh.csv)"
+grep -q '^"half.dcm","a, ""b""",0,1.584,100,0,#ff0007$' dvh.csv || fail "dvh.csv: $(grep half dvh.csv | head -3)"
 # The bins are 1.02 x 41 / 51 = 0.82 Gy: 36 bins are 29.52 Gy, and 0.144 cm3 get each Gy.
-grep -qE '^"dose.dcm","Box",29.52,0.9331[0-9]*,54[0-9.]*,0.11808[0-9]*$' dvh.csv || fail "dvh.csv: $(grep Box,29 dvh.csv)"
+grep -qE '^"dose.dcm","Box",29.52,0.9331[0-9]*,54[0-9.]*,0.11808[0-9]*,#ff0007$' dvh.csv || fail "dvh.csv: $(grep Box,29 dvh.csv)"
 grep -q '"operation": "dvh"' dvh.json && grep -q '"max": 36.0' dvh.json && grep -q '"holes": 0' dvh.json || fail "dvh.json: $(cat dvh.json)"
 expect 0 '"operation": "dvh"' "${box[@]}" --json - --quantity mean
 

@@ -263,11 +263,20 @@ std::string quoted(std::string const& text) {
   return field + '"';
 }
 
+/// Writes a structure's own colour as #rrggbb, or nothing where the set has none.
+std::string text_of_colour(files::rt_structure const& structure) {
+  return structure.colour ? fmt::format("#{:02x}{:02x}{:02x}", (*structure.colour)[0],
+                                        (*structure.colour)[1], (*structure.colour)[2])
+                          : std::string();
+}
+
 std::string curves_of(dvh_options const& options, jobs::dvh_result const& result) {
-  std::string table = "dose,structure,dose_gy,cumulative_cm3,cumulative_percent,differential_cm3\n";
+  std::string table =
+      "dose,structure,dose_gy,cumulative_cm3,cumulative_percent,differential_cm3,colour\n";
   for (std::size_t d = 0; d < options.doses.size(); ++d) {
     for (std::size_t s = 0; s < result.entries[d].size(); ++s) {
       auto const& entry = result.entries[d][s];
+      auto const colour = text_of_colour(options.request.structures[s]);
       auto const labels =
           quoted(options.doses[d]) + "," + quoted(options.request.structures[s].name);
       for (std::size_t n = 0; n < entry.cumulative.size(); ++n) {
@@ -276,8 +285,9 @@ std::string curves_of(dvh_options const& options, jobs::dvh_result const& result
         auto const differential = n < entry.differential.size()
                                       ? fmt::format("{:.9g}", entry.differential[n] / mm3_per_cm3)
                                       : std::string();
-        table += fmt::format("{},{:.9g},{:.9g},{:.9g},{}\n", labels, double(n) * result.bin_width,
-                             volume / mm3_per_cm3, 100 * volume / entry.volume, differential);
+        table +=
+            fmt::format("{},{:.9g},{:.9g},{:.9g},{},{}\n", labels, double(n) * result.bin_width,
+                        volume / mm3_per_cm3, 100 * volume / entry.volume, differential, colour);
       }
     }
   }
