@@ -6,12 +6,12 @@
 #
 #   --preset NAME   a preset of CMakePresets.json (default: cuda where there is a GPU, else openmp)
 #   --label LABEL   only the tests that carry this label
-#   --all           the tests labelled slow and perf-smoke too; builds the benchmarks
+#   --all           the tests labelled slow, perf-smoke and documents too; builds the benchmarks
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 preset=$(preset_of_machine)
 label=""
-slow=(-LE '^(slow|perf-smoke)$')
+slow=(-LE '^(slow|perf-smoke|documents)$')
 while [ $# -gt 0 ]; do
   case "$1" in
     --preset | --label)
@@ -25,7 +25,7 @@ while [ $# -gt 0 ]; do
     *) misused "unknown argument: $1 (scripts/test.sh --help lists them)" ;;
   esac
 done
-case "$label" in slow | perf-smoke) slow=() ;; esac
+case "$label" in slow | perf-smoke | documents) slow=() ;; esac
 check_preset "$preset"
 
 threads=()

@@ -1,0 +1,423 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs the commands of README.md and docs/, fenced or indented, and compares what the pages show.
+
+Every command runs as it stands, page after page, in one scratch folder that has links to all that
+this repository has. The built tool is build/openmp/apps/iso/iso there, and iso. What a command
+needs or why it does not run stands in RULES and nowhere else: a command without a rule runs in
+every test, and fails where it takes two minutes of processor time; a rule without a command fails.
+So does a warning of `iso` that WARNINGS does not have.
+
+A block ```text below a block of commands shows lines of their output. They are compared by columns:
+text, numbers and hashes are equal, times and backends are free.
+
+Usage: run_commands.py --iso PROGRAM --build FOLDER          short ones that need no data
+       run_commands.py --iso PROGRAM --build FOLDER --data   short ones that need data; status 77
+                                                             without the data
+       run_commands.py --iso PROGRAM --build FOLDER --all    all; without the data it fails
+       run_commands.py --list                                every command, and its rule
+       run_commands.py --self-test
+"""
+import argparse
+import os
+import pathlib
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+TOP = pathlib.Path(__file__).resolve().parent.parent.parent
+CHEST, PLAN = ".deps/data/chest_ct.nii.gz", ".deps/data/plan/rtss.dcm"
+# Those whose files others read first.
+FIRST = ["dose", "gamma", "reconstruction", "scans"]
+
+SLOW = "slow"
+SHORT = 120  # seconds of processor time
+
+
+def data(path):
+    """Needs a file of scripts/get_example_data.sh."""
+    return ("data", path)
+
+
+def never(reason):
+    """Does not run, for a reason."""
+    return ("never", reason)
+
+
+BUILT = never("scripts/test.sh, which runs this check, does it before")
+CUDA = never("needs a GPU")
+
+# (page, expression that the whole command matches, what holds for it); the first match counts.
+RULES = [
+    ("README.md", r"\./scripts/setup\.sh|cmake --preset openmp .*", BUILT),
+    ("README.md", r"cmake (--preset tool|--install|-S) .*", SLOW),
+    ("README.md", r"\S+/iso (demo|verify|sweep .*)", SLOW),
+    ("README.md", r"\S+/iso dvh .*", data(CHEST)),
+    ("docs/building.md", r"\./scripts/(demo|test)\.sh", never(
+        "they set up and build this very folder; README.md's `iso demo` runs the job")),
+    ("docs/building.md", r"cmake --preset openmp && .*", BUILT),
+    ("docs/building.md", r"scripts/compilers\.sh .*", never(
+        "hours; scripts/release.sh has a stage for rows of it")),
+    ("docs/building.md", r"scripts/test\.sh .*|\.ci/run", never("runs this check itself")),
+    ("docs/building.md", r"scripts/lint\.sh", SLOW),
+    ("docs/building.md", r"cmake (--install|--build|-S) .*", SLOW),
+    ("docs/building.md", r"build/openmp/perf/.*", SLOW),
+    ("docs/sweep.md", r"iso sweep --file .*", SLOW),
+    ("docs/sweep.md", r"iso sweep --merge .*|scripts/sweep_report\.py .*", SLOW),
+    ("docs/algorithms/dose.md", r"iso dose --ct .*|scripts/chest_structures\.py .*", data(CHEST)),
+    ("docs/algorithms/dose_matrices.md", r"iso matrix bench .*|\S+ scripts/matrix_roofline\.py .*",
+     SLOW),
+    ("docs/algorithms/dose_matrices.md", r"python scripts/pyradplan_matrices\.py .*", never(
+        "pyRadPlan wants an environment of its own, of many packages")),
+    ("docs/algorithms/dvh.md", r".*FOLDER.*|scripts/dvh_plot\.py dvh\.csv dvh\.png #2", never(
+        "FOLDER is an export of a clinic; app_dicom_command runs the same on a series of its own")),
+    ("docs/algorithms/dvh.md", r"(iso|scripts/dvh_plot\.py) .*", data(PLAN)),
+    ("docs/algorithms/dvh.md", r".*peers.*", SLOW),
+    ("docs/algorithms/dvh.md", r"scripts/get_example_data\.sh", SLOW),
+    ("docs/algorithms/gamma.md", r".*peers.*|cmake --build .*", SLOW),
+    ("docs/algorithms/iterative.md", r"iso reconstruct .*", SLOW),
+    ("docs/algorithms/numerics.md", r"ISO_MATH_SEARCH=.*", SLOW),
+    ("docs/algorithms/scans.md", r".*", data(CHEST)),
+    ("docs/notes/dose_papers.md", r".*--backend cuda.*", CUDA),
+    ("docs/notes/dose_papers.md", r".*", SLOW),
+    ("docs/peers.md", r".*(cuda124==|--device cuda) .*", CUDA),
+    ("docs/peers.md", r".* backprojection\.json", never("backprojection.json comes from a GPU")),
+    ("docs/peers.md", r".*", SLOW),
+    ("docs/product_benchmarks.md", r".*--backend cuda.*", CUDA),
+    ("docs/product_benchmarks.md", r".* rows\.json .*", never(
+        "rows.json is what iso_bench_spmv wrote on a GPU")),
+    ("docs/product_benchmarks.md", r".*", SLOW),
+]
+
+# Warnings that the pages explain: (expression of the command, of the warning).
+WARNINGS = [(r".*iso gamma .*", r".* of the compared points lie outside of .*"),
+            (r"iso reconstruct --projections 'scan/.*", r".* readings are too dark .*"),
+            (r".*iso sweep .*", r".* backend cuda is not in this build.*")]
+
+# Words of the pages that stand for something of the reader's.
+PLACEHOLDERS = {
+    "README.md": {"REFERENCE": "reference.mha", "EVALUATED": "evaluated.mha",
+                  "DOSE": "chest_dose.mha", "SET": "chest_structures.dcm", "DIR": "prefix"},
+    "docs/building.md": {"DIR": "prefix", "KOKKOS_DIR": "kokkos"},
+}
+
+PROGRAM = re.compile(
+    r"(?:\w+=\S* )*(?:\. |(?:iso|iso_\w+|cmake|ctest|python[\d.]*|pip|git|sed|source|export|cd|"
+    r"mpirun|srun|sbatch|apt|apt-get|[\w.-]+\.(?:py|sh)|(?:\./)?(?:[\w.-]+/)+[\w.-]+)(?: |$))")
+
+
+class command:
+    def __init__(self, page, line, text, number):
+        self.page, self.line, self.text = page, line, text
+        self.rule = rule_of(page, text, number)
+
+    def name(self):
+        return f"{self.page}:{self.line}: {self.text}"
+
+
+def rule_of(page, text, number=1):
+    """Equal commands of a page are numbered: ' #2' behind an expression is the second alone."""
+    for rule in RULES:
+        if rule[0] == page and (re.fullmatch(rule[1], text)
+                                or re.fullmatch(rule[1], f"{text} #{number}")):
+            return rule
+    return None
+
+
+def without_comment(line):
+    return re.sub(r"(^|\s+)#\s.*$", "", line).rstrip()
+
+
+def blocks(page):
+    """(line, kind, lines) of the blocks: "commands", "output" or another language's."""
+    lines = page.split("\n")
+    number, marked = 0, False
+    while number < len(lines):
+        fence = re.match(r"^( *)```(\w*)", lines[number])
+        begin = number + 1
+        if fence:
+            number = begin
+            while number < len(lines) and lines[number].strip() != "```":
+                number += 1
+            kind = {"sh": "commands", "bash": "commands", "": "commands", "text": "output"}.get(
+                fence.group(2), fence.group(2))
+            yield begin + 1, "marked" if marked else kind, lines[begin:number]
+            marked = False
+        elif lines[number].startswith("    ") and (number == 0 or not lines[number - 1].strip()):
+            while number < len(lines) and lines[number].startswith("    "):
+                number += 1
+            block = [line[4:] for line in lines[begin - 1:number]]
+            if any(PROGRAM.match(line.lstrip()) for line in block):
+                yield begin, "commands", block
+            continue
+        else:
+            marked = lines[number].startswith("<!-- from ") or marked and not lines[number].strip()
+        number += 1
+
+
+def commands_of(page, text):
+    """Lists of (commands of a block, lines that are shown of their output or None)."""
+    found, seen = [], {}
+    for line, kind, lines in blocks(text):
+        if kind == "output" and found and found[-1][1] is None:
+            found[-1] = (found[-1][0], lines)
+        if kind != "commands":
+            continue
+        whole, begin, here = "", line, []
+        for number, part in enumerate(lines, line):
+            part = without_comment(part)
+            begin = begin if whole else number
+            whole = f"{whole} {part.strip()}".strip()
+            if whole.endswith("\\"):
+                whole = whole[:-1].rstrip()
+                continue
+            if whole:
+                seen[whole] = seen.get(whole, 0) + 1
+                here.append(command(page, begin, whole, seen[whole]))
+            whole = ""
+        found.append((here, None))
+    return found
+
+
+def free(line):
+    """A line of output without what differs between runs and machines."""
+    line = re.sub(r"\bin [\d.e+-]+ m?s\b", "in * s", line)
+    line = re.sub(r"[\d.e+-]+ (GUPS|GB/s|TB/s|GFLOP/s|Gflop/s|Tflop/s)\b", r"* \1", line)
+    return re.sub(r"\bon (serial|openmp|threads|cuda)\b", "on *", line).split()
+
+
+def missing_lines(shown, printed):
+    """Those that do not stand, in this order, in what was printed."""
+    left = [free(line) for line in printed.split("\n")]
+    missing = []
+    for line in filter(str.strip, shown):
+        wanted = free(line)
+        if wanted in left:
+            left = left[left.index(wanted) + 1:]
+        else:
+            missing.append(line)
+    return missing
+
+
+def pages():
+    def place(path):
+        return (path.name == "README.md", path.stem not in FIRST,
+                FIRST.index(path.stem) if path.stem in FIRST else 0, path)
+
+    found = sorted((TOP / "docs").rglob("*.md"), key=place)
+    return [*found, TOP / "README.md"]
+
+
+def all_commands():
+    """[(page, [(commands, shown)])]"""
+    return [(str(path.relative_to(TOP)),
+             commands_of(str(path.relative_to(TOP)), path.read_text(encoding="utf-8")))
+            for path in pages()]
+
+
+def stale_rules(everything):
+    used = {id(c.rule) for _, found in everything for block, _ in found for c in block}
+    return [f"no command of {rule[0]} matches '{rule[1]}'" for rule in RULES
+            if id(rule) not in used]
+
+
+def kind_of(rule):
+    what = rule[2] if rule else "short"
+    return what[0] if isinstance(what, tuple) else what
+
+
+def processor_time():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+class runner:
+    def __init__(self, folder, given):
+        self.folder, self.given = pathlib.Path(folder), given
+        self.failures = 0
+        self.ran = 0
+        for path in TOP.iterdir():
+            if path.name not in ("build", ".git"):
+                (self.folder / path.name).symlink_to(path)
+        (self.folder / "build").mkdir()
+        (self.folder / "build/openmp").symlink_to(given.build.resolve())
+        (self.folder / "kokkos").symlink_to(TOP / ".deps/kokkos/openmp")
+        (self.folder / "bin").mkdir()
+        (self.folder / "bin/iso").symlink_to(given.iso.resolve())
+        self.environment = {}
+
+    def open_page(self):
+        """Without the environment of Python that an earlier page has made."""
+        shutil.rmtree(self.folder / "peers", ignore_errors=True)
+        self.environment = dict(os.environ, PATH=f"{self.folder / 'bin'}:{os.environ['PATH']}")
+
+    def fail(self, what):
+        self.failures += 1
+        print(f"FAILED: {what}", flush=True)
+
+    def text_of(self, c):
+        text = c.text
+        for word, for_it in PLACEHOLDERS.get(c.page, {}).items():
+            text = re.sub(rf"(?<![\w]){word}(?!\w)", for_it, text)
+        # A script of bash looks for the repository beside itself.
+        return re.sub(r"(^|\s)(?:\./)?(scripts/\w+\.sh)", rf"\1{TOP}/\2", text)
+
+    def run(self, c):
+        """What it prints, or None."""
+        begin, before = time.monotonic(), processor_time()
+        limit = 7200 if self.given.all else 1500  # of the clock: on a busy machine, too
+        with subprocess.Popen(["bash", "-e", "-o", "pipefail", "-c", self.text_of(c)],
+                              cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              start_new_session=True) as process:
+            try:
+                printed, errors = process.communicate(timeout=limit)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                self.fail(f"{c.name()}: takes longer than {limit} s")
+                return None
+        used = processor_time() - before
+        print(f"{time.monotonic() - begin:6.1f} s  {c.name()}", flush=True)
+        self.ran += 1
+        if used > SHORT and not self.given.all:
+            self.fail(f"{c.name()}: takes {used:.0f} s of processor time; give it the rule SLOW")
+        if process.returncode:
+            self.fail(f"{c.name()}: status {process.returncode}: {printed[-2000:]}{errors[-2000:]}")
+            return None
+        active = re.search(r"\. (\S+)/bin/activate$", c.text)
+        if active:
+            self.environment["PATH"] = (f"{self.folder / active.group(1) / 'bin'}:"
+                                        f"{self.environment['PATH']}")
+        warnings = [line for line in re.findall(r"^iso: warning: .*$", errors, re.M)
+                    if not any(re.fullmatch(on, c.text) and re.fullmatch(explained, line)
+                               for on, explained in WARNINGS)]
+        if warnings:
+            self.fail(f"{c.name()}: {warnings}")
+        return printed
+
+    def wanted(self, c):
+        kind = kind_of(c.rule)
+        if kind == "never" or self.given.page and c.page not in self.given.page:
+            return False
+        if self.given.all:
+            return True
+        return kind == ("data" if self.given.data else "short")
+
+    def block(self, block, shown):
+        """One after the other; the output is compared where all of them ran. What they print."""
+        printed = [self.run(c) if self.wanted(c) else None for c in block]
+        text = "".join(filter(None, printed))
+        if shown is not None and None not in printed:
+            for line in missing_lines(shown, text):
+                self.fail(f"{block[-1].page}:{block[-1].line}: does not print '{line}' but\n{text}")
+        return text
+
+
+def written_program(run):
+    """The program and the CMakeLists.txt of README.md, which its commands build."""
+    readme = (TOP / "README.md").read_text(encoding="utf-8")
+    program = re.search(r"^```cpp\n(.*?)^```", readme, re.S | re.M).group(1)
+    lists = re.search(r"^`app/CMakeLists.txt`:\n\n((?:    .*\n)+)", readme, re.M).group(1)
+    (run.folder / "app").mkdir()
+    (run.folder / "app/main.cpp").write_text(program, encoding="utf-8")
+    (run.folder / "app/CMakeLists.txt").write_text(re.sub("^    ", "", lists, flags=re.M),
+                                                   encoding="utf-8")
+
+
+def maxima_of_dose(run, page, printed):
+    """The rows of the table that the commands' lines make; chest doses come twice."""
+    text = (TOP / page).read_text(encoding="utf-8")
+    for line in filter(re.compile(" voxels, ").search, printed.split("\n")):
+        found = re.match(r"(\d+ x \d+ x \d+) voxels, (\d+) beam.* at most (\S+) Gy for 1 photon.*, "
+                         r"at \(([^)]*)\) mm", line)
+        row = f"| {' | '.join(found.groups())} |" if found else line
+        if row not in text:
+            run.fail(f"{page} does not have '{row}'")
+
+
+def scan_comes_back(run, page, _):
+    """The volume of the scan is the CT that was scanned."""
+    python = TOP / ".deps/venv/bin/python"
+    if not (run.folder / "scan").is_dir() or not python.exists():
+        return
+    done = subprocess.run([python, "-B", TOP / "tests/docs/compare_with_ct.py", TOP / CHEST,
+                           run.folder / "volume.mha"], capture_output=True, text=True, check=False)
+    print(done.stdout, end="")
+    if done.returncode:
+        run.fail(f"the scan of {page} does not come back onto its CT: {done.stderr}")
+
+
+# What else is held against a page, once its commands ran.
+CHECKS = {"docs/algorithms/dose.md": maxima_of_dose, "docs/algorithms/scans.md": scan_comes_back}
+
+
+def self_test():
+    page = ("A\n\n```sh\niso a \\\n  --b # c\nsed 's/#/x/' f\n```\n\nprints\n\n"
+            "```text\nx 1 ok\n```\n\n"
+            "    y = a/b c\n    z = 2\n\n    ISO_X=1 scripts/a.py --d  # e\n    # f\n\n- item\n"
+            "    iso within an item\n\n<!-- from e.txt -->\n```text\nno output\n```\n")
+    found = commands_of("p.md", page)
+    texts = [[c.text for c in block] for block, _ in found]
+    good = texts == [["iso a --b", "sed 's/#/x/' f"], ["ISO_X=1 scripts/a.py --d"]]
+    good = good and [shown for _, shown in found] == [["x 1 ok"], None]
+    shown = ["a   b", "n 12 in 3.1 s; hash 0a"]
+    printed = "iso\na b\nn   12 in 0.2 s; hash 0a\n"
+    good = good and not missing_lines(shown, printed)
+    good = good and len(missing_lines(shown, printed.replace("12", "13"))) == 1
+    good = good and len(missing_lines(shown, printed.replace("0a", "0b"))) == 1
+    good = good and len(missing_lines(shown[::-1], printed)) == 1
+    good = good and not missing_lines(["2 on openmp in 1 ms"], "2 on serial in 7.5e-05 s")
+    return 0 if good else 1
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--iso", type=pathlib.Path)
+    parser.add_argument("--build", type=pathlib.Path)
+    parser.add_argument("--data", action="store_true")
+    parser.add_argument("--all", action="store_true")
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--self-test", action="store_true")
+    parser.add_argument("--page", action="append", help="these pages alone")
+    given = parser.parse_args()
+    if given.self_test:
+        return self_test()
+    everything = all_commands()
+    faults = stale_rules(everything)
+    for fault in faults:
+        print(f"FAILED: {fault}")
+    if given.list:
+        for _, found in everything:
+            for c in (c for block, _ in found for c in block):
+                what = c.rule[2][1] if c.rule and isinstance(c.rule[2], tuple) else ""
+                print(f"{kind_of(c.rule):5}  {c.name()}" + (f"  ({what})" if what else ""))
+        return 1 if faults else 0
+    if not given.iso or not given.build:
+        parser.error("--iso and --build are needed")
+    absent = [name for name in (CHEST, PLAN) if not (TOP / name).is_file()]
+    if absent and (given.data or given.all):
+        print(f"{' and '.join(absent)}: not there; scripts/get_example_data.sh fetches them")
+        return 1 if given.all else 77
+    with tempfile.TemporaryDirectory() as folder:
+        run = runner(folder, given)
+        run.failures = len(faults)
+        written_program(run)
+        for page, found in everything:
+            run.open_page()
+            printed = "".join([run.block(block, shown) for block, shown in found])
+            if page in CHECKS and printed:
+                CHECKS[page](run, page, printed)
+        print(f"{run.ran} commands, {run.failures} failures")
+        if not run.ran:
+            print("FAILED: no command ran")
+        return 1 if run.failures or not run.ran else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
