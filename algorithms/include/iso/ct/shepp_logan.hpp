@@ -18,7 +18,7 @@ namespace iso::ct {
 
 /// A solid ellipsoid of one density. Where ellipsoids overlap, their densities add.
 struct ellipsoid {
-  vec3<double> centre;     ///< mm
+  vec3<double> centre{};   ///< mm
   vec3<double> half_axes;  ///< mm, along the body's own x, y, z
   double angle = 0;        ///< rad, about the body's z axis, from x to y; at most 1e5 either way
   double density = 1;      ///< 1/mm for attenuation, or any other unit

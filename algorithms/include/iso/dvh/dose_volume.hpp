@@ -41,7 +41,9 @@ template <real T, class Space>
 struct region {
   volume_view<T const, Space> fractions;  ///< [mx, my, mz], 0 to 1
   /// Points of the surface, mm (iso::dvh::surface_points); may be empty.
-  Kokkos::View<vec3<double> const*, Space> surface = Kokkos::View<vec3<double> const*, Space>();
+  Kokkos::View<vec3<double> const*, Space> surface = {};
+  // Without a look at that constructor g++ 12 ends, by an error of its own, at braces in braces.
+  static_assert(std::is_default_constructible_v<Kokkos::View<vec3<double> const*, Space>>);
 };
 template <class T, class Space, class... Surface>
 region(volume_view<T, Space> const&, Surface const&...) -> region<std::remove_const_t<T>, Space>;

@@ -50,10 +50,10 @@ rt_dose read_rt_dose_grid(std::filesystem::path const& path, dose_units units = 
 struct rt_dose_options {
   /// A DICOM file or the folder of a CT series: patient, study and frame of reference. Empty: no
   /// patient, new study and frame.
-  std::filesystem::path like;
+  std::filesystem::path like{};
   /// An RT Plan to refer to. Empty: `like` where it is one; else an UID that no file has, because
   /// PS3.3 C.8.8.3 wants a reference from the dose of a plan.
-  std::filesystem::path plan;
+  std::filesystem::path plan{};
 };
 
 /// Prepares a dose in Gy as RT Dose, physical, of a plan: 32 bits, multiples of the largest value
@@ -70,12 +70,12 @@ struct rt_dose_options {
 /// A structure: the contours of one organ or target, in the patient's coordinates.
 struct rt_structure {
   std::string name;
-  int number = 0;                            ///< ROI Number
-  std::optional<std::array<int, 3>> colour;  ///< red, green, blue, 0 to 255
-  std::string type;                          ///< "PTV", "ORGAN", "EXTERNAL"; may be empty
-  std::string frame_of_reference;            ///< UID
-  std::vector<std::vector<std::array<double, 3>>> contours;  ///< closed, planar; points in mm
-  std::string other_geometry;  ///< "POINT", ...: a contour that is none, and is left out
+  int number = 0;                              ///< ROI Number
+  std::optional<std::array<int, 3>> colour{};  ///< red, green, blue, 0 to 255
+  std::string type{};                          ///< "PTV", "ORGAN", "EXTERNAL"; may be empty
+  std::string frame_of_reference{};            ///< UID
+  std::vector<std::vector<std::array<double, 3>>> contours{};  ///< closed, planar; points in mm
+  std::string other_geometry{};  ///< "POINT", ...: a contour that is none, and is left out
 };
 
 /// The contents of an RT Structure Set.

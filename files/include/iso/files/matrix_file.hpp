@@ -26,7 +26,7 @@ struct host_matrix {
   std::vector<std::int64_t> offsets;  ///< [rows + 1], from 0 to the number of entries
   std::vector<std::int32_t> indices;  ///< columns of the entries, from 0
   value_array values;
-  std::map<std::string, std::string> notes;  ///< HDF5: texts `rows`, `columns`, `unit`, `source`
+  std::map<std::string, std::string> notes{};  ///< HDF5: texts `rows`, `columns`, `unit`, `source`
 
   [[nodiscard]] std::int64_t entries() const { return std::int64_t(indices.size()); }
 };

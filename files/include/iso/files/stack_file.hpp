@@ -19,7 +19,7 @@ struct projection_stack {
   std::array<std::int64_t, 3> extent{};  ///< views, u, v
   std::vector<T> values;                 ///< [views, u, v], v fastest
   std::string unit = "1";                ///< of a value: "1" for line integrals of attenuation
-  std::string geometry;                  ///< the geometry file's JSON text; may be empty
+  std::string geometry{};                ///< the geometry file's JSON text; may be empty
 };
 
 /// Prepares a file, which a commit puts in place, with dataset /projections [views, u, v], its
