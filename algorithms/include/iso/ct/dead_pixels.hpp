@@ -8,6 +8,7 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <concepts>
 #include <cstdint>
 #include <type_traits>
 
@@ -46,13 +47,13 @@ void find_dead_pixels(
     pixel_mask<typename Exec::memory_space> const& dead, dead_pixel_options const& options = {});
 
 /// Does the same for a dark field that is not const.
-template <execution_space Exec, real T>
+template <execution_space Exec, real T, class Space>
+  requires std::same_as<Space, typename Exec::memory_space>
 void find_dead_pixels(
-    Exec const& exec, projection_view<T, typename Exec::memory_space> const& dark,
-    projection_view<std::type_identity_t<T> const, typename Exec::memory_space> const& flat,
-    pixel_mask<typename Exec::memory_space> const& dead, dead_pixel_options const& options = {}) {
-  find_dead_pixels<Exec, T>(exec, projection_view<T const, typename Exec::memory_space>(dark), flat,
-                            dead, options);
+    Exec const& exec, projection_view<T, Space> const& dark,
+    projection_view<std::type_identity_t<T> const, std::type_identity_t<Space>> const& flat,
+    pixel_mask<std::type_identity_t<Space>> const& dead, dead_pixel_options const& options = {}) {
+  find_dead_pixels<Exec, T>(exec, projection_view<T const, Space>(dark), flat, dead, options);
 }
 
 /// Gives every dead pixel, in place, the mean of the pixels that are not dead in the smallest

@@ -12,6 +12,7 @@
 #include <iso/core/view_checks.hpp>
 
 #include <cmath>
+#include <concepts>
 #include <type_traits>
 
 namespace iso::ct {
@@ -72,13 +73,12 @@ double noise_of_counts(
 }
 
 /// Does the same for readings that are not const.
-template <execution_space Exec, real T>
+template <execution_space Exec, real T, class Space>
+  requires std::same_as<Space, typename Exec::memory_space>
 double noise_of_counts(
-    Exec const& exec, projection_view<T, typename Exec::memory_space> const& readings,
-    double photons,
-    projection_view<std::type_identity_t<T> const, typename Exec::memory_space> const& mask = {}) {
-  return noise_of_counts<Exec, T>(
-      exec, projection_view<T const, typename Exec::memory_space>(readings), photons, mask);
+    Exec const& exec, projection_view<T, Space> const& readings, double photons,
+    projection_view<std::type_identity_t<T> const, std::type_identity_t<Space>> const& mask = {}) {
+  return noise_of_counts<Exec, T>(exec, projection_view<T const, Space>(readings), photons, mask);
 }
 
 }  // namespace iso::ct

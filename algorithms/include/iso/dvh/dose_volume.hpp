@@ -65,19 +65,19 @@ struct dose_statistics {
 /// \throws iso::invalid_argument  invalid grids; volumes with gaps or without memory; doses that
 ///           are not finite where the structure is; fractions that are not from 0 to 1
 template <execution_space Exec, real T>
-dose_statistics statistics(
-    Exec const& exec, volume_view<T const, typename Exec::memory_space> const& dose,
-    region<std::type_identity_t<T>, typename Exec::memory_space> const& where,
-    extremes of = extremes::surface);
+dose_statistics statistics(Exec const& exec,
+                           volume_view<T const, typename Exec::memory_space> const& dose,
+                           region<T, typename Exec::memory_space> const& where,
+                           extremes of = extremes::surface);
 
 /// Does the same for a dose that is not const.
-template <execution_space Exec, real T>
+template <execution_space Exec, real T, class Space>
+  requires std::same_as<Space, typename Exec::memory_space>
 dose_statistics statistics(
-    Exec const& exec, volume_view<T, typename Exec::memory_space> const& dose,
-    region<std::type_identity_t<T>, typename Exec::memory_space> const& where,
+    Exec const& exec, volume_view<T, Space> const& dose,
+    region<std::type_identity_t<T>, std::type_identity_t<Space>> const& where,
     extremes of = extremes::surface) {
-  return statistics<Exec, T>(exec, volume_view<T const, typename Exec::memory_space>(dose), where,
-                             of);
+  return statistics<Exec, T>(exec, volume_view<T const, Space>(dose), where, of);
 }
 
 /// Returns the volume, mm3, that gets each level or more. Waits for `exec`.
@@ -88,19 +88,19 @@ dose_statistics statistics(
 /// \param levels  unit of the dose, ascending; at most 2^20
 /// \throws iso::invalid_argument  as statistics; levels that are NaN or do not ascend
 template <execution_space Exec, real T>
-std::vector<double> volumes_at(
-    Exec const& exec, volume_view<T const, typename Exec::memory_space> const& dose,
-    region<std::type_identity_t<T>, typename Exec::memory_space> const& where,
-    std::vector<double> const& levels);
+std::vector<double> volumes_at(Exec const& exec,
+                               volume_view<T const, typename Exec::memory_space> const& dose,
+                               region<T, typename Exec::memory_space> const& where,
+                               std::vector<double> const& levels);
 
 /// Does the same for a dose that is not const.
-template <execution_space Exec, real T>
+template <execution_space Exec, real T, class Space>
+  requires std::same_as<Space, typename Exec::memory_space>
 std::vector<double> volumes_at(
-    Exec const& exec, volume_view<T, typename Exec::memory_space> const& dose,
-    region<std::type_identity_t<T>, typename Exec::memory_space> const& where,
+    Exec const& exec, volume_view<T, Space> const& dose,
+    region<std::type_identity_t<T>, std::type_identity_t<Space>> const& where,
     std::vector<double> const& levels) {
-  return volumes_at<Exec, T>(exec, volume_view<T const, typename Exec::memory_space>(dose), where,
-                             levels);
+  return volumes_at<Exec, T>(exec, volume_view<T const, Space>(dose), where, levels);
 }
 
 /// Returns, for each volume, the largest dose that it gets: the least dose to the hottest part of
@@ -109,19 +109,19 @@ std::vector<double> volumes_at(
 /// \param volumes  mm3. More than the structure's gives NaN, up to 1e-9 of it for rounding
 /// \throws iso::invalid_argument  as statistics; volumes that are not finite and positive
 template <execution_space Exec, real T>
-std::vector<double> doses_at(
-    Exec const& exec, volume_view<T const, typename Exec::memory_space> const& dose,
-    region<std::type_identity_t<T>, typename Exec::memory_space> const& where,
-    std::vector<double> const& volumes);
+std::vector<double> doses_at(Exec const& exec,
+                             volume_view<T const, typename Exec::memory_space> const& dose,
+                             region<T, typename Exec::memory_space> const& where,
+                             std::vector<double> const& volumes);
 
 /// Does the same for a dose that is not const.
-template <execution_space Exec, real T>
+template <execution_space Exec, real T, class Space>
+  requires std::same_as<Space, typename Exec::memory_space>
 std::vector<double> doses_at(
-    Exec const& exec, volume_view<T, typename Exec::memory_space> const& dose,
-    region<std::type_identity_t<T>, typename Exec::memory_space> const& where,
+    Exec const& exec, volume_view<T, Space> const& dose,
+    region<std::type_identity_t<T>, std::type_identity_t<Space>> const& where,
     std::vector<double> const& volumes) {
-  return doses_at<Exec, T>(exec, volume_view<T const, typename Exec::memory_space>(dose), where,
-                           volumes);
+  return doses_at<Exec, T>(exec, volume_view<T const, Space>(dose), where, volumes);
 }
 
 /// A figure that is read off a dose-volume histogram, such as D95% or V20Gy.
@@ -227,16 +227,15 @@ std::vector<std::vector<histogram>> histograms(
 /// \par Source  I. Paddick, J. Neurosurg. 93 (suppl. 3), 2000, pages 219-222
 template <execution_space Exec, real T>
 double conformity(Exec const& exec, volume_view<T const, typename Exec::memory_space> const& dose,
-                  region<std::type_identity_t<T>, typename Exec::memory_space> const& target,
-                  double prescription);
+                  region<T, typename Exec::memory_space> const& target, double prescription);
 
 /// Does the same for a dose that is not const.
-template <execution_space Exec, real T>
-double conformity(Exec const& exec, volume_view<T, typename Exec::memory_space> const& dose,
-                  region<std::type_identity_t<T>, typename Exec::memory_space> const& target,
+template <execution_space Exec, real T, class Space>
+  requires std::same_as<Space, typename Exec::memory_space>
+double conformity(Exec const& exec, volume_view<T, Space> const& dose,
+                  region<std::type_identity_t<T>, std::type_identity_t<Space>> const& target,
                   double prescription) {
-  return conformity<Exec, T>(exec, volume_view<T const, typename Exec::memory_space>(dose), target,
-                             prescription);
+  return conformity<Exec, T>(exec, volume_view<T const, Space>(dose), target, prescription);
 }
 
 }  // namespace iso::dvh

@@ -218,9 +218,9 @@ dose_statistics statistics_of(Exec const& exec, volume_view<T const, Space> cons
 }  // namespace detail
 
 template <execution_space Exec, real T>
-dose_statistics statistics(
-    Exec const& exec, volume_view<T const, typename Exec::memory_space> const& dose,
-    region<std::type_identity_t<T>, typename Exec::memory_space> const& where, extremes of) {
+dose_statistics statistics(Exec const& exec,
+                           volume_view<T const, typename Exec::memory_space> const& dose,
+                           region<T, typename Exec::memory_space> const& where, extremes of) {
   char const* const function = "iso::dvh::statistics";
   detail::validate_extremes(of, function);
   detail::validate_region(dose, where, function);
@@ -229,10 +229,10 @@ dose_statistics statistics(
 }
 
 template <execution_space Exec, real T>
-std::vector<double> volumes_at(
-    Exec const& exec, volume_view<T const, typename Exec::memory_space> const& dose,
-    region<std::type_identity_t<T>, typename Exec::memory_space> const& where,
-    std::vector<double> const& levels) {
+std::vector<double> volumes_at(Exec const& exec,
+                               volume_view<T const, typename Exec::memory_space> const& dose,
+                               region<T, typename Exec::memory_space> const& where,
+                               std::vector<double> const& levels) {
   char const* const function = "iso::dvh::volumes_at";
   detail::validate_region(dose, where, function);
   detail::validate_levels(levels);
@@ -240,10 +240,10 @@ std::vector<double> volumes_at(
 }
 
 template <execution_space Exec, real T>
-std::vector<double> doses_at(
-    Exec const& exec, volume_view<T const, typename Exec::memory_space> const& dose,
-    region<std::type_identity_t<T>, typename Exec::memory_space> const& where,
-    std::vector<double> const& volumes) {
+std::vector<double> doses_at(Exec const& exec,
+                             volume_view<T const, typename Exec::memory_space> const& dose,
+                             region<T, typename Exec::memory_space> const& where,
+                             std::vector<double> const& volumes) {
   char const* const function = "iso::dvh::doses_at";
   detail::validate_region(dose, where, function);
   detail::validate_volumes(volumes);
@@ -312,8 +312,7 @@ std::vector<std::vector<histogram>> histograms(
 
 template <execution_space Exec, real T>
 double conformity(Exec const& exec, volume_view<T const, typename Exec::memory_space> const& dose,
-                  region<std::type_identity_t<T>, typename Exec::memory_space> const& target,
-                  double prescription) {
+                  region<T, typename Exec::memory_space> const& target, double prescription) {
   char const* const function = "iso::dvh::conformity";
   detail::validate_region(dose, target, function);
   detail::validate_prescription(prescription);
