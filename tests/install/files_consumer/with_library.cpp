@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <iso/core/version.hpp>
 #include <iso/files/dose_matrix_file.hpp>
 #include <iso/files/dvh_structure.hpp>
 #include <iso/files/volume_view.hpp>
+
+static_assert(iso::version_major() == ISO_VERSION_MAJOR);
 
 int main(int argc, char** argv) {
   Kokkos::ScopeGuard const kokkos(argc, argv);
