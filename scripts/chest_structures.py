@@ -28,7 +28,7 @@ EVERY = 2  # slices
 LEAST_AREA = 300  # mm2 of an outline
 ISOCENTRE, RADIUS = (70, -150, 690), 24  # mm
 STRUCTURE_SET = "1.2.840.10008.5.1.4.1.1.481.3"
-LONG = ("OB", "SQ")
+LONG = ("OB", "OW", "SQ")
 
 
 def lungs(ct):
