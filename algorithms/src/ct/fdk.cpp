@@ -12,8 +12,8 @@ namespace {
 
 using iso::detail::pi;
 
-/// The ramp |f| cut off at `f`, at distance t: its inverse Fourier transform
-/// 2 f^2 sinc(2 f t) - f^2 sinc(f t)^2.
+/// Returns the inverse Fourier transform of the ramp |f|, cut off at `f`, at the distance t: 2 f^2
+/// sinc(2 f t) - f^2 sinc(f t)^2.
 double ramp(double f, double t) {
   if (t == 0) {
     return f * f;
@@ -29,7 +29,8 @@ double ramp(double f, double t) {
   return (x * s - 2 * half_s * half_s) / (2 * pi * pi * t * t);
 }
 
-/// The integral over [-f, f] of sin(a |x|) cos(b x), a = pi / (2 f), b = 2 pi t, times 1 / a.
+/// Returns the integral over [-f, f] of sin(a |x|) cos(b x), with a = pi / (2 f) and b = 2 pi t,
+/// divided by a.
 double sine_ramp(double f, double t) {
   double const a = pi / (2 * f);
   double const b = 2 * pi * t;
@@ -40,7 +41,7 @@ double sine_ramp(double f, double t) {
 }
 
 double windowed(ramp_window window, double f, double t) {
-  // A window of cosines moves the ramp by half a period each way.
+  // A cosine in the window adds the ramp's transform, moved by half a period each way.
   auto const cosines = [&](double constant, double of_cosine, double shift) {
     return constant * ramp(f, t) + 0.5 * of_cosine * (ramp(f, t + shift) + ramp(f, t - shift));
   };
@@ -111,7 +112,7 @@ void validate_depths(geometry const& g, iso::grid const& volume, char const* fun
                  "{}: view {}: the z axis does not lie between source and detector (no volume "
                  "about it is seen); check the view's source and detector",
                  function, i);
-    // The depth is linear: its least value stands at a corner.
+    // The depth is linear, so that its smallest value is at a corner.
     for (int corner = 0; corner < 8; ++corner) {
       auto const at = [&](int axis_number) {
         auto const a = std::size_t(axis_number);

@@ -18,7 +18,8 @@ struct turn {
   double cosine;
 };
 
-/// Sine and cosine, exact where the angle is a quarter turn but for its own rounding.
+/// Returns sine and cosine. They are exactly 0, 1 or -1 where the angle is a multiple of a quarter
+/// turn, but for its own rounding.
 turn turn_of(double angle) {
   turn t{iso::detail::sine_of(angle), iso::detail::cosine_of(angle)};
   double const rounding = 1e-13;
@@ -30,7 +31,8 @@ turn turn_of(double angle) {
   return t;
 }
 
-/// From IEC's fixed system to the patient's, on a couch turned by `couch`.
+/// Turns a vector of IEC's fixed system into the patient's coordinates, on a couch turned by
+/// `couch`.
 vec3<double> to_patient(vec3<double> v, turn couch) {
   vec3<double> const on_couch{couch.cosine * v.x + couch.sine * v.y,
                               couch.cosine * v.y - couch.sine * v.x, v.z};
@@ -62,20 +64,22 @@ void validate_fluence(fluence_map const& f) {
                "give some of it above 0, or leave out the beam");
 }
 
-/// a x <= b.
+/// The half-space of the points x with dot(a, x) <= b.
 struct half_space {
   vec3<double> a;
   double b;
 };
 
-/// The box about what several half-spaces share; empty (low > high) where they share nothing.
+/// The smallest box about the common part of several half-spaces. It is empty (low > high) where
+/// they have none.
 struct bounds {
   vec3<double> low{std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity(),
                    std::numeric_limits<double>::infinity()};
   vec3<double> high = -1.0 * low;
 };
 
-/// From the corners: the points where three of the planes meet that no other half-space cuts off.
+/// Finds the box from the corners of the common part: the points where three planes meet and that
+/// no other half-space cuts off.
 bounds bounds_of(std::vector<half_space> const& sides, double size) {
   bounds out;
   for (std::size_t i = 0; i < sides.size(); ++i) {
@@ -150,7 +154,7 @@ beam_frame frame_of(beam const& b) {
   turn const g = turn_of(b.gantry);
   turn const c = turn_of(b.collimator);
   turn const couch = turn_of(b.couch);
-  // Of the gantry's axes in IEC's fixed system; its z points from the isocentre to the source.
+  // The gantry's axes in IEC's fixed system. Its z axis points from the isocentre to the source.
   vec3<double> const gx{g.cosine, 0, -g.sine};
   vec3<double> const gy{0, 1, 0};
   vec3<double> const gz{g.sine, 0, g.cosine};
@@ -198,7 +202,7 @@ iso::grid region_around(beam const& b, iso::grid const& patient, double margin) 
     side(sides, f.y, field.y_low, field.y_high);
     return bounds_of(sides, size);
   };
-  // The rays of the field, which diverge, and the field with its margin, which does not.
+  // The box holds the rays of the field, which diverge, and a prism of the field with its margin.
   double const far = b.source_distance;
   bounds const rays = clipped([&](auto& sides, vec3<double> axis, double first, double last) {
     vec3<double> const upper = far * axis - last * f.along;
@@ -219,7 +223,7 @@ iso::grid region_around(beam const& b, iso::grid const& patient, double margin) 
   for (int axis = 0; axis < 3; ++axis) {
     auto const a = std::size_t(axis);
     auto const index = [&](double x) { return (x - patient.origin[axis]) / patient.spacing[axis]; };
-    // Voxels whose centre lies within; a rounding does not lose one.
+    // The voxels whose centre lies within. The tolerance keeps a voxel that rounding would lose.
     double const first = std::ceil(index(std::min(rays.low[axis], wide.low[axis])) - 1e-6);
     double const last = std::floor(index(std::max(rays.high[axis], wide.high[axis])) + 1e-6);
     auto const most = double(patient.extent[a] - 1);

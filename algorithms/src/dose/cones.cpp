@@ -22,7 +22,7 @@ double solid_angle(double theta_low, double theta_high) {
   return 2 * pi * (iso::detail::cosine_of(theta_low) - iso::detail::cosine_of(theta_high));
 }
 
-/// What each row of a kernel absorbs within a radius, per sr, term by term.
+/// The energy that is absorbed within a radius in each row of a kernel, per sr and for each term.
 struct row_energies {
   struct row {
     double theta_low;
@@ -51,7 +51,8 @@ struct row_energies {
   }
 };
 
-/// The same as a smooth function of the angle: linear in the logarithm between the middles of rows.
+/// The energies of the rows as a smooth function of the angle: linear in the logarithm between the
+/// middles of the rows.
 class smooth_energy {
  public:
   explicit smooth_energy(row_energies const& rows) : num_terms_(rows.num_terms) {
@@ -66,7 +67,7 @@ class smooth_energy {
     }
   }
 
-  /// Its absolute value, per sr.
+  /// Returns the absolute value of the energy of a term at an angle, per sr.
   [[nodiscard]] double size(std::size_t term, double theta) const {
     theta = std::fabs(theta);
     theta = theta > pi ? 2 * pi - theta : theta;
@@ -79,7 +80,7 @@ class smooth_energy {
     double const f = std::clamp((theta - middle_[i]) / (middle_[i + 1] - middle_[i]), -0.5, 1.5);
     return math::exp(log_[i][term] * (1 - f) + log_[i + 1][term] * f);
   }
-  /// Of all terms with their signs.
+  /// Returns the sum of the terms at an angle, with their signs.
   [[nodiscard]] double sum(double theta) const {
     double e = 0;
     for (std::size_t c = 0; c < num_terms_; ++c) {
@@ -115,7 +116,7 @@ struct rings {
     }
   }
 
-  /// Borders of `n` cones that hold the same share of the energy.
+  /// Returns the borders of `n` cones that hold the same share of the energy.
   [[nodiscard]] std::vector<double> borders(std::size_t n) const {
     std::vector<double> out{0};
     double sum = 0;
@@ -133,7 +134,7 @@ struct rings {
   }
 };
 
-/// Borders of `n` cones, rad, from 0 to pi.
+/// Returns the borders of `n` cones, rad, from 0 to pi.
 std::vector<double> borders_of(row_energies const& rows, std::size_t n, cone_placing placing) {
   if (placing == cone_placing::equal_energy) {
     return rings(rows).borders(n);
@@ -166,14 +167,16 @@ struct mean_cosine {
     energy += part;
     moment += part * 0.5 * (iso::detail::cosine_of(low) + iso::detail::cosine_of(high));
   }
-  /// Where nothing is absorbed, that of the cone's borders.
+  /// Returns the mean cosine. Where no energy is absorbed, it is that of the middle between the
+  /// cone's borders.
   [[nodiscard]] double value(double low, double high) const {
     return energy > 0 ? moment / energy
                       : 0.5 * (iso::detail::cosine_of(low) + iso::detail::cosine_of(high));
   }
 };
 
-/// The rows that lie between two angles, cut at them; `cosine` is still to be set.
+/// Returns the cone between two angles, made of the parts of rows that lie there. Its `cosine` is
+/// set by the caller.
 transport_cone collapse(exponential_kernel const& k, double low, double high, int azimuths,
                         mean_cosine& mean) {
   transport_cone out{low, high, 0, {}, {}};
@@ -197,7 +200,7 @@ transport_cone collapse(exponential_kernel const& k, double low, double high, in
   return out;
 }
 
-/// The same of a table.
+/// Returns such a cone of a table.
 transport_cone collapse(tabulated_kernel const& k, double low, double high, int azimuths,
                         mean_cosine& mean) {
   transport_cone out{low, high, 0, {}, {}, {}, std::vector<double>(k.radii.size(), 0)};
@@ -230,7 +233,8 @@ vec3<double> cone_set::direction(std::size_t cone, int azimuth) const {
 
 namespace {
 
-/// \param radius  cm, within which the energy decides where the borders lie
+/// Returns the cones of a kernel.
+/// \param radius  the distance, cm, within which the energy decides where the borders lie
 template <class Kernel>
 cone_set collapsed(Kernel const& k, double radius, int num_terms, cone_options const& options) {
   auto const known = [](int n) { return n >= 4 && n <= 48; };
@@ -255,7 +259,7 @@ cone_set collapsed(Kernel const& k, double radius, int num_terms, cone_options c
   return out;
 }
 
-/// The solution of a symmetric, positive definite system, by Cholesky's method.
+/// Returns the solution of a symmetric, positive definite system, by Cholesky's method.
 template <std::size_t N>
 std::array<double, N> solved(std::array<std::array<double, N>, N> m, std::array<double, N> x) {
   for (std::size_t i = 0; i < N; ++i) {
@@ -280,7 +284,8 @@ std::array<double, N> solved(std::array<std::array<double, N>, N> m, std::array<
   return x;
 }
 
-/// \param energy_at  what is to be kept right, as a function of the angle
+/// Fits the tilt of a cone.
+/// \param energy_at  the energy that the fit preserves, as a function of the angle
 cone_tilt fitted_tilt(smooth_energy const& energy_at, std::size_t num_terms,
                       transport_cone const& cone) {
   double const theta = iso::detail::angle_of_cosine(cone.cosine);
@@ -291,7 +296,7 @@ cone_tilt fitted_tilt(smooth_energy const& energy_at, std::size_t num_terms,
   out.most = range.most - cone.cosine;
   double const scale = std::max(out.most, -out.least);
   for (std::size_t c = 0; c < num_terms; ++c) {
-    // Mean over the cone of what a kernel that is tilted by `delta` sends there.
+    // The energy that a kernel tilted by `delta` sends into the cone.
     auto const sent = [&](double delta) {
       int const parts = 24;
       double sum = 0;
@@ -302,16 +307,16 @@ cone_tilt fitted_tilt(smooth_energy const& energy_at, std::size_t num_terms,
       return sum;
     };
     double const untilted = sent(0);
-    // Least squares over a disc of rays. Small fields have only the middle of it, where deviations
-    // are small and must stay so: a ray's weight is the inverse of its distance to the fourth
-    // power.
+    // Least squares over a disc of rays. Small fields have only rays near the axis, where
+    // deviations are small and must stay small. The weight of a ray is therefore 1 / (its distance
+    // from the axis)^4.
     std::array<std::array<double, tilt_degree>, tilt_degree> normal{};
     std::array<double, tilt_degree> right{};
     int const radii = 24;
     int const angles = 24;
     for (int i = 0; i < radii; ++i) {
       double const r = max_tilt * (i + 0.5) / radii;
-      double const weight = 1 / (r * r * r);  // rings hold rays by r
+      double const weight = 1 / (r * r * r);  // a ring has as many rays as r
       for (int j = 0; j < angles; ++j) {
         double const across = r * iso::detail::cosine_of(2 * pi * (j + 0.5) / angles);
         double const mu =

@@ -50,7 +50,7 @@ void validate_options(convolution_options const& options, cone_set const& cones,
                "iso::dose::convolution_plan: radial step {} mm, ray spacing {} mm (must be "
                "positive); leave them at their defaults",
                options.radial_step, options.ray_spacing);
-  // Samples are counted by a float, and their numbers multiply.
+  // A float counts samples, and products of their numbers.
   vec3<double> const side{region.spacing.x * double(region.extent[0]),
                           region.spacing.y * double(region.extent[1]),
                           region.spacing.z * double(region.extent[2])};

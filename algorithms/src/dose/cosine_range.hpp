@@ -5,8 +5,9 @@
 
 namespace iso::dose::detail {
 
-/// The least and the most cosine of the angle between rays that are up to `tangent` from an axis
-/// and a direction at `cosine` to it.
+/// The smallest and the largest cosine of the angle between a direction and rays. The tangent of
+/// the rays' angle to an axis is at most `tangent`; `cosine` is that of the angle between axis and
+/// direction.
 struct cosine_range {
   double least;
   double most;

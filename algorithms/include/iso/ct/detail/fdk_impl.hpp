@@ -23,8 +23,8 @@ namespace detail {
 /// sum.
 inline constexpr std::int64_t batch_views = 2 * block_views;
 
-/// Counts outputs of the filter that share a tap, its rows of 32 pixels, and rows of 32 voxels of a
-/// group. No bit depends on them.
+/// The number of outputs of the filter that share a tap, of its rows of 32 pixels, and of a group's
+/// rows of 32 voxels. No bit depends on them.
 template <class Exec>
 struct fdk_tuning {
   static constexpr bool device = backend::is_device<Exec>;
@@ -63,7 +63,7 @@ struct fdk_scratch {
             memory.take<T>({steps.projects && joins_columns ? 2 * shape.size(batch_views) : 0})) {}
 };
 
-/// Throws unless a padded image can be counted by 32 bits.
+/// Throws unless 32 bits can count the numbers of a padded image.
 void validate_detector(geometry const& g, row_extension const& by);
 /// Throws, naming `function`, where a voxel lies at or behind a source, or on the wrong side of it.
 void validate_depths(geometry const& g, iso::grid const& volume, char const* function);

@@ -25,7 +25,7 @@ boxed_volume<T> box_of(volume_view<T, Space> const& v, std::int64_t offset) {
   return {v.data.data() + offset, n[1] * n[2], n[2]};
 }
 
-/// Sets a voxel of a region to zero.
+/// The kernel that sets a voxel of a region to zero.
 template <class T>
 struct clear_kernel {
   boxed_volume<T> to;
@@ -67,7 +67,7 @@ void convolve_terms(Exec const& exec, convolution_plan<T, typename Exec::memory_
   }
 }
 
-/// Converts to `to` what is in double.
+/// Converts `from`, which is in double, to the precision of `to`.
 template <class T>
 void convert(line_terms<double> const& from, line_terms<T>& to) {
   for (int n = 0; n < max_kernel_terms; ++n) {

@@ -21,12 +21,13 @@ struct lattice_tuning {
   static constexpr int max_rows = 8;  ///< of an item
   /// The number of groups that look for the range: a GPU wants its registers full.
   static constexpr std::int64_t range_groups = backend::is_device<Exec> ? 8192 : 1024;
-  /// Aligns rows of lanes to where a register may begin; behind the last is room for one block.
+  /// The alignment of rows of lanes, so that each begins where a register may begin. Behind the
+  /// last row is room for one block.
   static constexpr std::int64_t lane_multiple = 32;
   static constexpr std::int64_t room = 64;
   static constexpr std::size_t items_together = 16;
-  /// Counts for tables planes of a ray that look back together, and bytes of rays that are under
-  /// way. Where these are those of one line, no two groups add to the same voxel.
+  /// For tables, the number of planes of a ray that look back together, and of bytes of rays that
+  /// are under way. Where the bytes are those of one line, no two groups add to the same voxel.
   static constexpr int table_planes = backend::is_device<Exec> ? 8 : 2;
   static constexpr std::int64_t table_bytes = backend::is_device<Exec> ? std::int64_t(1) << 29 : 0;
   /// The largest number of lines that a thread takes through a slab in turn.
@@ -35,7 +36,7 @@ struct lattice_tuning {
   static int rows(std::int64_t directions) { return directions > 128 ? 8 : 4; }
 };
 
-/// Schedules lines that are under way at the same time, in bundles.
+/// The lines that are under way at the same time, in bundles.
 struct lattice_schedule {
   std::int32_t bundles;
   std::int32_t bundle;
@@ -64,7 +65,7 @@ struct convolution_scratch {
   using word = typename fixed_point<T>::word;
   lattice_range* range;
   cone_terms<T, Terms>* terms;
-  /// Copies of the region, the second only for the lattice: joined, or in three arrays.
+  /// The copies of the region, the second only for the lattice: joined, or in three arrays.
   backend::pack<T, 2>* joined[2];
   T* voxels[2];  ///< what they release
   T* densities[2];
