@@ -26,12 +26,14 @@ struct pose {
   double detector_v = 0;
   double source_u = 0;  ///< mm, of the source aside of the line through the axis
   double source_v = 0;
+
+  friend bool operator==(pose const&, pose const&) = default;
 };
 
 struct scan_size {
   std::int64_t views = 180;
   std::int64_t num_u = 160;
-  std::int64_t num_v = 100;
+  std::int64_t num_v = 64;
   double pitch = 1.2;
   double source_axis = 300;
   double source_detector = 450;

@@ -15,6 +15,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -33,134 +34,195 @@ Kokkos::DefaultHostExecutionSpace const& fast() {
 grid measured() { return grid::centred({40, 40, 7}, {2, 2, 2.5}); }
 
 template <class T>
-comparison gaussian_result(geometry const& g, fdk_options const& options = {}) {
-  auto const bodies = gaussians();
-  auto const p = exact_stack<T>(g, bodies);
-  auto const found = reconstructed(fast(), g, p, measured(), options);
-  CHECK(difference(reconstructed(Kokkos::Serial(), g, p, measured(), options), found) == "");
-  return compared(found, measured(), bodies, [](auto const&) { return true; });
+stack<T> rounded(stack<double> const& p) {
+  auto const out = iso::make_projections<T, host>("p", p.data.extent_int(0), p.data.extent_int(1),
+                                                  p.data.extent_int(2));
+  std::transform(p.data.data(), p.data.data() + p.data.size(), out.data.data(),
+                 [](double x) { return T(x); });
+  return out;
 }
 
 template <class T>
-comparison ball_result(geometry const& g, fdk_options const& options = {}) {
+comparison gaussian_result(geometry const& g, stack<double> const& exact,
+                           fdk_options const& options = {}) {
+  auto const p = rounded<T>(exact);
+  auto const found = reconstructed(fast(), g, p, measured(), options);
+  if constexpr (std::is_same_v<T, float>) {
+    CHECK(difference(reconstructed(Kokkos::Serial(), g, p, measured(), options), found) == "");
+  }
+  return compared(found, measured(), gaussians(), [](auto const&) { return true; });
+}
+comparison gaussian_result(geometry const& g, fdk_options const& options = {}) {
+  return gaussian_result<float>(g, exact_stack<double>(g, gaussians()), options);
+}
+
+template <class T>
+comparison ball_result(geometry const& g, stack<double> const& exact,
+                       fdk_options const& options = {}) {
+  auto const found = reconstructed(fast(), g, rounded<T>(exact), measured(), options);
   auto const bodies = one_ball();
-  auto const found = reconstructed(fast(), g, exact_stack<T>(g, bodies), measured(), options);
   return compared(found, measured(), bodies, [&](vec3<double> x) {
     return norm(x - bodies.front().centre) < 0.75 * bodies.front().width;
   });
 }
 
-/// Both bodies against what the upright scan gives and against the truth.
+/// A scan of both bodies, projected once for both precisions.
+struct scan_of_bodies {
+  geometry g;
+  stack<double> gaussians;
+  stack<double> ball;
+
+  explicit scan_of_bodies(geometry const& how)
+      : g(how),
+        gaussians(exact_stack<double>(g, fdk_truth::gaussians())),
+        ball(exact_stack<double>(g, one_ball())) {}
+};
+
+/// What comes back of both bodies, in one precision.
+struct results {
+  comparison gaussian;
+  comparison ball;
+};
 template <class T>
-void check_scale(geometry const& g, geometry const& upright, fdk_options const& options = {}) {
-  auto const gaussian = gaussian_result<T>(g, options);
-  auto const ball = ball_result<T>(g, options);
-  CHECK(std::abs(gaussian.scale - 1) < allowed);
-  CHECK(std::abs(ball.scale - 1) < allowed);
-  CHECK(std::abs(gaussian.scale / gaussian_result<T>(upright).scale - 1) < allowed);
-  CHECK(std::abs(ball.scale / ball_result<T>(upright).scale - 1) < allowed);
-  CHECK(gaussian.root_mean_square < 4e-3);
+results results_of(scan_of_bodies const& s, fdk_options const& options = {}) {
+  return {gaussian_result<T>(s.g, s.gaussians, options), ball_result<T>(s.g, s.ball, options)};
 }
 
-std::vector<double> turn() { return iso::ct::even_angles(180, 2 * pi); }
+/// Both bodies against what the upright scan gives and against the truth.
+void check_scale(results const& turned, results const& upright) {
+  CHECK(std::abs(turned.gaussian.scale - 1) < allowed);
+  CHECK(std::abs(turned.ball.scale - 1) < allowed);
+  CHECK(std::abs(turned.gaussian.scale / upright.gaussian.scale - 1) < allowed);
+  CHECK(std::abs(turned.ball.scale / upright.ball.scale - 1) < allowed);
+  CHECK(turned.gaussian.root_mean_square < 4e-3);
+}
 
-}  // namespace
-
-TEST_CASE_TEMPLATE("fdk: the scale of a cone beam does not depend on how the detector stands", T,
-                   float, double) {
-  for (pose const& p :
-       std::vector<pose>{{},
-                         {.yaw = 5},
-                         {.yaw = -20},
-                         {.yaw = 30},
-                         {.pitch = 5},
-                         {.pitch = -20},
-                         {.pitch = 30},
-                         {.yaw = 20, .pitch = 20},
-                         {.yaw = -25, .pitch = 15, .skew = 10},
-                         {.skew = 25},
-                         {.detector_u = 12, .detector_v = 15},
-                         {.detector_u = -30, .source_u = 60},
-                         {.detector_u = 30, .source_u = -60},
-                         {.yaw = 15, .detector_u = -20, .source_u = 40},
-                         {.detector_v = -3, .source_v = 6},
-                         {.yaw = 10, .pitch = 15, .detector_v = 3, .source_v = -6}}) {
+/// Scans in `poses` against the one in the pose `upright`, in float and in double.
+template <class Posed>
+void check_poses(pose const& upright, std::vector<pose> const& poses, Posed const& scan_in,
+                 fdk_options const& options = {}) {
+  scan_of_bodies const straight(scan_in(upright));
+  auto const expected = results_of<float>(straight);
+  auto const expected_double = results_of<double>(straight);
+  for (pose const& p : poses) {
     CAPTURE(p.yaw);
     CAPTURE(p.pitch);
     CAPTURE(p.skew);
     CAPTURE(p.source_u);
     CAPTURE(p.source_v);
     CAPTURE(p.detector_u);
-    // At this height, where FDK is as good as there.
-    pose const upright{.detector_v = p.detector_v, .source_v = p.source_v};
-    check_scale<T>(posed(beam::cone, p, turn()), posed(beam::cone, upright, turn()),
-                   {.scan = {.detector = detector_placement::centred}});
+    auto const turned = p == upright ? straight : scan_of_bodies(scan_in(p));
+    check_scale(results_of<float>(turned, options), expected);
+    check_scale(results_of<double>(turned, options), expected_double);
   }
 }
 
-TEST_CASE_TEMPLATE("fdk: the scale of a parallel beam does not depend on how the detector stands",
-                   T, float, double) {
+std::vector<double> turn() { return iso::ct::even_angles(180, 2 * pi); }
+
+}  // namespace
+
+TEST_CASE("fdk: the scale of a cone beam does not depend on how the detector stands") {
+  auto const cone = [](pose const& p) { return posed(beam::cone, p, turn()); };
+  fdk_options const centred{.scan = {.detector = detector_placement::centred}};
+  check_poses({},
+              {{},
+               {.yaw = 5},
+               {.yaw = -20},
+               {.yaw = 30},
+               {.pitch = 5},
+               {.pitch = -20},
+               {.pitch = 30},
+               {.yaw = 20, .pitch = 20},
+               {.yaw = -25, .pitch = 15, .skew = 10},
+               {.skew = 25},
+               {.detector_u = -30, .source_u = 60},
+               {.detector_u = 30, .source_u = -60},
+               {.yaw = 15, .detector_u = -20, .source_u = 40}},
+              cone, centred);
+  // At their heights, where FDK is as good as there.
+  check_poses({.detector_v = 15}, {{.detector_u = 12, .detector_v = 15}}, cone, centred);
+  pose const low{.detector_v = -3, .source_v = 6};
+  check_poses(low, {low}, cone, centred);
+  check_poses({.detector_v = 3, .source_v = -6},
+              {{.yaw = 10, .pitch = 15, .detector_v = 3, .source_v = -6}}, cone, centred);
+}
+
+TEST_CASE("fdk: the scale of a parallel beam does not depend on how the detector stands") {
   auto const half = iso::ct::even_angles(120, pi);
-  scan_size const size{.pitch = 0.8};
-  auto const upright = posed(beam::parallel, {}, half, size);
-  for (pose const& p : std::vector<pose>{{},
-                                         {.yaw = 30},
-                                         {.pitch = 30},
-                                         {.skew = 10},
-                                         {.skew = -30},
-                                         {.yaw = 20, .pitch = 20, .skew = 20}}) {
-    CAPTURE(p.yaw);
-    CAPTURE(p.pitch);
-    CAPTURE(p.roll);
-    CAPTURE(p.skew);
-    check_scale<T>(posed(beam::parallel, p, half, size), upright);
-  }
+  check_poses({},
+              {{},
+               {.yaw = 30},
+               {.pitch = 30},
+               {.skew = 10},
+               {.skew = -30},
+               {.yaw = 20, .pitch = 20, .skew = 20}},
+              [&](pose const& p) { return posed(beam::parallel, p, half, {.pitch = 0.8}); });
 }
 
-TEST_CASE("fdk: short scans and displaced detectors that are turned") {
+namespace {
+
+/// Short scans, or full ones of a detector so far aside, mm, against those of an upright one.
+void check_turned(double aside) {
+  CAPTURE(aside);
   auto const arc = iso::ct::even_angles(140, 1.4 * pi, 0.3);
   auto const found = [&](pose const& p) {
-    return p.detector_u == 0 ? gaussian_result<float>(posed(beam::cone, p, arc))
-                             : gaussian_result<float>(posed(beam::cone, p, turn(), {.num_u = 120}));
+    return p.detector_u == 0 ? gaussian_result(posed(beam::cone, p, arc))
+                             : gaussian_result(posed(beam::cone, p, turn(), {.num_u = 120}));
   };
-  for (double const aside : {0.0, 36.0, -36.0}) {
-    CAPTURE(aside);
-    auto const upright = found({.detector_u = aside});
-    CHECK(std::abs(upright.scale - 1) < allowed);
-    // On most of these the axis does not run along a column.
-    for (pose p : std::vector<pose>{{.yaw = 15},
-                                    {.yaw = -20},
-                                    {.pitch = 20},
-                                    {.yaw = 15, .pitch = -15},
-                                    {.yaw = 20, .pitch = 20},
-                                    {.skew = 5},
-                                    {.skew = -10},
-                                    {.skew = 20},
-                                    {.yaw = -10, .pitch = 10, .skew = 10}}) {
-      p.detector_u = aside;
-      CAPTURE(p.yaw);
-      CAPTURE(p.pitch);
-      CAPTURE(p.skew);
-      auto const turned = found(p);
-      CHECK(std::abs(turned.scale / upright.scale - 1) < allowed);
-      CHECK(turned.root_mean_square < 4e-3);
-      CHECK(turned.largest < 0.012);
-    }
+  auto const upright = found({.detector_u = aside});
+  CHECK(std::abs(upright.scale - 1) < allowed);
+  // On most of these the axis does not run along a column.
+  for (pose p : std::vector<pose>{{.yaw = 15},
+                                  {.yaw = -20},
+                                  {.pitch = 20},
+                                  {.yaw = 15, .pitch = -15},
+                                  {.yaw = 20, .pitch = 20},
+                                  {.skew = 5},
+                                  {.skew = -10},
+                                  {.skew = 20},
+                                  {.yaw = -10, .pitch = 10, .skew = 10}}) {
+    p.detector_u = aside;
+    CAPTURE(p.yaw);
+    CAPTURE(p.pitch);
+    CAPTURE(p.skew);
+    auto const turned = found(p);
+    CHECK(std::abs(turned.scale / upright.scale - 1) < allowed);
+    CHECK(turned.root_mean_square < 4e-3);
+    CHECK(turned.largest < 0.012);
   }
 }
 
-TEST_CASE("fdk: a displaced detector in a parallel beam whose columns lean") {
+}  // namespace
+
+TEST_CASE("fdk: short scans and displaced detectors that are turned") {
+  check_turned(0);
+  check_turned(36);
+}
+
+TEST_CASE("fdk: detectors that are displaced to the other side and turned") { check_turned(-36); }
+
+namespace {
+
+void check_leaning_columns(double aside) {
   scan_size const size{.num_u = 100, .pitch = 0.8};
-  for (double const aside : {24.0, -24.0}) {
-    for (double const skew : {0.0, 10.0, -20.0}) {
-      CAPTURE(aside);
-      CAPTURE(skew);
-      auto const found = gaussian_result<float>(
-          posed(beam::parallel, {.skew = skew, .detector_u = aside}, turn(), size));
-      CHECK(std::abs(found.scale - 1) < allowed);
-      CHECK(found.root_mean_square < 1e-3);
-    }
+  for (double const skew : {0.0, 10.0, -20.0}) {
+    CAPTURE(aside);
+    CAPTURE(skew);
+    auto const found =
+        gaussian_result(posed(beam::parallel, {.skew = skew, .detector_u = aside}, turn(), size));
+    CHECK(std::abs(found.scale - 1) < allowed);
+    CHECK(found.root_mean_square < 1e-3);
   }
+}
+
+}  // namespace
+
+TEST_CASE("fdk: a displaced detector in a parallel beam whose columns lean") {
+  check_leaning_columns(24);
+}
+
+TEST_CASE("fdk: a detector that is displaced to the other side in a parallel beam") {
+  check_leaning_columns(-24);
 }
 
 TEST_CASE("fdk: weights of a short scan and of a displaced detector hold at all its heights") {
@@ -168,7 +230,7 @@ TEST_CASE("fdk: weights of a short scan and of a displaced detector hold at all 
   // 1.5e-3.
   auto const volume = grid::centred({40, 40, 5}, {2, 2, 12});
   auto const found = [&](pose const& p, std::vector<double> const& angles, std::int64_t num_u) {
-    auto const g = posed(beam::cone, p, angles, {.num_u = num_u});
+    auto const g = posed(beam::cone, p, angles, {.num_u = num_u, .num_v = 100});
     auto const values = reconstructed(fast(), g, exact_stack<float>(g, columns()), volume);
     return compared(values, volume, columns(), [](auto const&) { return true; });
   };
@@ -261,10 +323,11 @@ TEST_CASE("fdk: rows that leave the plane of rotation") {
        {expected{0, 0.9986, 0.0023}, expected{5, 1.0021, 0.0073}, expected{10, 1.0121, 0.0272}}) {
     CAPTURE(roll);
     auto const g = posed(beam::cone, {.roll = roll}, turn());
-    auto const gaussian = gaussian_result<float>(g, {.scan = most});
+    auto const gaussian = gaussian_result(g, {.scan = most});
     CHECK(std::abs(gaussian.scale - scale) < 3e-4);
     CHECK(std::abs(gaussian.largest - largest) < 0.05 * largest);
-    CHECK(std::abs(ball_result<float>(g, {.scan = most}).scale - 1) < allowed);
+    CHECK(std::abs(ball_result<float>(g, exact_stack<double>(g, one_ball()), {.scan = most}).scale -
+                   1) < allowed);
   }
   // What is long in z loses 1 - cos(roll).
   auto const g = posed(beam::cone, {.roll = 10}, turn());
@@ -292,31 +355,28 @@ TEST_CASE("fdk: rows that leave the plane of rotation") {
   CHECK(weigh(0, std::numeric_limits<double>::quiet_NaN()).find("max_roll") != std::string::npos);
 }
 
-TEST_CASE("fdk: rolled detectors in scans that measure rays once") {
+namespace {
+
+struct rolled_scan {
+  char const* scan;
+  double roll;
+  double scale;    ///< of Gaussians
+  double largest;  ///< error, of the peak
+};
+
+void check_rolled(std::vector<rolled_scan> const& rows) {
   scan_size const narrow{.num_u = 120};
-  scan_size const fine{.pitch = 0.8};
   auto const half = iso::ct::even_angles(120, pi);
   auto const arc = iso::ct::even_angles(140, 1.4 * pi, 0.3);
-  struct expected {
-    char const* scan;
-    double roll;
-    double scale;    ///< of Gaussians
-    double largest;  ///< error, of the peak
-  };
-  for (auto const& [scan, roll, scale, largest] :
-       {expected{"half", 1.5, 1.0007, 0.0138}, expected{"half", 5, 1.0065, 0.0463},
-        expected{"half", 10, 1.0205, 0.0918}, expected{"short", 1.5, 0.9999, 0.0166},
-        expected{"short", 5, 1.0054, 0.0415}, expected{"short", 10, 1.0186, 0.0805},
-        expected{"offset", 1.5, 0.9938, 0.0194}, expected{"offset", 5, 0.9864, 0.0600},
-        expected{"offset", 10, 0.9855, 0.1249}}) {
+  for (auto const& [scan, roll, scale, largest] : rows) {
     CAPTURE(scan);
     CAPTURE(roll);
     std::string const name(scan);
-    auto const g = name == "half" ? posed(beam::parallel, {.roll = roll}, half, fine)
+    auto const g = name == "half" ? posed(beam::parallel, {.roll = roll}, half, {.pitch = 0.8})
                    : name == "short"
                        ? posed(beam::cone, {.roll = roll}, arc)
                        : posed(beam::cone, {.roll = roll, .detector_u = 36}, turn(), narrow);
-    auto const found = gaussian_result<float>(g, {.scan = {.max_roll = 0.2}});
+    auto const found = gaussian_result(g, {.scan = {.max_roll = 0.2}});
     MESSAGE(name, ", roll ", roll, ": scale ", found.scale, ", largest error ", found.largest);
     CHECK(std::abs(found.scale - scale) < 3e-4);
     CHECK(std::abs(found.largest - largest) < 0.05 * largest);
@@ -326,9 +386,26 @@ TEST_CASE("fdk: rolled detectors in scans that measure rays once") {
     CHECK((why == "" || roll > 5 ||
            why.find("at most 1.5 where rays are measured once") != std::string::npos));
   }
+}
+
+}  // namespace
+
+TEST_CASE("fdk: rolled detectors in scans that measure rays once") {
+  check_rolled({{"half", 1.5, 1.0007, 0.0138},
+                {"short", 5, 1.0054, 0.0415},
+                {"offset", 10, 0.9855, 0.1249}});
   // Parallel rays about the whole circle cancel as those of a cone do.
-  auto const both = posed(beam::parallel, {.roll = 5}, turn(), fine);
-  CHECK(gaussian_result<float>(both).largest < 0.0075);
+  auto const both = posed(beam::parallel, {.roll = 5}, turn(), {.pitch = 0.8});
+  CHECK(gaussian_result(both).largest < 0.0075);
+}
+
+TEST_CASE("fdk: rolled detectors, every scan and angle") {
+  check_rolled({{"half", 5, 1.0065, 0.0463},
+                {"half", 10, 1.0205, 0.0918},
+                {"short", 1.5, 0.9999, 0.0166},
+                {"short", 10, 1.0186, 0.0805},
+                {"offset", 1.5, 0.9938, 0.0194},
+                {"offset", 5, 0.9864, 0.0600}});
 }
 
 TEST_CASE("fdk: a detector that lies so flat that rows do not stand before the source") {
