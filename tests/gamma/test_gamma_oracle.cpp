@@ -42,15 +42,14 @@ double random_dose(double x, double y, double z) {
                std::uint64_t(std::int64_t(z * 8 + 4000)));
 }
 
-}  // namespace
+using ways = std::vector<interpolation>;
 
-TEST_CASE("gamma_index: a hill against itself shifted and scaled") {
+void check_hill(ways const& all) {
   auto const g = grid::centred({14, 15, 16}, {3, 3, 3});
   auto const reference = dose_of<double>(g, hill);
   auto const evaluated =
       dose_of<double>(g, [](double x, double y, double z) { return 1.01 * hill(x - 1, y, z); });
-  for (auto const between :
-       {interpolation::trilinear, interpolation::tetrahedra, interpolation::grid_points}) {
+  for (auto const between : all) {
     CAPTURE(int(between));
     check(reference, evaluated, {0.03, 3}, {.between = between}, 37);
     check(reference, evaluated, {0.02, 2},
@@ -59,15 +58,16 @@ TEST_CASE("gamma_index: a hill against itself shifted and scaled") {
   }
 }
 
-TEST_CASE("gamma_index: doses that look random, where a cell has several minima") {
+// A cell has several minima.
+void check_random(ways const& all, std::vector<double> const& amounts) {
   auto const g = grid::centred({9, 8, 7}, {2, 2.5, 3});
   auto const reference = dose_of<double>(g, random_dose);
-  for (double const amount : {0.03, 0.3, 1.0}) {
+  for (double const amount : amounts) {
     CAPTURE(amount);
     auto const evaluated = dose_of<double>(g, [&](double x, double y, double z) {
       return random_dose(x, y, z) + amount * (random_dose(y, z, x) - 0.5);
     });
-    for (auto const between : {interpolation::trilinear, interpolation::tetrahedra}) {
+    for (auto const between : all) {
       CAPTURE(int(between));
       check(reference, evaluated, {0.03, 3}, {.between = between}, 5);
       check(reference, evaluated, {0.02, 2},
@@ -77,40 +77,38 @@ TEST_CASE("gamma_index: doses that look random, where a cell has several minima"
   }
 }
 
-TEST_CASE("gamma_index: grids that differ in spacing, origin and extent") {
+void check_grids(ways const& all) {
   grid const r{{7, 6, 5}, {2.3, 1.9, 4.1}, {-6.1, -5.2, -9.3}};
   grid const e{{10, 12, 9}, {1.7, 1.3, 2.2}, {-7, -4.9, -8}};
   auto const reference = dose_of<double>(r, hill);
   auto const evaluated = dose_of<double>(
       e, [](double x, double y, double z) { return 0.98 * hill(x, y + 1.5, z - 1); });
-  for (auto const between :
-       {interpolation::trilinear, interpolation::tetrahedra, interpolation::grid_points}) {
+  for (auto const between : all) {
     CAPTURE(int(between));
     check(reference, evaluated, {0.01, 1}, {.between = between, .max_gamma = 3}, 1);
   }
 }
 
-TEST_CASE("gamma_index: voxels of 1 x 4 x 10 mm") {
+void check_long_voxels(ways const& all, std::vector<double> const& roughness) {
   grid const r{{9, 6, 5}, {2.1, 4.3, 8.7}, {-8.1, -11.2, -17.3}};
   grid const e{{20, 7, 5}, {1, 4, 10}, {-9, -12, -20}};
-  for (double const rough : {0.0, 0.2}) {
+  for (double const rough : roughness) {
     auto const reference = dose_of<double>(r, hill);
     auto const evaluated = dose_of<double>(e, [&](double x, double y, double z) {
       return hill(x - 1, y + 1, z) * (1.01 + rough * (random_dose(x, y, z) - 0.5));
     });
-    for (auto const between : {interpolation::trilinear, interpolation::tetrahedra}) {
+    for (auto const between : all) {
       CAPTURE(int(between));
       check(reference, evaluated, {0.02, 3}, {.between = between}, 19);
     }
   }
 }
 
-TEST_CASE("gamma_index: one and two dimensions") {
+void check_few_dimensions(ways const& all) {
   grid const line{{40, 1, 1}, {1.5, 1, 1}, {-30, 0, 0}};
   grid const plane{{1, 17, 19}, {1, 2, 2}, {0, -16, -18}};
   grid const fine{{1, 33, 37}, {5, 1, 1}, {0.3, -16, -18}};
-  for (auto const between :
-       {interpolation::trilinear, interpolation::tetrahedra, interpolation::grid_points}) {
+  for (auto const between : all) {
     CAPTURE(int(between));
     auto const off = [](double x, double y, double z) { return hill(x - 1, y + 0.5, z) * 1.01; };
     check(dose_of<double>(line, hill), dose_of<double>(line, off), {0.01, 1}, {.between = between},
@@ -121,4 +119,44 @@ TEST_CASE("gamma_index: one and two dimensions") {
     check(dose_of<double>(plane, hill), dose_of<double>(fine, off), {0.01, 1}, {.between = between},
           7);
   }
+}
+
+}  // namespace
+
+TEST_CASE("gamma_index: a hill against itself shifted and scaled") {
+  check_hill({interpolation::trilinear});
+}
+
+TEST_CASE("gamma_index: doses that look random, where a cell has several minima") {
+  check_random({interpolation::trilinear, interpolation::tetrahedra}, {0.3});
+}
+
+TEST_CASE("gamma_index: grids that differ in spacing, origin and extent") {
+  check_grids({interpolation::trilinear});
+}
+
+TEST_CASE("gamma_index: voxels of 1 x 4 x 10 mm") {
+  check_long_voxels({interpolation::trilinear}, {0.2});
+}
+
+TEST_CASE("gamma_index: one and two dimensions") {
+  check_few_dimensions({interpolation::trilinear});
+}
+
+TEST_CASE("gamma_index: every interpolation of a hill against itself") {
+  check_hill({interpolation::tetrahedra, interpolation::grid_points});
+}
+
+TEST_CASE("gamma_index: every amount by which random doses differ") {
+  check_random({interpolation::trilinear, interpolation::tetrahedra}, {0.03, 1.0});
+}
+
+TEST_CASE("gamma_index: every interpolation, on grids that differ and of few dimensions") {
+  check_grids({interpolation::tetrahedra, interpolation::grid_points});
+  check_few_dimensions({interpolation::tetrahedra, interpolation::grid_points});
+}
+
+TEST_CASE("gamma_index: every interpolation and roughness in voxels of 1 x 4 x 10 mm") {
+  check_long_voxels({interpolation::tetrahedra}, {0.2});
+  check_long_voxels({interpolation::trilinear, interpolation::tetrahedra}, {0.0});
 }

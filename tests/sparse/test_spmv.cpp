@@ -115,16 +115,25 @@ TEST_CASE_TEMPLATE("spmv: the order of both sums, to the bit", Value, iso::half,
   for (unsigned seed = 0; seed < 6; ++seed) {
     CAPTURE(seed);
     auto const m = synthetic(40, 3 + 97 * std::int32_t(seed), seed, 0.3, 0.6);
-    for (std::int64_t const vectors : {1, 2, 3, 4, 5, 8, 9}) {
+    for (std::int64_t const vectors : {1, 4, 9}) {
       CAPTURE(vectors);
       check_orders<double, Value>(m, vectors);
     }
   }
 }
 
+TEST_CASE_TEMPLATE("spmv: the order of both sums, to the bit, of two vectors and more", Value,
+                   iso::half, bfloat16, float, double) {
+  auto const m = synthetic(40, 294, 3, 0.3, 0.6);
+  for (std::int64_t const vectors : {2, 3, 5, 8}) {
+    CAPTURE(vectors);
+    check_orders<double, Value>(m, vectors);
+  }
+}
+
 TEST_CASE("spmv: vectors of float with values of float") {
   auto const m = synthetic(60, 300, 3, 0.3);
-  for (std::int64_t const vectors : {1, 2, 3, 4, 7}) {
+  for (std::int64_t const vectors : {1, 4, 9}) {
     check_orders<float, float>(m, vectors);
   }
 }

@@ -10,11 +10,12 @@ using namespace sparse_support;
 
 /// In vector registers of every width: how many vectors a pass multiplies depends on it.
 template <class Exec, class Matrix>
-void check_vectors(Exec const& exec, Matrix const& a, std::int64_t rows, std::int64_t cols) {
+void check_vectors(Exec const& exec, Matrix const& a, std::int64_t rows, std::int64_t cols,
+                   std::vector<std::int64_t> const& of_vectors) {
   int const widest = iso::backend::host_vector_bytes();
   for (auto const sum : {summation::ordered, summation::reproducible}) {
     CAPTURE(int(sum));
-    for (std::int64_t k = 2; k <= 9; ++k) {
+    for (std::int64_t const k : of_vectors) {
       CAPTURE(k);
       auto const x = some_vector(cols, k);
       auto const y = some_vector(rows, k, 11);
@@ -40,10 +41,8 @@ void check_vectors(Exec const& exec, Matrix const& a, std::int64_t rows, std::in
   }
 }
 
-}  // namespace
-
-TEST_CASE_TEMPLATE("spmv: k vectors have the bits of k single products", Value, iso::half, bfloat16,
-                   float, double) {
+template <class Value>
+void check_rows_in_parts(std::vector<std::int64_t> const& of_vectors) {
   auto m = synthetic(45, 3000, 4, 0.3);
   // One row in parts: 2048 entries or 64 chunks each.
   for (std::int32_t c = 0; c < 3000; ++c) {
@@ -55,17 +54,19 @@ TEST_CASE_TEMPLATE("spmv: k vectors have the bits of k single products", Value, 
   m.rows[9].erase(std::unique(m.rows[9].begin(), m.rows[9].end(), same), m.rows[9].end());
   for_each_instance([&](auto const& exec) {
     auto const a = csr<Value, std::int32_t>(exec, m);
-    check_vectors(exec, a, m.num_rows(), m.cols);
-    check_vectors(exec, csr<Value, std::uint16_t>(exec, m), m.num_rows(), m.cols);
+    check_vectors(exec, a, m.num_rows(), m.cols, of_vectors);
+    check_vectors(exec, csr<Value, std::uint16_t>(exec, m), m.num_rows(), m.cols, of_vectors);
     if constexpr (sizeof(Value) == 2) {
-      check_vectors(exec, iso::sparse::make_row_blocks<4>(exec, a), m.num_rows(), m.cols);
-      check_vectors(exec, iso::sparse::make_row_blocks<8>(exec, a), m.num_rows(), m.cols);
+      check_vectors(exec, iso::sparse::make_row_blocks<4>(exec, a), m.num_rows(), m.cols,
+                    of_vectors);
+      check_vectors(exec, iso::sparse::make_row_blocks<8>(exec, a), m.num_rows(), m.cols,
+                    of_vectors);
     }
   });
 }
 
-TEST_CASE_TEMPLATE("spmv: k vectors of a matrix with many entries a row and a column", Value,
-                   iso::half, bfloat16) {
+template <class Value>
+void check_full_rows(std::vector<std::int64_t> const& of_vectors) {
   // Enough for each number of the vectors that AVX-512 multiplies vector by vector.
   lists m{100, std::vector<std::vector<item>>(101)};
   for (std::int32_t r = 0; r < 101; ++r) {
@@ -76,7 +77,30 @@ TEST_CASE_TEMPLATE("spmv: k vectors of a matrix with many entries a row and a co
   REQUIRE(m.entries() / 32 >= m.num_rows() + m.cols);
   for_each_instance([&](auto const& exec) {
     auto const a = csr<Value, std::int32_t>(exec, m);
-    check_vectors(exec, iso::sparse::make_row_blocks<4>(exec, a), m.num_rows(), m.cols);
-    check_vectors(exec, iso::sparse::make_row_blocks<8>(exec, a), m.num_rows(), m.cols);
+    check_vectors(exec, iso::sparse::make_row_blocks<4>(exec, a), m.num_rows(), m.cols, of_vectors);
+    check_vectors(exec, iso::sparse::make_row_blocks<8>(exec, a), m.num_rows(), m.cols, of_vectors);
   });
+}
+
+}  // namespace
+
+// Passes of four and eight vectors, and of one that is left over.
+TEST_CASE_TEMPLATE("spmv: k vectors have the bits of k single products", Value, iso::half, bfloat16,
+                   float, double) {
+  check_rows_in_parts<Value>({4, 9});
+}
+
+TEST_CASE_TEMPLATE("spmv: k vectors of a matrix with many entries a row and a column", Value,
+                   iso::half, bfloat16) {
+  check_full_rows<Value>({4, 9});
+}
+
+TEST_CASE_TEMPLATE("spmv: two vectors and more have the bits of single products", Value, iso::half,
+                   bfloat16, float, double) {
+  check_rows_in_parts<Value>({2, 3, 5, 6, 7, 8});
+}
+
+TEST_CASE_TEMPLATE("spmv: two vectors and more of a matrix with many entries a row and a column",
+                   Value, iso::half, bfloat16) {
+  check_full_rows<Value>({2, 3, 5, 6, 7, 8});
 }
