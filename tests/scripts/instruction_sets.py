@@ -10,10 +10,11 @@ in (iso/backend/for_each_set.hpp). Two things are refused:
 - a call from a function of one set, or of none, to a function of another: what is compiled for a
   lesser set inlines nothing of a greater one, and is slow. for_each_lane_group takes addresses.
 
-Needs objdump and c++filt.
+Needs objdump, grep and c++filt.
 """
 
 import collections
+import os
 import re
 import subprocess
 import sys
@@ -24,6 +25,8 @@ CALL = re.compile(r"\s(?:call|jmp)q?\s+\w+ <([^>+]+)>|\sR_X86_64_(?:PLT32)\s+([^
 # An instruction whose first byte, after prefixes, is 62 is one of AVX-512, whatever registers it
 # names. Those of masks alone begin otherwise.
 AVX512 = re.compile(r"^\s*[0-9a-f]+:\s(?:(?:2e|36|3e|26|64|65|67) )*62 |%k[0-7]")
+# Lines that one of these may match: grep finds them in a fraction of the time that Python takes.
+LINES = r"^[0-9a-f]+ <|\s(call|jmp)q?\s+\w+ <[^>+]+>|R_X86_64_PLT32|:\s([0-9a-f]{2} )*62 |%k[0-7]"
 SETS = re.compile(r"\b(avx512|avx2|portable)::")
 
 
@@ -72,8 +75,13 @@ def sets_of(names):
 
 def faults_of(file):
     command = ["objdump", "-dr", "--insn-width=15", file]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as dump:
-        calls, wide = look_at(dump.stdout)
+    chosen = ["grep", "-aE", LINES]
+    plain = dict(os.environ, LC_ALL="C")
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as dump:
+        with subprocess.Popen(
+            chosen, stdin=dump.stdout, stdout=subprocess.PIPE, text=True, env=plain
+        ) as lines:
+            calls, wide = look_at(lines.stdout)
     if dump.returncode != 0:
         sys.exit(f"instruction_sets: objdump cannot read {file} (exit code {dump.returncode})")
     sets = sets_of(sorted({n for pair in calls for n in pair} | wide))
