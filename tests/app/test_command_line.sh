@@ -111,7 +111,9 @@ lines_of() { # COUNT PATTERN ARGUMENT...: so many lines of output, of which one 
 }
 lines_of 1 'hash [0-9a-f]{16}' project "${phantom[@]}" --geometry "$cone" --png quiet.png --quiet
 lines_of 1 'hash [0-9a-f]{16}' --quiet project "${phantom[@]}" --geometry "$cone" --png quiet.png
-lines_of 1 '^bits: ' verify --backend serial --repeats 1 --quiet
+# A few operations: of a rounded result, of an order and of a report.
+few=(--operations 'lane_group_row_sum,sort_rays_entry_and_exit,matrix_plan')
+lines_of 1 '^bits: ' verify "${few[@]}" --no-ceilings --backend serial --repeats 1 --quiet
 lines_of 2 '^bits: ' demo --size 8 --views 1 --backend serial --output quiet --quiet
 lines_of 1 'hash [0-9a-f]{16}' matrix generate pencil-beams --size 16 --output quiet.h5 --quiet
 lines_of 1 '^bits: ' matrix bench quiet.h5 --seconds 0 --backend serial --quiet
@@ -123,7 +125,7 @@ if script -qec true /dev/null >/dev/null 2>&1; then
   on_terminal env -u NO_COLOR TERM=xterm "$iso" frob | grep -q $'iso: \e' || fail 'no colours on a terminal'
   on_terminal env NO_COLOR= TERM=xterm "$iso" frob | grep -q $'iso: \e' || fail 'no colours where NO_COLOR is empty'
   on_terminal env NO_COLOR=1 TERM=xterm "$iso" frob | grep -q '^iso: error: ' || fail 'NO_COLOR does not count'
-  verify=(verify --backend serial --repeats 1)
+  verify=(verify "${few[@]}" --no-ceilings --backend serial --repeats 1)
   on_terminal "$iso" "${verify[@]}" | grep -q '#' || fail 'no progress on a terminal'
   on_terminal "$iso" "${verify[@]}" --quiet | grep -q '#' && fail 'progress in spite of --quiet'
 fi
@@ -336,13 +338,29 @@ expect 0 'processor' info --no-ceilings --json info.json
 grep -q '"machine"' info.json || fail 'info.json has no machine'
 expect 0 'bits: ' verify --repeats 1 --threads 3 --json verify.json
 "$check_report" verify.json any "$table" || fail 'verify.json'
+# Operations by name, in the order of the table; which there are.
+expect 0 '^math_exp +iso::math::exp$' verify --list
+says '^vectors +iso::dot, iso::norm, '
+names=$(sed -n '2,$s/ .*//p' <<<"$answer")
+[ "$names" = "$(grep -oE '"operation": "[^"]+' verify.json | sed 's/.*"//' | uniq)" ] ||
+  fail "verify --list names other operations than verify runs"
+expect 0 "^note: 2 of $(wc -l <<<"$names") operations ran" verify --operations matrix_plan,math_exp math_exp --backend serial --no-ceilings --repeats 1 \
+  --threads 1 --json some.json
+[ "$(grep -oE '"operation": "[^"]+' some.json | sed 's/.*"//' | uniq | xargs)" = 'math_exp matrix_plan' ] ||
+  fail "verify --operations ran $(grep '"operation"' some.json)"
+grep -q '"2 of [0-9]* operations ran"' some.json || fail 'some.json does not say what was left out'
+grep -q '"share_of_ceiling": [0-9]' some.json && fail 'verify --no-ceilings has shares of ceilings'
+expect 2 "^iso: error: verify: operation 'frob' is not known .there are [0-9]+.; iso verify --list" verify \
+  --operations math_exp,frob --json refused.json
+[ ! -e refused.json ] || fail 'verify with an unknown operation wrote a report'
 # The same bits by every form of vectors that this processor and this build have, one or two; no
 # other is taken, and what there is is named.
 widest=$(grep -oE '"vector_bytes": [0-9]+' verify.json | tail -1 | grep -oE '[0-9]+')
 hashes_of() { grep -E '"(operation|precision|hash)"' "$1"; }
 forms=0
 for bytes in 0 32 64; do
-  if "$iso" verify --backend serial --repeats 1 --vector-bytes $bytes --json vectors.json >vectors.txt 2>&1; then
+  if "$iso" verify --operations spmv_half_vectors_reproducible,lane_group_row_sum --backend serial --no-ceilings --repeats 1 \
+    --vector-bytes $bytes --json vectors.json >vectors.txt 2>&1; then
     grep -q "vectors on processors: $bytes " vectors.txt || fail "verify --vector-bytes $bytes: $(cat vectors.txt)"
     grep -q "^  \"vector_bytes\": $bytes" vectors.json || fail "vectors.json does not have $bytes"
     [ ! -e narrow.json ] || diff <(hashes_of narrow.json) <(hashes_of vectors.json) >/dev/null || fail "vectors of $bytes bytes give other bits"
@@ -363,14 +381,14 @@ for error in 0.01 '"nan"' null; do
   cmp -s verify.json wrong.json && fail 'verify.json has no error to change'
   "$check_report" wrong.json any 2>wrong.txt && fail "an error of $error passes"
 done
-"$iso" verify --backend serial --repeats 1 --json >(cat >one.json) >one.txt 2>&1 || fail "verify into a pipe: $(cat one.txt)"
+"$iso" verify "${few[@]}" --backend serial --repeats 1 --json >(cat >one.json) >one.txt 2>&1 || fail "verify into a pipe: $(cat one.txt)"
 grep -q 'nothing to compare' one.txt || fail "verify: $(cat one.txt)"
 for ((i = 0; i < 50; ++i)); do
   grep -q '"bits_agree"' one.json && break
   sleep 0.1
 done
 "$check_report" one.json null || fail 'one.json'
-expect 1 'DIFFER' verify --backend serial --repeats 2 --flip-a-bit --json flipped.json
+expect 1 'DIFFER' verify "${few[@]}" --backend serial --repeats 2 --flip-a-bit --json flipped.json
 "$check_report" flipped.json false || fail 'flipped.json'
 grep -q '"ulps": 1' flipped.json || fail 'the flipped bit is not one ulp'
 expect 2 'flip-a-bit with --repeats 1' verify --repeats 1 --flip-a-bit

@@ -203,7 +203,8 @@ command add_matrix_bench(CLI::App& app) {
       "Every variant of the product on every backend, as shares of the measured ceilings "
       "(scripts/matrix_roofline.py draws the JSON)",
       "all");
-  sub->add_option("--seconds", options->bench.seconds, "time spent on each variant, at least")
+  sub->add_option("--seconds", options->bench.seconds,
+                  "time spent on each variant, at least; with 0, little on the ceilings too")
       ->check(number_from(0, 100))
       ->capture_default_str();
   return [options] { return run_bench(*options); };

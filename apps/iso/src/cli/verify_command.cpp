@@ -6,6 +6,7 @@
 #include <iso/jobs/verify.hpp>
 
 #include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <memory>
 #include <optional>
@@ -19,9 +20,23 @@ struct verify_options {
   int repeats = 2;
   bool flip_a_bit = false;
   std::optional<int> vector_bytes;
+  std::vector<std::string> operations;
+  bool list = false;
+  bool no_ceilings = false;
 };
 
+void print_operations() {
+  fmt::print("{:<36} {}\n", "operation", "functions that it runs");
+  for (auto const& one : jobs::verify_operations()) {
+    fmt::print("{:<36} {}\n", one.name, fmt::join(one.functions, ", "));
+  }
+}
+
 int run_verify(verify_options const& options) {
+  if (options.list) {
+    print_operations();
+    return success;
+  }
   if (options.flip_a_bit && options.repeats < 2) {
     throw invalid_argument(
         "--flip-a-bit with --repeats 1 (an operation that runs once has no other run to differ "
@@ -36,6 +51,8 @@ int run_verify(verify_options const& options) {
   request.backends = jobs::choose_backends(options.common.backend);
   request.threads = options.threads;
   request.repeats = options.repeats;
+  request.operations = options.operations;
+  request.ceilings = options.no_ceilings ? jobs::ceilings_wanted::no : jobs::ceilings_wanted::yes;
   request.inject = options.flip_a_bit ? jobs::fault::one_bit : jobs::fault::none;
   auto const report = jobs::verify(request, terminal_observer());
   if (options.common.json_file != "-") {
@@ -63,6 +80,12 @@ command add_verify(CLI::App& app) {
       ->delimiter(',')
       ->check(CLI::Range(1, jobs::max_threads))
       ->capture_default_str();
+  sub->add_option("--operations", options->operations,
+                  "run only these operations, with commas between (default: all)")
+      ->delimiter(',');
+  sub->add_flag("--list", options->list, "print the operations, and the functions that each runs");
+  sub->add_flag("--no-ceilings", options->no_ceilings,
+                "do not measure this machine's ceilings (about 2 s a backend)");
   sub->add_option("--repeats", options->repeats, "runs of each")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();

@@ -27,14 +27,15 @@ void share_memory(std::vector<ceilings::rates*> const& host) {
   }
 }
 
-ceilings_of_backends measure_ceilings(std::vector<backend_facts>& machine, observer const& watch) {
+ceilings_of_backends measure_ceilings(std::vector<backend_facts>& machine, observer const& watch,
+                                      ceilings::measure_options const& options) {
   ceilings_of_backends measured;
   std::vector<ceilings::rates*> host;
   for (auto const& one : machine) {
     watch.step(0, "ceilings of " + one.backend);
     backend::with_name(one.backend, [&](auto tag) {
       using exec_space = typename decltype(tag)::execution_space;
-      auto& most = measured[one.backend] = ceilings::measure(exec_space());
+      auto& most = measured[one.backend] = ceilings::measure(exec_space(), options);
       if (!backend::is_device<exec_space>) {
         host.push_back(&most);
       }

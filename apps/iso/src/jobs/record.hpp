@@ -27,7 +27,8 @@ void share_memory(std::vector<ceilings::rates*> const& host);
 
 /// Measures the ceilings of every backend in `machine`, and writes them there too. Those of the
 /// host share its memory.
-ceilings_of_backends measure_ceilings(std::vector<backend_facts>& machine, observer const& watch);
+ceilings_of_backends measure_ceilings(std::vector<backend_facts>& machine, observer const& watch,
+                                      ceilings::measure_options const& options = {});
 
 template <class T>
 record new_record(std::string const& operation, std::string const& backend) {

@@ -163,7 +163,9 @@ class measurement {
       most.rates = rates_of(found->rates);
     } else {
       step("ceilings of " + on.backend);
-      most.rates = ceilings::measure(exec);
+      // Points without a time of their own are made as often as is asked; the ceilings too.
+      most.rates = ceilings::measure(
+          exec, {.repeats = request_.what.seconds > 0 ? 0 : request_.what.repeats});
       files::sweep_ceilings measured{on.backend, on.threads, round, processor, {}};
       for (auto const& one : list_ceilings(most.rates)) {
         measured.rates[one.name] = std::get<double>(one.value);

@@ -35,7 +35,7 @@ class comparison {
 
   template <class Exec>
   record on(std::string const& backend, prepared<Exec, T> const& ready,
-            ceilings::rates const& most) {
+            ceilings::rates const* most) {
     auto result = new_record<T>(what_.name, backend);
     result.functions = what_.functions;
     Exec const first;
@@ -48,7 +48,8 @@ class comparison {
           // What a run does not write differs from what the next does not write.
           Kokkos::deep_copy(exec, out, T(result.runs) + T(0.5));
           double const seconds = seconds_of(exec, [&] { ready.run(exec, v, out.data()); });
-          add_time(result, seconds, ready.least, most);
+          add_time(result, seconds, most ? ready.least : std::nullopt,
+                   most ? *most : ceilings::rates());
           take(result, fetch(exec, out), ready, name_of(threads, v, repeat));
         }
       }
@@ -105,10 +106,31 @@ void compare(verify_request const& request, operation const& what,
     backend::with_name(name, [&](auto tag) {
       using exec = typename decltype(tag)::execution_space;
       if (auto const& make = what.make<exec, T>()) {
-        records.push_back(all.template on<exec>(name, make(exec()), ceilings.at(name)));
+        auto const found = ceilings.find(name);
+        auto const* const most = found == ceilings.end() ? nullptr : &found->second;
+        records.push_back(all.template on<exec>(name, make(exec()), most));
       }
     });
   }
+}
+
+/// The operations of those names, in the order of the table.
+std::vector<operation const*> chosen(std::vector<std::string> const& names) {
+  auto const& all = all_cases().operations;
+  for (auto const& name : names) {
+    ISO_VALIDATE(
+        std::ranges::find(all, name, &operation::name) != all.end(),
+        "verify: operation '{}' is not known (there are {}); iso verify --list prints their "
+        "names",
+        name, all.size());
+  }
+  std::vector<operation const*> some;
+  for (auto const& one : all) {
+    if (names.empty() || std::ranges::find(names, one.name) != names.end()) {
+      some.push_back(&one);
+    }
+  }
+  return some;
 }
 
 }  // namespace
@@ -128,18 +150,33 @@ report verify(verify_request const& request, observer const& watch) {
       check_threads(count);
     }
   }
+  auto const operations = chosen(request.operations);
   report result;
+  auto const all = all_cases().operations.size();
+  if (operations.size() < all) {
+    result.notes.push_back(
+        message("{} of {} operations ran", {std::int64_t(operations.size()), std::int64_t(all)}));
+  }
   result.machine = info(request.backends, ceilings_wanted::no, {});
-  auto const ceilings = measure_ceilings(result.machine, watch);
-  auto const& operations = all_cases().operations;
+  auto const ceilings = request.ceilings == ceilings_wanted::yes
+                            ? measure_ceilings(result.machine, watch)
+                            : ceilings_of_backends();
   for (std::size_t i = 0; i < operations.size(); ++i) {
-    watch.step(double(i) / double(operations.size()), operations[i].name);
-    compare<float>(request, operations[i], ceilings, result.records);
-    compare<double>(request, operations[i], ceilings, result.records);
+    watch.step(double(i) / double(operations.size()), operations[i]->name);
+    compare<float>(request, *operations[i], ceilings, result.records);
+    compare<double>(request, *operations[i], ceilings, result.records);
   }
   watch.step(1, "done");
   result.bits_agree = judge(result.records, request.backends.size());
   return result;
+}
+
+std::vector<verify_operation> verify_operations() {
+  std::vector<verify_operation> list;
+  for (auto const& one : all_cases().operations) {
+    list.push_back({one.name, one.functions});
+  }
+  return list;
 }
 
 }  // namespace iso::jobs

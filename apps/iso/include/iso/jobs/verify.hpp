@@ -2,6 +2,7 @@
 //! \file  iso/jobs/verify.hpp
 #pragma once
 
+#include <iso/jobs/info.hpp>
 #include <iso/jobs/report.hpp>
 #include <iso/jobs/session.hpp>
 
@@ -20,10 +21,20 @@ struct verify_request {
   std::vector<int> threads = {1, 2, 3, 7, 16};  ///< of OpenMP
   int repeats = 2;
   fault inject = fault::none;
+  std::vector<std::string> operations = {};  ///< names; empty: all
+  ceilings_wanted ceilings = ceilings_wanted::yes;
 };
 
-/// Runs every operation on every backend with every number of threads and launch shape, repeated,
-/// and compares all bits with those of the first run.
+/// Runs the operations on every backend with every number of threads and launch shape, repeated,
+/// and compares all bits with those of the first run. Notes where not all operations ran.
+/// \throws iso::invalid_argument  an operation that is not in the table, before any runs
 report verify(verify_request const& request, observer const& watch);
+
+/// Is a line of `iso verify --list`.
+struct verify_operation {
+  std::string name;
+  std::vector<std::string> functions;  ///< public ones that it runs
+};
+std::vector<verify_operation> verify_operations();
 
 }  // namespace iso::jobs
