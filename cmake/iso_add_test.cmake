@@ -21,19 +21,14 @@ endfunction()
 #                        include and instantiate
 #   [OPTIMISED]          compiled with the preset's own options, for what is measured or looked into;
 #                        JOIN then holds where nvcc compiles alone
+#   [SLOW pattern...]    test cases of these names are a ctest case of their own, <name>_slow, with
+#                        the label slow
 #   [LINK target...]
 #   [LABELS label...]    default: unit; `slow` keeps it out of scripts/test.sh without --all
-#   [TIMEOUT seconds]    default: 300
 #   [ARGS argument...]   given to doctest
 #   [ENVIRONMENT NAME=VALUE...])
 function(iso_add_test name)
-  cmake_parse_arguments(
-    arg
-    "JOIN;OPTIMISED"
-    "TIMEOUT"
-    "SOURCES;LINK;LABELS;ARGS;ENVIRONMENT"
-    ${ARGN}
-  )
+  cmake_parse_arguments(arg "JOIN;OPTIMISED" "" "SOURCES;SLOW;LINK;LABELS;ARGS;ENVIRONMENT" ${ARGN})
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "iso_add_test(${name}): unknown argument: ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -59,15 +54,23 @@ function(iso_add_test name)
       iso_precompile(${target})
     endif()
   endif()
-  add_test(NAME ${name} COMMAND ${target} ${arg_ARGS})
-  iso_set_test_properties(
-    ${name}
-    LABELS ${arg_LABELS}
-    TIMEOUT ${arg_TIMEOUT}
-    ENVIRONMENT ${arg_ENVIRONMENT}
-  )
+  set(names ${name})
+  set(filter)
+  if(arg_SLOW)
+    list(APPEND names ${name}_slow)
+    list(JOIN arg_SLOW "," slow)
+    set(filter "--test-case-exclude=${slow}")
+  endif()
+  add_test(NAME ${name} COMMAND ${target} ${arg_ARGS} ${filter})
+  iso_set_test_properties(${name} LABELS ${arg_LABELS} ENVIRONMENT ${arg_ENVIRONMENT})
+  if(arg_SLOW)
+    add_test(NAME ${name}_slow COMMAND ${target} ${arg_ARGS} "--test-case=${slow}")
+    iso_set_test_properties(${name}_slow LABELS slow ${arg_LABELS} ENVIRONMENT ${arg_ENVIRONMENT})
+  endif()
   if(joined)
     iso_join_files(${target})
-    set_tests_properties(${name} PROPERTIES FAIL_REGULAR_EXPRESSION "test cases: +0 ")
+  endif()
+  if(joined OR arg_SLOW)
+    set_tests_properties(${names} PROPERTIES FAIL_REGULAR_EXPRESSION "test cases: +0 ")
   endif()
 endfunction()

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# cmake -P compare.cmake, in the folder of the build: every program prints the hash of the plain one.
-foreach(
-  name
-  IN
-  ITEMS plain native optimised debug sanitised
-)
+# cmake -DALL=... -P compare.cmake, in the folder of the build: every program prints the hash of the plain
+# one.
+set(names plain native)
+if(ALL)
+  list(APPEND names optimised debug sanitised)
+endif()
+foreach(name IN LISTS names)
   execute_process(COMMAND ${name}/${name} RESULT_VARIABLE code OUTPUT_VARIABLE hash)
   message(STATUS "${name}: ${hash}")
   if(name STREQUAL "plain")

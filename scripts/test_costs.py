@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Measures the processor seconds of every test, and writes those above 5 s into
+cmake/iso_test_costs.cmake, by which ctest starts the longest first.
+
+    scripts/test_costs.py build/openmp [--only REGEX] [--dry]
+
+Runs the tests that are not slow, one after the other, with two threads each. The machine is idle.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import time
+
+TOP = pathlib.Path(__file__).resolve().parent.parent
+TABLE = TOP / "cmake/iso_test_costs.cmake"
+LEAST = 5  # processor seconds
+ROW = re.compile(r'"(\S+) (\d+) (\d+)"')
+
+
+def tests_of(build):
+    """(name, labels) of each test that scripts/test.sh runs."""
+    listed = subprocess.run(
+        ["ctest", "--test-dir", build, "--show-only=json-v1"], capture_output=True, check=True
+    )
+    for test in json.loads(listed.stdout)["tests"]:
+        properties = {p["name"]: p["value"] for p in test["properties"]}
+        labels = properties.get("LABELS", [])
+        if not {"slow", "perf-smoke"} & set(labels):
+            yield test["name"], labels
+
+
+def measure(build, name):
+    """Exit code, processor seconds and seconds of one test."""
+    command = ["ctest", "--test-dir", build, "-R", f"^{re.escape(name)}$"]
+    command += ["-FA", "iso_installed"] if name != "install_package" else []
+    begin = time.monotonic()
+    with open(os.devnull, "wb") as nowhere:
+        run = subprocess.Popen(
+            command, stdout=nowhere, stderr=nowhere, env=dict(os.environ, OMP_NUM_THREADS="2")
+        )
+        _, status, used = os.wait4(run.pid, 0)
+    run.returncode = os.waitstatus_to_exitcode(status)
+    return run.returncode, used.ru_utime + used.ru_stime, time.monotonic() - begin
+
+
+def with_rows(text, rows):
+    """The table's text with these rows: name, processor seconds, cores that it keeps busy."""
+    lines = "".join(f'    "{name} {cost} {cores}"\n' for name, cost, cores in rows)
+    return re.sub(r"set\(\s*costs\b[^)]*\)", f"set(costs\n{lines})", text)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("build", help="folder of a build")
+    parser.add_argument("--only", default="", help="tests whose names match; the other rows stay")
+    parser.add_argument("--dry", action="store_true", help="print, and write nothing")
+    args = parser.parse_args()
+    text = TABLE.read_text()
+    rows = {name: (int(cost), int(cores)) for name, cost, cores in ROW.findall(text)}
+    tests = [(n, labels) for n, labels in tests_of(args.build) if re.search(args.only, n)]
+    if not args.only:
+        rows = {}
+    total = quick = 0.0
+    failed = []
+    # What others need is installed first.
+    for name, labels in sorted(tests, key=lambda test: test[0] != "install_package"):
+        code, cost, seconds = measure(args.build, name)
+        total += cost
+        quick += cost if "quick" in labels else 0
+        failed += [name] if code else []
+        rows.pop(name, None)
+        if cost >= LEAST:
+            rows[name] = (round(cost), 2 if cost > 1.5 * seconds else 1)
+        print(f"{name:<40} {cost:8.1f} s of processor time in {seconds:.1f} s", flush=True)
+    print(f"{total:.0f} s of processor time, {quick:.0f} of them in quick tests")
+    if failed:
+        sys.exit(f"test_costs: these failed, and the table stays as it is: {', '.join(failed)}")
+    if not args.dry:
+        order = sorted(rows.items(), key=lambda row: (-row[1][0], row[0]))
+        TABLE.write_text(with_rows(text, [(name, *row) for name, row in order]))
+
+
+if __name__ == "__main__":
+    main()
