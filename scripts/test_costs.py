@@ -3,9 +3,10 @@
 """Measures the processor seconds of every test, and writes those above 5 s into
 cmake/iso_test_costs.cmake, by which ctest starts the longest first.
 
-    scripts/test_costs.py build/openmp [--only REGEX] [--dry]
+    scripts/test_costs.py build/openmp [--only REGEX] [--last-run] [--dry]
 
-Runs the tests that are not slow, one after the other, with two threads each. The machine is idle.
+Runs the tests that are not slow, one after the other, with two threads each; the machine should be
+idle. --last-run takes the seconds by the clock of the last run of ctest instead, and runs nothing.
 """
 
 import argparse
@@ -29,7 +30,7 @@ def tests_of(build):
         ["ctest", "--test-dir", build, "--show-only=json-v1"], capture_output=True, check=True
     )
     for test in json.loads(listed.stdout)["tests"]:
-        properties = {p["name"]: p["value"] for p in test["properties"]}
+        properties = {p["name"]: p["value"] for p in test.get("properties", [])}
         labels = properties.get("LABELS", [])
         if not {"slow", "perf-smoke"} & set(labels):
             yield test["name"], labels
@@ -49,6 +50,12 @@ def measure(build, name):
     return run.returncode, used.ru_utime + used.ru_stime, time.monotonic() - begin
 
 
+def last_seconds(build):
+    """Seconds by the clock of each test in the last runs."""
+    costs = pathlib.Path(build, "Testing/Temporary/CTestCostData.txt").read_text()
+    return {n: float(s) for n, s in re.findall(r"^(\S+) \d+ ([\d.]+)$", costs, re.M)}
+
+
 def with_rows(text, rows):
     """The table's text with these rows: name, processor seconds, cores that it keeps busy."""
     lines = "".join(f'    "{name} {cost} {cores}"\n' for name, cost, cores in rows)
@@ -59,18 +66,25 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("build", help="folder of a build")
     parser.add_argument("--only", default="", help="tests whose names match; the other rows stay")
+    parser.add_argument("--last-run", action="store_true", help="run nothing, take the last run")
     parser.add_argument("--dry", action="store_true", help="print, and write nothing")
     args = parser.parse_args()
     text = TABLE.read_text()
     rows = {name: (int(cost), int(cores)) for name, cost, cores in ROW.findall(text)}
     tests = [(n, labels) for n, labels in tests_of(args.build) if re.search(args.only, n)]
+    before = dict(rows)
     if not args.only:
         rows = {}
+    last = last_seconds(args.build) if args.last_run else {}
     total = quick = 0.0
     failed = []
     # What others need is installed first.
     for name, labels in sorted(tests, key=lambda test: test[0] != "install_package"):
-        code, cost, seconds = measure(args.build, name)
+        if args.last_run:
+            cores = before.get(name, (0, 1))[1]
+            code, cost, seconds = 0, last.get(name, 0) * cores, last.get(name, 0)
+        else:
+            code, cost, seconds = measure(args.build, name)
         total += cost
         quick += cost if "quick" in labels else 0
         failed += [name] if code else []
