@@ -175,7 +175,7 @@ int main(int argc, char** argv) {
     std::printf("skipped: %s is not there; scripts/get_example_data.sh fetches it\n", file.c_str());
     return 77;
   }
-  Kokkos::ScopeGuard const kokkos(argc, argv);
+  Kokkos::ScopeGuard const kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
   try {
     return run(file, argc > 2 ? argv[2] : "");
   } catch (std::exception const& problem) {

@@ -207,7 +207,7 @@ int main(int argc, char** argv) {
                 (folder / "radiogram.tif").c_str());
     return 77;
   }
-  Kokkos::ScopeGuard const kokkos(argc, argv);
+  Kokkos::ScopeGuard const kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
   try {
     return run(folder, argc > 2 ? argv[2] : "");
   } catch (std::exception const& problem) {

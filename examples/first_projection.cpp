@@ -39,7 +39,7 @@ bool write_picture(char const* name, Volume const& volume, Projections const& ou
 }  // namespace
 
 int main(int argc, char** argv) {
-  Kokkos::ScopeGuard const kokkos(argc, argv);
+  Kokkos::ScopeGuard const kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
   using execution = Kokkos::DefaultExecutionSpace;
   using space = iso::space::device;
   execution const exec;

@@ -5,7 +5,7 @@
 #include <iso/ct/shepp_logan.hpp>
 
 int main() {
-  Kokkos::ScopeGuard const kokkos;
+  Kokkos::ScopeGuard const kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
   Kokkos::DefaultExecutionSpace const exec;  // the GPU where Kokkos has one
   auto const scan = iso::ct::circular_cone({.num_u = 257, .num_v = 257}, 1000, 1200, {0.0});
   auto const grid = iso::grid::centred({256, 256, 256}, {1, 1, 1});  // voxels, mm

@@ -13,8 +13,8 @@
 #include <memory>
 #include <vector>
 
-int main(int argc, char** argv) {
-  Kokkos::ScopeGuard const kokkos(argc, argv);
+int main() {
+  Kokkos::ScopeGuard const kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
   using execution = Kokkos::DefaultHostExecutionSpace;
   using space = execution::memory_space;
   execution const exec;

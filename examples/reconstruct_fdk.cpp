@@ -12,7 +12,7 @@
 #include <numbers>
 
 int main() {
-  Kokkos::ScopeGuard const kokkos;
+  Kokkos::ScopeGuard const kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
   using exec_space = Kokkos::DefaultExecutionSpace;
   using space = iso::space::device;
   exec_space const exec;

@@ -38,7 +38,7 @@ double rms(exec_space const& exec, volume_type const& a, volume_type const& b) {
 }  // namespace
 
 int main() {
-  Kokkos::ScopeGuard const kokkos;
+  Kokkos::ScopeGuard const kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
   exec_space const exec;
   auto const scan =
       iso::ct::circular_cone({.num_u = 80, .num_v = 64, .pitch_u = 5, .pitch_v = 5}, 1000, 1200,
