@@ -26,6 +26,9 @@ says '^structure +volume cm3 +outside cm3 +mean Gy +min Gy +max Gy +D98 Gy +D95 
 # 100 mm3 are the last 100 / 144 mm. Of the dose's voxels, 12 x 24 x 24 mm get 30 Gy.
 expect 0 '^Box +1.728 +0 +35.306 +25 +0.432 +0.0625 +24 +36 +1.728 +0$' \
   "${box[@]}" --quantity D0.1cc V33Gy V33Gy_cc CI30Gy minimum maximum volume outside
+# Other names, in any case.
+expect 0 '^Box +1.728 +0 +30 +24 +36 +30 +24 +0.384$' "${box[@]}" --quantity Dmean Dmin Dmax MEAN dMin hi
+says '^structure .* Dmean Gy +Dmin Gy +Dmax Gy '
 # A volume larger than the structure has no dose: said, and null in JSON.
 expect 0 "'Box' has no D2cc in 'dose.dcm' .it is of more than the structure's 1.728 cm3" "${box[@]}" --quantity D2cc D1.728cc mean --json none.json
 says '^Box +1.728 +0 +none +24 +30$'

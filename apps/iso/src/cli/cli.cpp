@@ -5,6 +5,7 @@
 
 #include <iso/core/detail/host_memory.hpp>
 #include <iso/core/error.hpp>
+#include <iso/files/text.hpp>
 #include <iso/jobs/info.hpp>
 
 #include <fmt/core.h>
@@ -16,11 +17,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <memory>
 #include <new>
+#include <numeric>
 #include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 namespace iso::cli {
@@ -82,9 +86,66 @@ CLI::App const& deepest(CLI::App const& app) {
   return parsed.empty() ? app : deepest(*parsed.front());
 }
 
+/// How many letters must be put in, left out or changed to make one word of the other.
+std::size_t distance_between(std::string const& a, std::string const& b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t(0));
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i + 1);
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      std::size_t const changed = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({changed, diagonal + 1, row[j] + 1});
+    }
+  }
+  return row.back();
+}
+
+/// The word that was meant, as far as one begins so or a third of its letters at most are wrong;
+/// else none.
+std::string nearest_of(std::vector<std::string> const& words, std::string const& to) {
+  auto const small = files::lower_case(to);
+  auto const letters = small.size() - std::min(small.find_first_not_of('-'), small.size());
+  std::size_t const most = std::max<std::size_t>(1, letters / 3);
+  auto const distance = [&](std::string const& word) {
+    return letters > 0 && word.starts_with(small) ? 1 : distance_between(word, small);
+  };
+  auto const found =
+      std::min_element(words.begin(), words.end(),
+                       [&](auto const& a, auto const& b) { return distance(a) < distance(b); });
+  return found != words.end() && distance(*found) <= most ? *found : std::string();
+}
+
 [[noreturn]] void refuse_subcommand(CLI::App const& app, std::string const& name) {
-  throw invalid_argument(fmt::format("subcommand '{}' is not known (there are {}); see {} --help",
-                                     name, fmt::join(subcommands_of(app), ", "), full_name(app)));
+  auto const meant = nearest_of(subcommands_of(app), name);
+  throw invalid_argument(
+      fmt::format("subcommand '{}' is not known (there are {}); see {} --help{}", name,
+                  fmt::join(subcommands_of(app), ", "), full_name(app),
+                  meant.empty() ? "" : fmt::format(", or try '{}'", meant)));
+}
+
+std::vector<std::string> option_names(CLI::App const& app) {
+  std::vector<std::string> names;
+  for (auto const* const option :
+       app.get_options([](CLI::Option const* o) { return !o->get_group().empty(); })) {
+    for (auto const& name : option->get_lnames()) {
+      names.push_back("--" + name);
+    }
+  }
+  // Groups of options are subcommands without a name.
+  for (auto const* const group :
+       app.get_subcommands([](CLI::App const* sub) { return sub->get_name().empty(); })) {
+    auto const more = option_names(*group);
+    names.insert(names.end(), more.begin(), more.end());
+  }
+  return names;
+}
+
+[[noreturn]] void refuse_option(CLI::App const& app, std::string const& option) {
+  auto const meant = nearest_of(option_names(app), option.substr(0, option.find('=')));
+  throw invalid_argument(
+      fmt::format("option '{}' is not known ({} has no such option); see its --help{}", option,
+                  full_name(app), meant.empty() ? "" : fmt::format(", or try {}", meant)));
 }
 
 /// Throws iso::invalid_argument where the first argument that is not an option names no subcommand.
@@ -108,9 +169,7 @@ void check_unknown(CLI::App const& app) {
   auto const option = std::find_if(left.begin(), left.end(),
                                    [](std::string const& a) { return a.starts_with('-'); });
   if (option != left.end()) {
-    throw invalid_argument(
-        fmt::format("option '{}' is not known ({} has no such option); see its --help", *option,
-                    full_name(app)));
+    refuse_option(app, *option);
   }
   if (!left.empty() && parsed.empty()) {
     if (!subcommands_of(app).empty()) {
@@ -201,6 +260,7 @@ int run_unflushed(int argc, char const* const* argv) {
   commands["demo"] = add_demo(app);
   commands["matrix"] = add_matrix(app);
   commands["sweep"] = add_sweep(app);
+  commands["help"] = add_help(app);
   commands["generate"] = add_manual(app);
   add_quiet(app);
   int const misnamed = guarded([&] {
@@ -228,6 +288,26 @@ int run_unflushed(int argc, char const* const* argv) {
 }
 
 }  // namespace
+
+command add_help(CLI::App& app) {
+  auto const names = std::make_shared<std::vector<std::string>>();
+  app.add_subcommand("help", "The help of a subcommand")
+      ->add_option("subcommand", *names, "its name, such as project or matrix apply");
+  return [&app, names] {
+    CLI::App const* at = &app;
+    for (auto const& name : *names) {
+      auto const below = at->get_subcommands(
+          [&](CLI::App const* sub) { return is_shown(sub) && sub->get_name() == name; });
+      if (below.empty()) {
+        refuse_subcommand(*at, name);
+      }
+      at = below.front();
+    }
+    fmt::print("{}",
+               at->get_formatter()->make_help(at, full_name(*at), CLI::AppFormatMode::Normal));
+    return int(success);
+  };
+}
 
 int run(int argc, char const* const* argv) {
   watch_for_signals();

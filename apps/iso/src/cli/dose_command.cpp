@@ -278,7 +278,7 @@ void add_input_options(CLI::App& sub, dose_options& options) {
              "--phantom", options.phantom,
              "slab: a cube of 256 mm in eleven layers of adipose, muscle, bone and lung, "
              "instead of a volume; its surface is y = 0, its depth +y, its middle x = z = 0")
-          ->check(CLI::IsMember({"slab"}))
+          ->transform(one_of({"slab"}))
           ->excludes(density)
           ->excludes(ct);
   sub.add_option("--voxel", options.voxel, "side of the phantom's voxels, mm; must divide 256 mm")
@@ -298,7 +298,7 @@ command add_dose(CLI::App& app) {
   add_input_options(*sub, *options);
   sub->add_option("--precision", options->request.precision,
                   "of all arithmetic; volumes are read and written as float")
-      ->check(CLI::IsMember({"float", "double"}))
+      ->transform(one_of({"float", "double"}))
       ->capture_default_str();
   sub->add_option("--output,--out", options->output,
                   "dose in Gy, for the photons/cm2 that the plan's weights say (1 where it has "

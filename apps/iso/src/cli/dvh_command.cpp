@@ -36,15 +36,19 @@ struct dvh_options {
 
 /// Returns the quantity as the library spells it; with a prescription, CI and V95% are of it.
 std::string quantity_of(std::string const& text, double prescription) {
-  std::pair<char const*, char const*> const longer[] = {
-      {"minimum", "min"}, {"maximum", "max"}, {"HI", "homogeneity"}};
-  for (auto const& [ours, librarys] : longer) {
-    if (text == ours) {
+  std::pair<char const*, char const*> const words[] = {
+      {"mean", "mean"},     {"dmean", "mean"},      {"min", "min"},
+      {"minimum", "min"},   {"dmin", "min"},        {"max", "max"},
+      {"maximum", "max"},   {"dmax", "max"},        {"hi", "homogeneity"},
+      {"volume", "volume"}, {"outside", "outside"}, {"homogeneity", "homogeneity"}};
+  auto const small = files::lower_case(text);
+  for (auto const& [ours, librarys] : words) {
+    if (small == ours) {
       return librarys;
     }
   }
   double percent = 100;
-  bool is_part = text == "CI";
+  bool is_part = small == "ci";
   if (text.starts_with('V') && text.ends_with('%')) {
     auto const end = text.data() + text.size() - 1;
     auto const read = std::from_chars(text.data() + 1, end, percent);
@@ -59,7 +63,7 @@ std::string quantity_of(std::string const& text, double prescription) {
                     "--prescription, or write the dose as in CI60Gy and V57Gy",
                     text));
   }
-  return fmt::format("{}{}Gy", text == "CI" ? "CI" : "V", percent / 100 * prescription);
+  return fmt::format("{}{}Gy", small == "ci" ? "CI" : "V", percent / 100 * prescription);
 }
 
 void read_options(dvh_options& options) {
@@ -345,17 +349,17 @@ command add_dvh(CLI::App& app) {
   add_structure_options(*sub, options->structures)->required();
   sub->add_option("--quantity", options->quantities,
                   "D95 (dose that 95 % get), D0.1cc, V20Gy (per cent that get 20 Gy), V20Gy_cc, "
-                  "V95% (of the prescription), mean, minimum, maximum, volume, outside, HI "
-                  "(homogeneity), CI60Gy or CI (Paddick's conformity)");
+                  "V95% (of the prescription), Dmean, Dmin, Dmax (or mean, minimum, maximum), "
+                  "volume, outside, HI (homogeneity), CI60Gy or CI (Paddick's conformity)");
   sub->add_option("--prescription", options->prescription, "Gy; of V95% and CI")
       ->check(number_from(1e-30, 1e9));
   sub->add_option("--caps", request.caps, "what lies beyond the first and the last contour")
-      ->check(CLI::IsMember({"none", "half-slice", "rounded"}))
+      ->transform(one_of({"none", "half-slice", "rounded"}))
       ->capture_default_str();
   sub->add_option("--surface", options->surface,
                   "whether minimum and maximum are of points of the surface too, or of the voxels "
                   "wholly inside alone")
-      ->check(CLI::IsMember({"include", "exclude"}))
+      ->transform(one_of({"include", "exclude"}))
       ->capture_default_str();
   sub->add_option("--slice-thickness", request.slice_thickness,
                   "mm, of structures that have contours in one plane alone")

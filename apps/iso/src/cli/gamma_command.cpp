@@ -425,6 +425,7 @@ void add_rules(CLI::App& sub, gamma_options& options) {
   sub.add_option("--normalisation", options.normalisation,
                  "what the dose differences are per cent of: global (the largest reference dose), "
                  "local (the reference dose at the point), or a dose in the volumes' unit")
+      ->transform(in_small_letters())
       ->capture_default_str();
   sub.add_option("--cut-off", options.cut_off,
                  "points below this part of the largest reference dose, or of the dose that "
@@ -435,7 +436,7 @@ void add_rules(CLI::App& sub, gamma_options& options) {
       ->capture_default_str();
   sub.add_option("--interpolation", request.interpolation,
                  "of the evaluated dose; tetrahedra: linear on six a cell; grid: none")
-      ->check(CLI::IsMember({"trilinear", "tetrahedra", "grid"}))
+      ->transform(one_of({"trilinear", "tetrahedra", "grid"}))
       ->capture_default_str();
   sub.add_flag("--strict", request.strict, "a gamma of exactly 1 does not pass");
 }

@@ -37,7 +37,7 @@ std::vector<CLI::Option*> add_iterative_options(CLI::App& sub, iterative_options
       sub.add_option("--projector", request.projector,
                      "how an iterative method projects; joseph-texture: by a GPU's texture units, "
                      "which no backprojection matches (cuda; sirt, sart, os-sart, mlem, osem)")
-          ->check(CLI::IsMember(jobs::iterative_projector_names()))
+          ->transform(one_of(jobs::iterative_projector_names()))
           ->capture_default_str(),
       sub.add_option("--oversampling", request.oversampling,
                      "exact projectors: rays a pixel along u and along v")
@@ -46,7 +46,7 @@ std::vector<CLI::Option*> add_iterative_options(CLI::App& sub, iterative_options
       sub.add_option("--backprojector", request.backprojector,
                      "adjoint, of that projector; or fdk, that of filtered backprojection, which "
                      "does not match it (sirt, sart, os-sart, mlem, osem)")
-          ->check(CLI::IsMember({"adjoint", "fdk"}))
+          ->transform(one_of({"adjoint", "fdk"}))
           ->capture_default_str(),
       sub.add_option("--relaxation", request.relaxation,
                      "sirt, sart, os-sart: length of a step, above 0 and below 2 (default: 1)"),
@@ -54,10 +54,12 @@ std::vector<CLI::Option*> add_iterative_options(CLI::App& sub, iterative_options
           ->check(CLI::Range(1, 1'000'000)),
       sub.add_option("--order", request.order,
                      "sart, os-sart, osem: golden, each block far from those before it, or "
-                     "sequential (default: golden)"),
+                     "sequential (default: golden)")
+          ->transform(one_of({"golden", "sequential"})),
       sub.add_option("--column-sums", request.columns,
                      "sart, os-sart: blocks, of each block its own, a volume each; or scan, one "
-                     "volume for all, of each voxel the largest (default: blocks)"),
+                     "volume for all, of each voxel the largest (default: blocks)")
+          ->transform(one_of({"blocks", "scan"})),
       sub.add_option("--lower", request.lower,
                      "sirt, sart, os-sart, tv: least value of a voxel, /mm"),
       sub.add_option("--upper", request.upper,

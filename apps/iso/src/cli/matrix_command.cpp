@@ -295,11 +295,11 @@ command add_generate(CLI::App& app) {
   add_common(*sub, options->common, "default");
   add_threads(*sub, options->common);
   sub->add_option("kind", options->request.kind, "what to make")
-      ->check(CLI::IsMember(jobs::matrix_kinds()))
+      ->transform(one_of(jobs::matrix_kinds()))
       ->required();
   sub->add_option("--output", options->output, "matrix file: .h5 (HDF5) or .mtx (Matrix Market)");
   sub->add_option("--values", options->request.values, "how values are stored")
-      ->check(CLI::IsMember({"half", "float", "double"}))
+      ->transform(one_of({"half", "float", "double"}))
       ->capture_default_str();
   options->tables = sub->add_option_group("Published tables");
   add_table_options(*options->tables, options->request);
@@ -314,7 +314,7 @@ command add_convert(CLI::App& app) {
   sub->add_option("input", options->input, "matrix file: .h5, .hdf5 or .mtx")->required();
   sub->add_option("output", options->output, "matrix file: .h5, .hdf5 or .mtx")->required();
   sub->add_option("--values", options->values, "how values are stored; keep: as they are")
-      ->check(CLI::IsMember({"keep", "half", "float", "double"}))
+      ->transform(one_of({"keep", "half", "float", "double"}))
       ->capture_default_str();
   sub->add_option("--json", options->common.json_file,
                   "also write the results as JSON to this file ('-': here)");

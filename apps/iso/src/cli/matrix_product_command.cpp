@@ -136,7 +136,7 @@ json document_of(jobs::bench_result const& result) {
                     {"hash", row.hash}});
   }
   return {{"isocenter", ISO_VERSION},        {"operation", "matrix bench"},
-          {"bits_agree", result.bits_agree}, {"machine", to_json(result.machine)},
+          {"bits_agree", result.bits_agree}, {"machine", cli::to_json(result.machine)},
           {"rows", std::move(rows)},         {"notes", result.notes}};
 }
 
@@ -181,11 +181,11 @@ command add_matrix_apply(CLI::App& app) {
   sub->add_option("--format", options->apply.format,
                   "how the matrix is stored for the product: auto, at the least cost; rows with "
                   "columns of 32 or 16 bits; row blocks of 4 or 8 rows")
-      ->check(CLI::IsMember(jobs::apply_formats()))
+      ->transform(one_of(jobs::apply_formats()))
       ->capture_default_str();
   sub->add_option("--sum", options->apply.sum,
                   "how a row is added; automatic: reproducible for half values, else ordered")
-      ->check(CLI::IsMember({"automatic", "ordered", "reproducible"}))
+      ->transform(one_of({"automatic", "ordered", "reproducible"}))
       ->capture_default_str();
   sub->add_option("--alpha", options->apply.alpha, "factor of the product")
       ->check(number_from(-1e300, 1e300))

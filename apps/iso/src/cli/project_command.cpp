@@ -282,7 +282,7 @@ void add_input_options(CLI::App& sub, project_options& options) {
       ->excludes(isocentre);
   auto* const phantom =
       sub.add_option("--phantom", options.phantom, "shepp-logan, instead of a volume")
-          ->check(CLI::IsMember({"shepp-logan"}))
+          ->transform(one_of({"shepp-logan"}))
           ->excludes(volume);
   sub.add_option("--size", options.size, "voxels of the phantom along each side")
       ->check(CLI::Range(1, 8192))
@@ -306,13 +306,13 @@ command add_project(CLI::App& app) {
   add_threads(*sub, options->common);
   add_input_options(*sub, *options);
   sub->add_option("--method", options->request.method, "how a line integral is taken")
-      ->check(CLI::IsMember(jobs::method_names()))
+      ->transform(one_of(jobs::method_names()))
       ->capture_default_str();
   sub->add_option("--sum", options->request.sum, "order of a Joseph ray's sum")
-      ->check(CLI::IsMember({"ordered", "reproducible"}))
+      ->transform(one_of({"ordered", "reproducible"}))
       ->capture_default_str();
   sub->add_option("--precision", options->request.precision, "of all arithmetic")
-      ->check(CLI::IsMember({"float", "double"}))
+      ->transform(one_of({"float", "double"}))
       ->capture_default_str();
   sub->add_option("--oversampling", options->request.oversampling,
                   "exact methods: rays a pixel along u and along v")

@@ -278,7 +278,7 @@ void add_output_options(CLI::App& sub, reconstruct_options& options) {
   sub.add_option("--precision", options.request.precision,
                  "of all arithmetic; readings are taken as float and line integrals made of them "
                  "in float")
-      ->check(CLI::IsMember({"float", "double"}))
+      ->transform(one_of({"float", "double"}))
       ->capture_default_str();
   add_grid_options(sub, options.grid);
   sub.add_option(
@@ -301,7 +301,7 @@ void add_input_options(CLI::App& sub, reconstruct_options& options) {
                      "geometry file (.json, .xtekct; docs/formats.md); default: the stack's own");
   auto* const phantom = sub.add_option("--phantom", options.phantom,
                                        "shepp-logan, its exact line integrals instead of a stack")
-                            ->check(CLI::IsMember({"shepp-logan"}))
+                            ->transform(one_of({"shepp-logan"}))
                             ->excludes(stack)
                             ->needs(geometry);
   sub.add_option("--width", options.width, "side of the phantom's cube, mm")
@@ -312,7 +312,7 @@ void add_input_options(CLI::App& sub, reconstruct_options& options) {
 
 std::vector<CLI::Option*> add_filter_options(CLI::App& sub, jobs::reconstruct_request& request) {
   return {sub.add_option("--window", request.window, "window of the ramp filter")
-              ->check(CLI::IsMember(jobs::window_names()))
+              ->transform(one_of(jobs::window_names()))
               ->capture_default_str(),
           sub.add_option("--cutoff", request.cutoff, "of the detector's Nyquist frequency")
               ->check(number_from(1e-3, 1))
@@ -321,14 +321,14 @@ std::vector<CLI::Option*> add_filter_options(CLI::App& sub, jobs::reconstruct_re
                  "--arc", request.arc,
                  "full: the whole circle; short: an arc of half a circle and the fan or more, by "
                  "Parker's weights; automatic: by the views' angles")
-              ->check(CLI::IsMember(jobs::arc_names()))
+              ->transform(one_of(jobs::arc_names()))
               ->capture_default_str(),
           sub.add_option(
                  "--detector", request.detector,
                  "displaced: opposite views complete each other (half-fan); centred: they do not; "
                  "automatic: displaced where the axis is seen beside the middle by more than a "
                  "tenth of the width")
-              ->check(CLI::IsMember(jobs::detector_names()))
+              ->transform(one_of(jobs::detector_names()))
               ->capture_default_str(),
           sub.add_option(
                  "--truncation-correction", request.truncation_correction,
@@ -358,7 +358,7 @@ command add_reconstruct(CLI::App& app) {
   methods.insert(methods.begin(), {"fdk", "fbp"});
   sub->add_option("--method", options->method,
                   "fdk: cone beams; fbp: parallel beams; the others, by iterations, any scan")
-      ->check(CLI::IsMember(methods))
+      ->transform(one_of(methods))
       ->capture_default_str();
   options->of_filter = add_filter_options(*sub, options->request);
   options->of_iterations = add_iterative_options(*sub, options->iterative);
@@ -379,7 +379,7 @@ command add_back_project(CLI::App& app) {
   options->request.adjoint_of = "joseph";
   sub->add_option("--method", options->request.adjoint_of,
                   "of the projection, as iso project has it")
-      ->check(CLI::IsMember(jobs::method_names()))
+      ->transform(one_of(jobs::method_names()))
       ->capture_default_str();
   sub->add_option("--oversampling", options->request.oversampling,
                   "exact methods: rays a pixel along u and along v")

@@ -128,7 +128,7 @@ void add_scan_options(CLI::App& app, scan_options& options) {
                  "'find': by flats and darks (so with --flats), 'none', or a text file with u and "
                  "v of a pixel a line");
   app.add_option("--raw-type", options.raw, "numbers of raw files, little-endian")
-      ->check(CLI::IsMember({"uint8", "uint16", "float32", "float64"}))
+      ->transform(one_of({"uint8", "uint16", "float32", "float64"}))
       ->capture_default_str();
   app.add_option("--centre-of-rotation", options.centre,
                  "u at which the axis is seen, in pixels from the centre of the first one, or "

@@ -22,6 +22,7 @@
 #include <cstring>
 #include <iostream>
 #include <system_error>
+#include <utility>
 
 namespace iso::cli {
 namespace {
@@ -75,6 +76,7 @@ void add_common(CLI::App& app, common_options& options, char const* preset) {
                  "backends, with commas between: serial, openmp, threads, cuda as far as this "
                  "build has them; "
                  "'all'; 'default' is the last of them. Never falls back to another")
+      ->transform(in_small_letters())
       ->capture_default_str();
   app.add_option("--json", options.json_file,
                  "also write the results as JSON to this file ('-': here)");
@@ -285,6 +287,19 @@ CLI::Validator number_from(double low, double high) {
                       : fmt::format("{} is not a number from {} to {}", text, low, high);
       },
       fmt::format("NUMBER in [{} - {}]", low, high));
+}
+
+CLI::Validator one_of(std::vector<std::string> words) {
+  return CLI::IsMember(std::move(words), CLI::ignore_case);
+}
+
+CLI::Validator in_small_letters() {
+  return CLI::Validator(
+      [](std::string& text) {
+        text = files::lower_case(text);
+        return std::string();
+      },
+      "");
 }
 
 CLI::Validator whole_number() {

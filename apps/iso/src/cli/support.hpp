@@ -101,6 +101,10 @@ void check_volume_output(std::string const& output, dicom_format dicom);
 std::string sole_backend(std::string const& choice, char const* command);
 /// Checks numbers that are not whole; a NaN is none of them.
 CLI::Validator number_from(double low, double high);
+/// Takes one of these words in any case, and makes it as it is written here; for CLI's transform.
+CLI::Validator one_of(std::vector<std::string> words);
+/// Makes letters small; for CLI's transform.
+CLI::Validator in_small_letters();
 /// Checks whole numbers from 0 to 2^64 - 1.
 CLI::Validator whole_number();
 /// Returns the middle of a volume, mm.
@@ -124,6 +128,7 @@ void refuse_differences(std::string const& path, files::rt_dose const& dose);
 /// Registers a subcommand: adds it to `app`; its run returns an exit code.
 using command = std::function<int()>;
 command add_info(CLI::App& app);
+command add_help(CLI::App& app);
 command add_project(CLI::App& app);
 command add_reconstruct(CLI::App& app);
 command add_back_project(CLI::App& app);

@@ -258,6 +258,7 @@ command add_sweep(CLI::App& app) {
                   "--merge: the report, JSON");
   sub->add_option("--backend", options->backend,
                   "backends that may run, with commas between; 'all' of this build")
+      ->transform(in_small_letters())
       ->capture_default_str();
   sub->add_option("--merge", options->merge,
                   "results of one sweep's processes, to report on; python3 with NumPy does it");
