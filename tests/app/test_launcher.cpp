@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "../../apps/iso/src/cli/launcher.hpp"
+#include "../../apps/iso/src/cli/wait_policy.hpp"
 
 #include <iso/core/error.hpp>
 
@@ -88,4 +89,14 @@ TEST_CASE("numbers that no launcher sets are refused") {
   CHECK_THROWS_AS(read_with({{"PMI_RANK", "2"}, {"PMI_SIZE", "2"}}), iso::invalid_argument);
   CHECK_THROWS_AS(read_with({{"PMI_RANK", "2"}}), iso::invalid_argument);
   CHECK_THROWS_AS(read_with({{"PMI_RANK", "x"}, {"PMI_SIZE", "2"}}), iso::invalid_argument);
+}
+
+TEST_CASE("a machine is overloaded where threads and what runs besides exceed its cores") {
+  CHECK(!iso::cli::is_overloaded(0, 2, 2));
+  CHECK(iso::cli::is_overloaded(1, 2, 2));
+  CHECK(!iso::cli::is_overloaded(1, 1, 2));
+  // A few of many threads may wait for a core.
+  CHECK(!iso::cli::is_overloaded(16, 128, 128));
+  CHECK(iso::cli::is_overloaded(17, 128, 128));
+  CHECK(iso::cli::is_overloaded(0, 256, 128));
 }
