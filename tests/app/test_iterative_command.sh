@@ -58,6 +58,35 @@ assert all(row["gap"] == "" for row in rows)
 assert result["iterations"] == 8 and result["relative_residual"] == residuals[-1]
 PYTHON
 [ -s v.mha ] || fail 'v.mha was not written'
+# The residual that is told: before the last iteration or of the result; --final-residual tells the latter.
+for method in sirt os-sart mlem; do
+  expect 0 '3 iterations, residual [0-9.e+-]+ before the last, [0-9.e+-]+ of the result' "${scan[@]}" --method $method --iterations 3 --final-residual --history h3.csv --json r.json
+  expect 0 '4 iterations' "${scan[@]}" --method $method --iterations 4 --history h4.csv --json four.json
+  python3 - $method <<'PYTHON' || fail "$method: the residual of the result is not the one that the next iteration tells"
+import csv, json, sys
+result = json.load(open("r.json"))
+told = [float(row["relative_residual"]) for row in csv.DictReader(open("h4.csv"))]
+assert result["residual_of"] == "the volume before the last iteration", result
+assert result["relative_residual"] == told[2]
+assert result["final_relative_residual"] < told[2]
+# One block: the next iteration begins with that very residual, but for the order of its sum.
+if sys.argv[1] != "os-sart":
+    assert abs(result["final_relative_residual"] / told[3] - 1) < 1e-6, (result, told)
+PYTHON
+  ! grep -q final four.json || fail "$method: a residual that was not asked for"
+done
+for method in cgls lsqr 'tv --weight 1'; do
+  # shellcheck disable=SC2086
+  expect 0 '3 iterations, residual [0-9.e+-]+, [0-9.e+-]+ of the result' "${scan[@]}" --method $method --iterations 3 --final-residual --json r.json
+  # CGLS and LSQR carry their residual on: it drifts by rounding.
+  python3 -c 'import json; r = json.load(open("r.json")); assert r["residual_of"] == "the result" and abs(r["final_relative_residual"] / r["relative_residual"] - 1) < 1e-3, r' ||
+    fail "$method: the residual that it tells is not that of the result"
+done
+expect 2 'final-residual .method fdk has no such option' "${scan[@]}" --method fdk --final-residual --output no.mha
+expect 0 'every rule ends by, is that of the volume before' reconstruct --help
+# Methods in any case.
+expect 0 'by sirt' "${scan[@]}" --method SIRT --iterations 1 --json r.json
+expect 0 'by os-sart' "${scan[@]}" --method OS-SART --order Sequential --iterations 1 --json r.json
 # Rules end it.
 expect 0 '[2-7] iterations' "${scan[@]}" --method cgls --iterations 50 --stop-residual 0.2 --json r.json
 expect 0 'gap [0-9.e-]+ on \[0, 2\]' "${scan[@]}" --method tv --weight 1 --lower 0 --upper 2 --iterations 400 --stop-gap 0.5 --json r.json

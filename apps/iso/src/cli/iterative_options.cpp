@@ -80,14 +80,19 @@ std::vector<CLI::Option*> add_iterative_options(CLI::App& sub, iterative_options
           "stack of the readings' shape (.h5): readings where it is 0 do not count, whatever "
           "a stack has there"),
       sub.add_option("--stop-residual", request.stop_residual,
-                     "end where the norm of the readings' differences from the projections is this "
-                     "part of the readings' (but for cgls and lsqr, of the volume before the "
-                     "iteration)")
+                     "end where the residual, the norm of the readings' differences from the "
+                     "projections, is this part of the readings' norm. The residual that an "
+                     "iteration tells, and every rule ends by, is that of the volume before the "
+                     "iteration (sirt, sart, os-sart, mlem, osem: the volume that is written fits "
+                     "the readings better) or of the volume that it made (cgls, lsqr, tv)")
           ->check(number_from(0, 1))
           ->capture_default_str(),
-      sub.add_option("--stop-noise", request.stop_noise,
-                     "end where that norm is what the noise of so many photons a ray, in the open "
-                     "beam, is expected to leave (discrepancy principle)")
+      sub.add_flag("--final-residual", request.final_residual,
+                   "project the result once more at the end, and tell its own residual"),
+      sub.add_option(
+             "--stop-noise", request.stop_noise,
+             "end where that residual is what the noise of so many photons a ray, in the open "
+             "beam, is expected to leave (discrepancy principle)")
           ->check(number_from(1e-6, 1e30)),
       sub.add_option("--stop-gap", request.stop_gap,
                      "tv: end where the primal-dual gap is this part of the value; in float at "
@@ -99,7 +104,7 @@ std::vector<CLI::Option*> add_iterative_options(CLI::App& sub, iterative_options
           ->needs(checkpoint)
           ->capture_default_str(),
       sub.add_option("--history", options.history,
-                     "table of the iterations' residuals and gaps (.csv)")};
+                     "table of the iterations' residuals, as they tell them, and gaps (.csv)")};
 }
 
 void check_iterative_outputs(iterative_options const& options) {

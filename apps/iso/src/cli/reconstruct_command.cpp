@@ -204,6 +204,13 @@ int run_reconstruct(reconstruct_options& options) {
     document["iterations"] = result.history.size();
     document["resumed_iterations"] = result.resumed;
     document["relative_residual"] = result.history.back().relative_residual;
+    document["residual_of"] = jobs::tells_residual_before(options.method)
+                                  ? "the volume before the last iteration"
+                                  : "the result";
+    if (result.final_residual) {
+      document["final_residual"] = (*result.final_residual)[0];
+      document["final_relative_residual"] = (*result.final_residual)[1];
+    }
     if (result.box) {
       document["gap"] = result.history.back().gap;
       document["box"] = *result.box;
@@ -250,7 +257,11 @@ int run_reconstruct(reconstruct_options& options) {
       how = *request.adjoint_of;
     } else if (request.iterative) {
       auto const& last = result.history.back();
-      how = fmt::format("{} iterations, residual {:.3e}", last.number, last.relative_residual);
+      how = fmt::format("{} iterations, residual {:.3e}{}", last.number, last.relative_residual,
+                        jobs::tells_residual_before(options.method) ? " before the last" : "");
+      if (result.final_residual) {
+        how += fmt::format(", {:.3e} of the result", (*result.final_residual)[1]);
+      }
       if (result.box) {
         how += fmt::format(", gap {:.2e} on [{:.4g}, {:.4g}] /mm", last.gap, (*result.box)[0],
                            (*result.box)[1]);

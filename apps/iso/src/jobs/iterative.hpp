@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -234,6 +235,30 @@ std::vector<std::pair<std::string, std::string>> belongings_of(iterative_request
   return all;
 }
 
+/// Returns ||b - A x|| of the readings that count, and its part of ||b||, by one more projection.
+template <class T, class Exec, class Space>
+std::array<double, 2> residual_of(Exec const& exec, ct::geometry const& g,
+                                  ct::projector_options projector,
+                                  projection_view<T const, Space> const& b,
+                                  volume_view<T const, Space> const& x,
+                                  ct::iterative_masks<T, Space> const& masks, job const& control) {
+  projector.backprojection = ct::backprojection::adjoint;  // which is not run
+  ct::projector_pair<Exec, T> const pair(
+      exec, g, x.grid, ct::split_views(g.num_views(), g.num_views(), ct::block_order::sequential),
+      projector);
+  auto const ax =
+      make_projections<T, Space>(exec, "iso::jobs::residual", g.num_views(), g.num_u(), g.num_v());
+  pair.forward(0, x, ax, control);
+  auto const norm = [&](T const* projected) {
+    return std::sqrt(
+        sum_of(exec, std::int64_t(ax.data.size()),
+               ct::detail::square_misfit_term<T>{b.data.data(), masks.readings.data(), projected}));
+  };
+  double const residual = norm(ax.data.data());
+  double const readings = norm(nullptr);
+  return {residual, readings > 0 ? residual / readings : residual};
+}
+
 /// Runs the method; `readings` makes the projections, `keep` takes the volume.
 template <class T, class Exec, class Readings, class Keep>
 void iterate_scan(Exec const& exec, iterative_request const& request, ct::geometry const& g,
@@ -403,6 +428,11 @@ void iterate_scan(Exec const& exec, iterative_request const& request, ct::geomet
         result.box = {made.box().lower, made.box().upper};
         break;
       }
+    }
+    if (request.final_residual) {
+      control.progress = {};
+      result.final_residual =
+          residual_of<T>(exec, g, projector, b, volume_view<T const, space>(x), masks, control);
     }
     keep(x);
     return 0;

@@ -371,6 +371,10 @@ reconstruct_result run(Exec const& exec, reconstruct_request const& request,
 }  // namespace
 
 std::vector<std::string> iterative_methods() { return list_of(iterations); }
+bool tells_residual_before(std::string const& method) {
+  auto const by = value_of(iterations, method, "method");
+  return by != iterative_method::cgls && by != iterative_method::lsqr && by != iterative_method::tv;
+}
 std::vector<std::string> iterative_projector_names() {
   auto names = method_names();
   names.emplace_back(texture_projector);

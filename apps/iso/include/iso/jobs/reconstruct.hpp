@@ -56,9 +56,14 @@ struct iterative_request {
   std::optional<files::host_volume> mask{};
   /// Readings that count are not 0; of the scan's shape. None: all do.
   std::optional<files::projection_stack<float>> reading_mask{};
+  bool final_residual = false;         ///< project the result once more
   std::string checkpoint{};            ///< file to go on from, and to write; empty: none
   std::int64_t checkpoint_every = 10;  ///< iterations
 };
+
+/// Returns whether the residuals that a method tells, and stops by, are of the volume as each
+/// iteration found it; else they are of the volume that the iteration made.
+bool tells_residual_before(std::string const& method);
 
 /// Tells of one iteration; what a method does not know is NaN.
 struct iteration_record {
@@ -103,7 +108,9 @@ struct reconstruct_result {
   /// a phantom is reconstructed.
   std::optional<std::array<double, 2>> error{};
   std::vector<iteration_record> history;  ///< of an iterative method, all runs of a checkpoint
-  std::int64_t resumed = 0;               ///< iterations that a checkpoint had made
+  /// Holds ||b - A x|| of the result, and its part of ||b||, where it was asked for.
+  std::optional<std::array<double, 2>> final_residual{};
+  std::int64_t resumed = 0;  ///< iterations that a checkpoint had made
   /// TV: the values that voxels may have, on which the gap was taken, 1/mm
   std::optional<std::array<double, 2>> box{};
   bool rule_met = true;  ///< a rule for stopping ended the iterations, and not their number
