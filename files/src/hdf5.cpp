@@ -2,6 +2,7 @@
 #include "hdf5.hpp"
 #include "regular.hpp"
 
+#include <iso/files/hdf5_kind.hpp>
 #include <iso/files/text.hpp>
 
 #include <fmt/format.h>
@@ -249,3 +250,33 @@ void write_attribute(fs::path const& path, hid_t object, char const* name,
 }
 
 }  // namespace iso::files::detail
+
+namespace iso::files {
+
+hdf5_kind read_hdf5_kind(std::filesystem::path const& path) {
+  auto const file = detail::open_hdf5(path);
+  auto const has = [&](char const* name) { return detail::has_dataset(file, name); };
+  return has("projections")                               ? hdf5_kind::stack
+         : has("data") && has("indices") && has("indptr") ? hdf5_kind::matrix
+         : has("values")                                  ? hdf5_kind::vector
+         : has("volume") && has("history")                ? hdf5_kind::checkpoint
+                                                          : hdf5_kind::other;
+}
+
+std::string name_of(hdf5_kind kind) {
+  switch (kind) {
+    case hdf5_kind::stack:
+      return "stack of projections";
+    case hdf5_kind::matrix:
+      return "matrix";
+    case hdf5_kind::vector:
+      return "vector";
+    case hdf5_kind::checkpoint:
+      return "checkpoint of an iterative reconstruction";
+    case hdf5_kind::other:
+      break;
+  }
+  return "file of another program";
+}
+
+}  // namespace iso::files

@@ -72,7 +72,7 @@ atomic_file prepare_stack(fs::path const& path, projection_stack<T> const& stack
 
 template <class T>
 projection_stack<T> read_stack(fs::path const& path, stack_geometry geometry,
-                               std::vector<float> const& mask) {
+                               std::vector<float> const& mask, finite_values values) {
   auto const file = detail::open_hdf5(path);
   detail::hdf5_dataset const set(path, file, dataset_name, 3);
   auto stack = header_of<T>(path, file, set, geometry);
@@ -81,7 +81,9 @@ projection_stack<T> read_stack(fs::path const& path, stack_geometry geometry,
     std::transform(stack.values.begin(), stack.values.end(), mask.begin(), stack.values.begin(),
                    [](T value, float counts) { return counts == 0 ? T(0) : value; });
   }
-  check_finite(path, stack);
+  if (values == finite_values::required) {
+    check_finite(path, stack);
+  }
   return stack;
 }
 
@@ -93,8 +95,8 @@ projection_stack<float> read_stack_header(fs::path const& path, stack_geometry g
 template atomic_file prepare_stack(fs::path const&, projection_stack<float> const&);
 template atomic_file prepare_stack(fs::path const&, projection_stack<double> const&);
 template projection_stack<float> read_stack(fs::path const&, stack_geometry,
-                                            std::vector<float> const&);
+                                            std::vector<float> const&, finite_values);
 template projection_stack<double> read_stack(fs::path const&, stack_geometry,
-                                             std::vector<float> const&);
+                                             std::vector<float> const&, finite_values);
 
 }  // namespace iso::files

@@ -62,7 +62,9 @@ refused 'only an RT Dose belongs' e.mha dose --plan plan.json --ct ct --like ct
 refused "ending '.jpg' is not a format for volumes" e.jpg dose --plan plan.json --ct ct
 expect 2 'excludes' info ct --geometry "$geometry"
 expect 2 'no such file' info none.dcm
-expect 2 'is no DICOM file' info plan.json
+expect 0 'plan of 1 beam$' info plan.json
+echo text >plan.txt
+expect 2 'is no DICOM file' info plan.txt
 mv ct/ct.00004.dcm .
 refused "'ct': lacks a slice between z = -42 and -18 mm" e.dcm dose --plan plan.json --ct ct
 mv ct.00004.dcm ct/

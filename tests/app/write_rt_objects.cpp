@@ -73,6 +73,10 @@ int main(int count, char** words) {
   std::filesystem::path const folder = words[1];
   auto dose = gradient("1.2.3.5");
   put(folder / "dose.dcm", dicom_file(dose));
+  auto plan = dose;
+  plan[0x00080016] = {"UI", "1.2.840.10008.5.1.4.1.1.481.5"};
+  plan[0x00080060] = {"CS", "RTPLAN"};
+  put(folder / "rtplan.dcm", dicom_file(plan));
   dose[0x3004000e] = {"DS", "0.5"};
   put(folder / "half.dcm", dicom_file(dose));
   dose[0x30040002] = {"CS", "RELATIVE"};

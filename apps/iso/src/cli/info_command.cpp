@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "dicom_info.hpp"
+#include "file_info.hpp"
 #include "support.hpp"
 
 #include <iso/jobs/info.hpp>
@@ -17,7 +17,7 @@ struct info_options {
   common_options common;
   bool no_ceilings = false;
   std::string geometry;
-  std::string dicom;
+  std::string file;
 };
 
 // A geometry file of type `vectors`.
@@ -58,8 +58,8 @@ int run_info(info_options const& options) {
   if (!options.geometry.empty()) {
     return run_geometry(options);
   }
-  if (!options.dicom.empty()) {
-    return run_dicom_info(options.dicom, options.common.json_file);
+  if (!options.file.empty()) {
+    return run_file_info(options.file, options.common.json_file);
   }
   jobs::session const session(options.common.threads);
   auto const backends = jobs::choose_backends(options.common.backend);
@@ -78,7 +78,7 @@ int run_info(info_options const& options) {
 command add_info(CLI::App& app) {
   auto const options = std::make_shared<info_options>();
   auto* const sub = app.add_subcommand(
-      "info", "Backends of this build, devices, measured ceilings; or what a DICOM file holds");
+      "info", "Backends of this build, devices, measured ceilings; or what a file holds");
   add_common(*sub, options->common, "all");
   add_threads(*sub, options->common);
   auto* const no_ceilings = sub->add_flag("--no-ceilings", options->no_ceilings,
@@ -87,11 +87,12 @@ command add_info(CLI::App& app) {
       sub->add_option("--geometry", options->geometry,
                       "a geometry file instead: its views, whose vectors --json writes as another "
                       "geometry file (docs/formats.md)");
-  auto* const dicom = sub->add_option("file", options->dicom,
-                                      "a DICOM file or the folder of a CT series instead: what it "
-                                      "holds, without the patient's name")
-                          ->excludes(geometry);
-  for (auto* const file : {geometry, dicom}) {
+  auto* const any = sub->add_option("file", options->file,
+                                    "a file instead: a volume, a stack, a matrix, a vector, a "
+                                    "geometry, a plan, a DICOM file or the folder of a CT series: "
+                                    "shape, spacing, range and unit, without a patient's name")
+                        ->excludes(geometry);
+  for (auto* const file : {geometry, any}) {
     file->excludes(no_ceilings)
         ->excludes(sub->get_option("--backend"))
         ->excludes(sub->get_option("--threads"));

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "foreign_file.hpp"
 #include "json_document.hpp"
 #include "json_schema.hpp"
 
@@ -213,6 +214,7 @@ geometry_description read_geometry(std::filesystem::path const& path) {
   if (ending(path) == ".xtekct") {
     return geometry_of(read_xtekct(path), path.string());
   }
+  detail::refuse_foreign(path, "a geometry");
   return parse_geometry(read_text(path, std::size_t(1) << 28), path.string());
 }
 

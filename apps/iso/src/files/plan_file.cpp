@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "foreign_file.hpp"
 #include "json_document.hpp"
 #include "json_schema.hpp"
 
@@ -140,6 +141,7 @@ plan_description parse_plan(std::string_view text, std::string const& name) {
 }
 
 plan_description read_plan(std::filesystem::path const& path) {
+  detail::refuse_foreign(path, "a plan");
   return parse_plan(read_text(path, std::size_t(1) << 28), path.string());
 }
 

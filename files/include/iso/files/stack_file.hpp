@@ -4,6 +4,7 @@
 #pragma once
 
 #include <iso/files/atomic_file.hpp>
+#include <iso/files/volume_file.hpp>
 
 #include <array>
 #include <cstdint>
@@ -37,12 +38,13 @@ enum class stack_geometry { read, leave };
 /// the file has none, or `geometry` is left. Text may be of fixed or variable length. Values where
 /// `mask` is 0 are not looked at and become 0; a mask of another size than the file's masks none.
 /// \throws iso::file_error     not HDF5, truncated, no such dataset, wrong rank or type, a value
-///                             that is not finite
+///                             that is not finite, unless it need not be
 /// \throws iso::out_of_memory  more than this machine has
 template <class T>
 projection_stack<T> read_stack(std::filesystem::path const& path,
                                stack_geometry geometry = stack_geometry::read,
-                               std::vector<float> const& mask = {});
+                               std::vector<float> const& mask = {},
+                               finite_values values = finite_values::required);
 
 /// Reads the same without values: extent, unit and geometry.
 /// \throws iso::file_error  as read_stack, but for what values are

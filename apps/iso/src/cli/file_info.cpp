@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "file_info.hpp"
+
+#include "dicom_info.hpp"
+#include "support.hpp"
+
+#include <iso/core/error.hpp>
+#include <iso/files/dicom_series.hpp>
+#include <iso/files/geometry_file.hpp>
+#include <iso/files/hdf5_kind.hpp>
+#include <iso/files/matrix_file.hpp>
+#include <iso/files/plan_file.hpp>
+#include <iso/files/stack_file.hpp>
+#include <iso/files/sweep_file.hpp>
+#include <iso/files/text.hpp>
+#include <iso/files/volume_file.hpp>
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <variant>
+#include <vector>
+
+namespace iso::cli {
+namespace {
+
+/// What is printed and written of a file.
+struct description {
+  std::string title;
+  std::vector<std::pair<std::string, std::string>> lines;
+  json document = json::object();
+
+  void add(std::string const& name, std::string text) { lines.emplace_back(name, std::move(text)); }
+};
+
+std::string point_of(std::array<double, 3> const& p) {
+  return fmt::format("({:.6g}, {:.6g}, {:.6g})", p[0], p[1], p[2]);
+}
+
+std::string by(double a, double b) { return fmt::format("{:.6g} x {:.6g}", a, b); }
+
+std::string number_of(std::size_t n, char const* what) {
+  return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
+}
+
+double degrees(double angle) { return angle * 180 / std::numbers::pi; }
+
+/// Least, largest and mean of the numbers that are finite.
+template <class T>
+void add_range(description& d, std::vector<T> const& values, std::string const& unit) {
+  double least = std::numeric_limits<double>::infinity();
+  double most = -least;
+  double sum = 0;
+  std::size_t finite = 0;
+  for (T const value : values) {
+    if (std::isfinite(value)) {
+      least = std::min(least, double(value));
+      most = std::max(most, double(value));
+      sum += double(value);
+      ++finite;
+    }
+  }
+  auto const not_finite = values.size() - finite;
+  std::string text = "none is finite";
+  if (finite > 0) {
+    text = fmt::format("from {:.6g} to {:.6g}, mean {:.6g}", least, most, sum / double(finite));
+    d.document.update({{"minimum", least}, {"maximum", most}, {"mean", sum / double(finite)}});
+  }
+  if (not_finite > 0) {
+    text += fmt::format("; {} are not finite", not_finite);
+  }
+  d.document["not_finite"] = not_finite;
+  d.add("values", std::move(text));
+  d.add("unit", unit.empty()  ? "not said by the file"
+                : unit == "1" ? "1 (dimensionless)"
+                              : files::shortened(unit, 40));
+  d.document["unit"] = unit;
+}
+
+void describe_volume(std::string const& path, std::string const& format, description& d) {
+  auto const v = files::read_volume(path, files::finite_values::not_required);
+  auto const& n = v.extent;
+  auto const& s = v.spacing;
+  std::array<double, 3> low{};
+  std::array<double, 3> high{};
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    low[axis] = v.origin[axis] - 0.5 * s[axis];
+    high[axis] = low[axis] + s[axis] * double(n[axis]);
+  }
+  d.title = fmt::format("volume ({})", format);
+  d.document.update({{"kind", "volume"},
+                     {"format", format},
+                     {"extent", n},
+                     {"spacing_mm", s},
+                     {"origin_mm", v.origin}});
+  d.add("extent", fmt::format("{} x {} x {} voxels along x, y, z", n[0], n[1], n[2]));
+  d.add("spacing", fmt::format("{:.6g} x {:.6g} x {:.6g} mm", s[0], s[1], s[2]));
+  d.add("origin", point_of(v.origin) + " mm, the centre of the first voxel");
+  d.add("faces", fmt::format("from {} to {} mm", point_of(low), point_of(high)));
+  add_range(d, v.values, v.unit);
+}
+
+void add_angles(description& d, std::vector<double> const& angles) {
+  d.document["views"] = angles.size();
+  d.document["first_angle_deg"] = degrees(angles.front());
+  d.document["last_angle_deg"] = degrees(angles.back());
+  d.add("views", fmt::format("{}, from {:.6g} to {:.6g} degrees", angles.size(),
+                             degrees(angles.front()), degrees(angles.back())));
+}
+
+void describe_geometry(files::geometry_description const& g, description& d) {
+  auto const& pixels = g.detector.pixels;
+  auto const& pitch = g.detector.pitch;
+  auto const& offset = g.detector.offset;
+  char const* const rays = g.rays == files::ray_kind::cone ? "cone" : "parallel";
+  d.document.update({{"rays", rays}, {"pixels", pixels}});
+  d.add("rays", rays);
+  auto const detector = fmt::format("{} x {} pixels along u, v", pixels[0], pixels[1]);
+  if (g.kind == files::scan_kind::vectors) {
+    d.document.update({{"type", "vectors"}, {"views", g.views.size()}});
+    d.add("detector", detector);
+    d.add("views", fmt::format("{}, each given by its vectors", g.views.size()));
+    return;
+  }
+  bool const cone = g.kind == files::scan_kind::circular_cone;
+  d.document.update({{"type", cone ? "circular_cone" : "circular_parallel"},
+                     {"pitch_mm", pitch},
+                     {"offset_mm", offset}});
+  d.add("detector",
+        fmt::format("{}, {} mm apart, {} mm in all{}", detector, by(pitch[0], pitch[1]),
+                    by(pitch[0] * double(pixels[0]), pitch[1] * double(pixels[1])),
+                    offset[0] == 0 && offset[1] == 0
+                        ? ""
+                        : fmt::format(", moved by ({:.6g}, {:.6g}) mm", offset[0], offset[1])));
+  if (cone) {
+    double const magnification = g.source_detector / g.source_axis;
+    d.document.update({{"source_axis_mm", g.source_axis},
+                       {"source_detector_mm", g.source_detector},
+                       {"magnification", magnification},
+                       {"axis_offset_mm", g.axis_offset}});
+    d.add("source",
+          fmt::format("{:.6g} mm from the axis, {:.6g} mm from the detector: magnification {:.6g}",
+                      g.source_axis, g.source_detector, magnification));
+    d.add("at the axis", fmt::format("pixels {} mm apart",
+                                     by(pitch[0] / magnification, pitch[1] / magnification)));
+  }
+  add_angles(d, g.angles);
+  if (g.helix_pitch != 0) {
+    d.document["helix_pitch_mm"] = g.helix_pitch;
+    d.add("helix", fmt::format("{:.6g} mm a turn", g.helix_pitch));
+  }
+  if (g.axis_tilt != 0) {
+    d.document["axis_tilt_deg"] = degrees(g.axis_tilt);
+    d.add("axis", fmt::format("tilted by {:.6g} degrees", degrees(g.axis_tilt)));
+  }
+}
+
+void describe_stack(std::string const& path, description& d) {
+  auto const stack = files::read_stack<float>(path, files::stack_geometry::read, {},
+                                              files::finite_values::not_required);
+  auto const& n = stack.extent;
+  d.title = "stack of projections (HDF5)";
+  d.document.update({{"kind", "stack"}, {"format", "HDF5"}, {"extent", n}});
+  d.add("extent", fmt::format("{} views of {} x {} pixels along u, v", n[0], n[1], n[2]));
+  add_range(d, stack.values, stack.unit);
+  if (stack.geometry.empty()) {
+    d.add("geometry", "not in the file");
+    d.document["geometry"] = nullptr;
+    return;
+  }
+  description of_geometry;
+  describe_geometry(files::parse_geometry(stack.geometry, path + ": /geometry"), of_geometry);
+  for (auto const& [name, text] : of_geometry.lines) {
+    d.add(name, text);
+  }
+  d.document["geometry"] = std::move(of_geometry.document);
+}
+
+void describe_matrix(std::string const& path, char const* format, description& d) {
+  auto const m = files::read_matrix(path);
+  char const* const kinds[] = {"half", "float", "double"};
+  d.title = fmt::format("matrix ({})", format);
+  d.document.update({{"kind", "matrix"},
+                     {"format", format},
+                     {"rows", m.rows},
+                     {"columns", m.columns},
+                     {"nonzeros", m.entries()},
+                     {"stored_as", kinds[m.values.index()]}});
+  d.add("extent", fmt::format("{} rows x {} columns", m.rows, m.columns));
+  d.add("non-zeros", fmt::format("{}, stored as {}", m.entries(), kinds[m.values.index()]));
+  auto const unit = m.notes.find("unit");
+  auto const of_values = unit == m.notes.end() ? std::string() : unit->second;
+  if (auto const* const bits = std::get_if<files::host_matrix::half_bits>(&m.values)) {
+    std::vector<float> wide(bits->size());
+    std::transform(bits->begin(), bits->end(), wide.begin(), files::from_half);
+    add_range(d, wide, of_values);
+  } else if (auto const* const single = std::get_if<std::vector<float>>(&m.values)) {
+    add_range(d, *single, of_values);
+  } else {
+    add_range(d, std::get<std::vector<double>>(m.values), of_values);
+  }
+  for (auto const& [name, text] : m.notes) {
+    if (name != "unit") {
+      d.add(name, files::printable(files::one_line(text)));
+    }
+  }
+  d.document["notes"] = m.notes;
+  d.add("more", "iso matrix info has histograms of rows and runs");
+}
+
+void describe_hdf5(std::string const& path, description& d) {
+  auto const kind = files::read_hdf5_kind(path);
+  switch (kind) {
+    case files::hdf5_kind::stack:
+      describe_stack(path, d);
+      return;
+    case files::hdf5_kind::matrix:
+      describe_matrix(path, "HDF5", d);
+      return;
+    case files::hdf5_kind::vector: {
+      auto const values = files::read_vector(path);
+      d.title = "vector (HDF5)";
+      d.document.update({{"kind", "vector"}, {"format", "HDF5"}, {"extent", values.size()}});
+      d.add("extent", number_of(values.size(), "number"));
+      add_range(d, values, "");
+      return;
+    }
+    case files::hdf5_kind::checkpoint:
+    case files::hdf5_kind::other:
+      d.title = files::name_of(kind) + " (HDF5)";
+      d.document["kind"] = kind == files::hdf5_kind::checkpoint ? "checkpoint" : "other";
+  }
+}
+
+void describe_plan(files::plan_description const& plan, description& d) {
+  d.title = fmt::format("plan of {}", number_of(plan.beams.size(), "beam"));
+  json beams = json::array();
+  for (auto const& beam : plan.beams) {
+    auto const& f = beam.fluence;
+    std::array<double, 2> const high = {f.low[0] + f.pixel[0] * double(f.extent[0]),
+                                        f.low[1] + f.pixel[1] * double(f.extent[1])};
+    beams.push_back({{"name", beam.name},
+                     {"gantry_deg", degrees(beam.gantry)},
+                     {"couch_deg", degrees(beam.couch)},
+                     {"collimator_deg", degrees(beam.collimator)},
+                     {"isocentre_mm", beam.isocentre},
+                     {"source_distance_mm", beam.source_distance},
+                     {"field_mm", {{"x", {f.low[0], high[0]}}, {"y", {f.low[1], high[1]}}}},
+                     {"fluence_pixels", f.extent},
+                     {"weight", beam.weight}});
+    d.add(
+        fmt::format("beam {}", beams.size()),
+        fmt::format(
+            "{}gantry {:.6g}, couch {:.6g}, collimator {:.6g} degrees; isocentre {} mm; x "
+            "from {:.6g} to {:.6g}, y from {:.6g} to {:.6g} mm{}; weight {:.6g}",
+            beam.name.empty()
+                ? ""
+                : files::shortened(files::printable(files::one_line(beam.name)), 40) + ": ",
+            degrees(beam.gantry), degrees(beam.couch), degrees(beam.collimator),
+            point_of(beam.isocentre), f.low[0], high[0], f.low[1], high[1],
+            f.values.size() == 1 ? "" : fmt::format(" in {} x {} pixels", f.extent[0], f.extent[1]),
+            beam.weight));
+  }
+  d.document.update({{"kind", "plan"},
+                     {"format", "JSON"},
+                     {"beams", std::move(beams)},
+                     {"spectrum", plan.spectrum.name},
+                     {"kernel", plan.kernel.name},
+                     {"engine", plan.engine},
+                     {"cones", plan.cones},
+                     {"azimuths", plan.azimuths}});
+  d.add("spectrum", plan.spectrum.name);
+  d.add("kernel", plan.kernel.name);
+  d.add("engine",
+        fmt::format("{}, {} cones of {} azimuths", plan.engine, plan.cones, plan.azimuths));
+}
+
+void describe_json(std::string const& path, description& d) {
+  // Only which kind it is: what is wrong in it is for its own reader to say.
+  auto const text = files::read_text(path, std::size_t(1) << 28);
+  auto const file = nlohmann::json::parse(text, nullptr, false);
+  auto const has = [&](char const* field) { return file.is_object() && file.contains(field); };
+  if (has("beams")) {
+    describe_plan(files::read_plan(path), d);
+    return;
+  }
+  if (has("sets")) {
+    auto const sweep = files::read_sweep(path);
+    d.title = fmt::format("sweep of {}, {}", number_of(sweep.sets.size(), "set"),
+                          number_of(std::size_t(sweep.rounds), "round"));
+    d.document.update({{"kind", "sweep"},
+                       {"format", "JSON"},
+                       {"sets", sweep.sets.size()},
+                       {"rounds", sweep.rounds}});
+    return;
+  }
+  if (has("isocenter")) {
+    d.title = "results that iso wrote as JSON";
+    d.document.update({{"kind", "results"}, {"format", "JSON"}});
+    return;
+  }
+  d.title = "geometry of a scan";
+  d.document.update({{"kind", "geometry"}, {"format", "JSON"}});
+  describe_geometry(files::read_geometry(path), d);
+}
+
+}  // namespace
+
+int run_file_info(std::string const& path, std::string const& json_file) {
+  check_distinct({path, json_file});
+  auto const end = files::ending(path);
+  description d;
+  if (files::is_image_path(path)) {
+    describe_volume(path,
+                    end.starts_with(".m")              ? "MetaImage"
+                    : end == ".nrrd" || end == ".nhdr" ? "NRRD"
+                                                       : "NIfTI",
+                    d);
+  } else if (end == ".h5" || end == ".hdf5") {
+    describe_hdf5(path, d);
+  } else if (end == ".mtx") {
+    describe_matrix(path, "Matrix Market", d);
+  } else if (end == ".json") {
+    describe_json(path, d);
+  } else if (end == ".xtekct") {
+    d.title = "geometry of a scan (settings of a Nikon scanner)";
+    d.document.update({{"kind", "geometry"}, {"format", "xtekct"}});
+    describe_geometry(files::read_geometry(path), d);
+  } else {
+    return run_dicom_info(path, json_file);
+  }
+  if (json_file != "-") {
+    fmt::print("{}: {}\n", path, d.title);
+    for (auto const& [name, text] : d.lines) {
+      fmt::print("  {:<12} {}\n", name, text);
+    }
+  }
+  write_json(json_file, {{"isocenter", ISO_VERSION}, {"file", std::move(d.document)}});
+  return success;
+}
+
+}  // namespace iso::cli
