@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli.hpp"
 
+#include "manual_texts.hpp"
 #include "support.hpp"
 
 #include <iso/core/detail/host_memory.hpp>
@@ -21,6 +22,7 @@
 #include <new>
 #include <numeric>
 #include <span>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -30,19 +32,29 @@
 namespace iso::cli {
 namespace {
 
-constexpr char const* footer = R"(Exit codes:
-  0    done; where bits were compared, they agree
-  1    bits differ
-  2    wrong usage, bad input, or a file that cannot be written: the message says what and why
-  3    out of memory: the message says how much was asked for and how much there was
-  4    anything else that failed; standard output that is full or closed
-  5    iso sweep --merge --against: a share of the ceiling has fallen
-  6    iso sweep --merge --against: no point is left to compare, all were disturbed
-  130  stopped by SIGINT (nothing is left half-written)
-
+std::string footer_text() {
+  std::string text = "Exit codes:\n";
+  for (auto const& [code, meaning] : exit_codes()) {
+    text += fmt::format("  {:<4} {}\n", code, meaning);
+  }
+  return text + R"(
 Angles are degrees, lengths mm. Geometry files and plans: docs/formats.md.
 Files named docs/..., examples/... and scripts/... are in )" ISO_DOC_FOLDER R"( below the folder
 that iso is installed in, and in the source.)";
+}
+
+/// Puts the manual's examples below the options of `app` and of all below it.
+void add_examples(CLI::App& app) {
+  for (auto* const sub : app.get_subcommands(is_shown)) {
+    std::string text = "Examples:";
+    std::istringstream lines{std::string(manual_text_of(full_name(*sub)).examples)};
+    for (std::string line; std::getline(lines, line);) {
+      text += "\n  " + line;
+    }
+    sub->footer(text);
+    add_examples(*sub);
+  }
+}
 
 void replace_all(std::string& text, std::string_view from, std::string_view to) {
   for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
@@ -246,8 +258,9 @@ int run_unflushed(int argc, char const* const* argv) {
       "backend",
       "iso");
   app.require_subcommand(1);
-  app.footer(footer);
-  app.set_version_flag("--version", version_text, "version, revision of the source and backends");
+  app.footer(footer_text());
+  app.set_version_flag("-V,--version", version_text,
+                       "version, revision of the source and backends");
   std::map<std::string, command> commands;
   commands["info"] = add_info(app);
   commands["project"] = add_project(app);
@@ -263,6 +276,7 @@ int run_unflushed(int argc, char const* const* argv) {
   commands["help"] = add_help(app);
   commands["generate"] = add_manual(app);
   add_quiet(app);
+  add_examples(app);
   int const misnamed = guarded([&] {
     check_subcommand(app, {argv + 1, std::size_t(std::max(argc - 1, 0))});
     return int(success);

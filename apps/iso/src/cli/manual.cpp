@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The man page and the completion of bash, both made of the same tree of options that --help
-// prints.
+// The man pages and the completion of bash, made of the same tree of options that --help prints.
+#include "manual_texts.hpp"
 #include "support.hpp"
+
+#include <iso/files/atomic_file.hpp>
 
 #include <fmt/core.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
 #include <memory>
+#include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace iso::cli {
 namespace {
@@ -28,44 +36,110 @@ std::string roff(std::string_view text) {
   std::string escaped;
   bool first = true;  // of a line
   for (char const c : text) {
-    if (first && (c == '.' || c == '\'')) {
+    if (first && c == '.') {
       escaped += "\\&";
     }
-    escaped += c == '\\' ? "\\e" : c == '-' ? "\\-" : std::string(1, c);
+    escaped += c == '\\' ? "\\e" : c == '-' ? "\\-" : c == '\'' ? "\\(aq" : std::string(1, c);
     first = c == '\n';
   }
   return escaped;
 }
 
+std::string section(char const* name, std::string const& text) {
+  return text.empty() ? "" : fmt::format(".SH {}\n{}", name, text);
+}
+
+std::string list_of(std::span<named_text const> entries) {
+  std::string text;
+  for (auto const& entry : entries) {
+    text += fmt::format(".TP\n\\fB{}\\fR\n{}\n", roff(entry.name), roff(entry.text));
+  }
+  return text;
+}
+
+/// Options and positionals, as --help has them.
 std::string man_options(CLI::App const& app) {
   CLI::Formatter const words;
-  std::string page;
+  std::string text;
   for (auto const* const o : options_of(app)) {
-    page +=
+    text +=
         fmt::format(".TP\n\\fB{}\\fR{}\n{}\n", roff(words.make_option_name(o, o->get_positional())),
                     roff(words.make_option_opts(o)), roff(o->get_description()));
   }
-  return page;
+  return text;
 }
 
-std::string man_subcommands(CLI::App const& app) {
-  std::string page;
-  for (auto const* const sub : app.get_subcommands(is_shown)) {
-    page += fmt::format(".SS \"{}\"\n{}\n{}{}", roff(full_name(*sub)), roff(sub->get_description()),
-                        man_options(*sub), man_subcommands(*sub));
+std::string page_name(CLI::App const& app) {
+  auto name = full_name(app);
+  std::replace(name.begin(), name.end(), ' ', '-');
+  return name;
+}
+
+/// "iso matrix COMMAND", "iso gamma [OPTIONS] REFERENCE EVALUATED".
+std::string synopsis(CLI::App const& app) {
+  auto text = fmt::format(".B {}\n[\\fIOPTIONS\\fR]\n", roff(full_name(app)));
+  for (auto const* const o : options_of(app)) {
+    if (o->get_positional()) {
+      auto name = o->get_name(true);
+      std::transform(name.begin(), name.end(), name.begin(),
+                     [](unsigned char c) { return char(std::toupper(c)); });
+      auto const word = fmt::format("\\fI{}\\fR", roff(name));
+      text += o->get_required() ? word + "\n" : "[" + word + "]\n";
+    }
   }
-  return page;
+  return app.get_subcommands(is_shown).empty() ? text : text + "\\fICOMMAND\\fR ...\n";
+}
+
+std::string paragraphs(std::string_view text) {
+  std::string all;
+  while (!text.empty()) {
+    auto const end = std::min(text.find('\n'), text.size());
+    all += fmt::format("{}{}\n", all.empty() ? "" : ".PP\n", roff(text.substr(0, end)));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return all;
 }
 
 std::string man_page(CLI::App const& app) {
-  return fmt::format(
-      ".TH ISO 1 \"\" \"Isocenter {}\" \"User Commands\"\n"
-      ".SH NAME\niso \\- {}\n"
-      ".SH SYNOPSIS\n.B iso\n.I SUBCOMMAND\n[OPTIONS]\n"
-      ".SH OPTIONS\n{}.SH SUBCOMMANDS\n{}"
-      ".SH NOTES\n.nf\n{}\n.fi\n",
-      ISO_VERSION, roff(app.get_description()), man_options(app), man_subcommands(app),
-      roff(app.get_footer()));
+  auto const& text = manual_text_of(full_name(app));
+  std::string commands;
+  std::string others;
+  for (auto const* const sub : app.get_subcommands(is_shown)) {
+    commands +=
+        fmt::format(".TP\n\\fB{}\\fR\n{}\n", roff(full_name(*sub)), roff(sub->get_description()));
+    others += fmt::format(".BR {} (1),\n", roff(page_name(*sub)));
+  }
+  if (auto const* const above = app.get_parent()) {
+    others += fmt::format(".BR {} (1),\n", roff(page_name(*above)));
+  }
+  others += "docs/README.md\n";
+  bool const is_root = app.get_parent() == nullptr;
+  auto name = page_name(app);
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return char(std::toupper(c)); });
+  return fmt::format(".TH {} 1 \"\" \"Isocenter {}\" \"User Commands\"\n", roff(name),
+                     ISO_VERSION) +
+         section("NAME",
+                 fmt::format("{} \\- {}\n", roff(page_name(app)), roff(app.get_description()))) +
+         section("SYNOPSIS", synopsis(app)) + section("DESCRIPTION", paragraphs(text.description)) +
+         section("COMMANDS", commands) + section("OPTIONS", man_options(app)) +
+         section("EXAMPLES", fmt::format(".nf\n{}\n.fi\n", roff(text.examples))) +
+         section("FILES", list_of(text.files) +
+                              ".PP\nFiles named docs/..., examples/... and "
+                              "scripts/... are in " +
+                              roff(ISO_DOC_FOLDER) +
+                              " below the folder that iso is installed in, and in the source.\n") +
+         section("ENVIRONMENT", is_root ? list_of(environment_variables()) : std::string()) +
+         section("EXIT STATUS", list_of(exit_codes())) + section("SEE ALSO", others);
+}
+
+/// A page for `app` and for each command below it.
+void prepare_pages(CLI::App const& app, std::filesystem::path const& folder,
+                   std::vector<files::atomic_file>& pages) {
+  pages.push_back(files::prepare_text(folder / (page_name(app) + ".1"), man_page(app)));
+  for (auto const* const sub : app.get_subcommands(is_shown)) {
+    prepare_pages(*sub, folder, pages);
+  }
 }
 
 /// What an option may be, as its type says: TEXT:{float,double}. Empty where it says nothing.
@@ -139,13 +213,22 @@ complete -o default -F _iso iso
 
 command add_manual(CLI::App& app) {
   auto const kind = std::make_shared<std::string>();
-  auto* const sub = app.add_subcommand("generate", "The man page, or the completion of bash");
+  auto const output = std::make_shared<std::string>();
+  auto* const sub = app.add_subcommand("generate", "The man pages, or the completion of bash");
   sub->group("");
-  sub->add_option("kind", *kind, "what to print")
-      ->check(CLI::IsMember({"man", "completion"}))
+  sub->add_option("kind", *kind, "what to write")
+      ->transform(one_of({"man", "completion"}))
       ->required();
-  return [&app, kind] {
-    fmt::print("{}", *kind == "man" ? man_page(app) : bash_completion(app));
+  sub->add_option("output", *output, "man: the folder for its pages; completion: a file")
+      ->required();
+  return [&app, kind, output] {
+    std::vector<files::atomic_file> outputs;
+    if (*kind == "man") {
+      prepare_pages(app, *output, outputs);
+    } else {
+      outputs.push_back(files::prepare_text(*output, bash_completion(app)));
+    }
+    files::atomic_file::commit_all(outputs);
     return int(success);
   };
 }

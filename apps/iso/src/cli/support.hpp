@@ -139,7 +139,7 @@ command add_dvh(CLI::App& app);
 command add_gamma(CLI::App& app);
 command add_matrix(CLI::App& app);
 command add_sweep(CLI::App& app);
-/// Prints what is installed beside the program; --help does not name it.
+/// Writes what is installed beside the program; --help does not name it.
 command add_manual(CLI::App& app);
 
 }  // namespace iso::cli
