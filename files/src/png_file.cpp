@@ -88,6 +88,19 @@ gray_window full_window(gray_image const& image) {
   return window.black <= window.white ? window : gray_window{};
 }
 
+gray_window percentile_window(std::vector<float> values, double low, double high) {
+  std::erase_if(values, [](float value) { return !std::isfinite(value); });
+  if (values.empty()) {
+    return {};
+  }
+  auto const at = [&](double part) {
+    auto const place = std::ptrdiff_t(std::lround(part * double(values.size() - 1)));
+    std::nth_element(values.begin(), values.begin() + place, values.end());
+    return double(values[std::size_t(place)]);
+  };
+  return {at(low), at(high)};
+}
+
 atomic_file prepare_png(std::filesystem::path const& path, gray_image const& image,
                         gray_window window, png_depth depth) {
   check_size(path, image.width, image.height, image.values.size(), 1);

@@ -120,10 +120,10 @@ TEST_CASE("a level is a closed line around what reaches it, and none runs along 
 TEST_CASE("a bar has its marks in order of height, without text where there is no room") {
   auto const ramp = [](double part) { return files::colour{part, 0, 0}; };
   auto image = files::black_image(10, 200);
-  cli::add_colour_bar(image, ramp, {{0, "0"}, {1, "1"}, {0.5, "half"}}, "Gy");
+  files::add_colour_bar(image, ramp, {{0, "0"}, {1, "1"}, {0.5, "half"}}, "Gy");
   CHECK(image.width == 10 + 12 + 12 + 6 + 24);
   auto crowded = files::black_image(10, 200);
-  cli::add_colour_bar(crowded, ramp, {{0, "0"}, {1, "1"}, {0.5, "half"}, {0.51, "half"}}, "Gy");
+  files::add_colour_bar(crowded, ramp, {{0, "0"}, {1, "1"}, {0.5, "half"}, {0.51, "half"}}, "Gy");
   std::int64_t const text = 10 + 6 + 12 + 6;
   CHECK(seen(image, text, 24, 0, 200) == seen(crowded, text, 24, 0, 200));
 }
@@ -159,4 +159,89 @@ TEST_CASE("curves run from 100 % at the left to where they end") {
   CHECK(pixel(image, 60 + 320, 28 + 180) == line);
   CHECK(pixel(image, 60 + 160, 28 + 90) == line);
   CHECK(pixel(image, 60 + 160, 28 + 270) != line);
+}
+
+TEST_CASE("an image in colours has a square for each value, and black where there is no number") {
+  auto const image = files::in_colours(
+      {2, 1, {1.0F, std::nanf("")}}, {0, 2}, [](double part) { return files::colour{part, 0, 1}; },
+      3);
+  CHECK(image.width == 6);
+  CHECK(image.height == 3);
+  CHECK(pixel(image, 2, 2) == rgb{128, 0, 255});
+  CHECK(pixel(image, 3, 0) == black);
+}
+
+TEST_CASE("axes have marks at round values, rising or falling") {
+  // 100 pixels for 100 mm: marks at least 48 pixels apart stand at 0, 50 and 100.
+  auto image = files::black_image(100, 100);
+  files::add_axes(image, {"x, mm", 0, 100}, {"y, mm", 100, 0}, 1);
+  std::int64_t const left = 6 * (5 + 1) + 3;  // "y, mm" is the longest text
+  std::int64_t const foot = 14 + 100;
+  for (std::int64_t column = 0; column < 100; ++column) {
+    bool const marked = column == 0 || column == 50 || column == 99;
+    CHECK((pixel(image, left + column, foot) == white) == marked);
+  }
+  // At least 21 pixels apart: 0, 50 and 100 from above.
+  for (std::int64_t row = 0; row < 100; ++row) {
+    bool const marked = row == 0 || row == 50 || row == 99;
+    CHECK((pixel(image, left - 1, 14 + row) == white) == marked);
+  }
+  // The number at the top of the falling axis is 0, in the column before the mark.
+  CHECK(seen(image, left - 12, 6, 11, 7) ==
+        ".###..\n#...#.\n#..##.\n#.#.#.\n##..#.\n#...#.\n.###..\n");
+}
+
+TEST_CASE("round marks lie within a bar") {
+  auto const marks = files::round_marks(-0.3, 0.5);
+  REQUIRE(marks.size() == 5);
+  CHECK(marks.front().text == "-0.2");
+  CHECK(marks[1].text == "0");
+  CHECK(marks[1].part == doctest::Approx(0.375));
+  CHECK(marks.back().part == 1);
+  CHECK(files::round_marks(1, 1).empty());
+}
+
+TEST_CASE("a title stands above, and widens what it does not fit") {
+  auto image = files::black_image(10, 5);
+  files::paint(image, 0, 0, files::white);
+  files::add_title(image, "longer", 1);
+  CHECK(image.width == 8 * 6);
+  CHECK(image.height == 14 + 5);
+  CHECK(pixel(image, 0, 14) == white);
+}
+
+TEST_CASE("slices with axes keep their pixels, with a gap between them") {
+  auto const v = volume();
+  auto const slices = cli::slices_through(v, {1, 0.5, 0.25});
+  auto const plain = cli::draw_slices(v, slices, [](std::size_t) { return files::white; });
+  auto framed = plain;
+  cli::frame_slices(framed, v, slices);
+  CHECK(framed.width > plain.width);
+  CHECK(framed.height > plain.height);
+  // A row through the middle of the first slice crosses three white runs of their widths.
+  std::vector<std::int64_t> runs;
+  std::int64_t run = 0;
+  auto const size = files::text_size(plain);
+  std::int64_t const row = 4 * files::letter_height * size + slices[1].height / 2 + 3 * size;
+  for (std::int64_t column = 0; column < framed.width; ++column) {
+    run = pixel(framed, column, row) == white ? run + 1 : 0;
+    if (run > 100 * size &&
+        (column + 1 == framed.width || pixel(framed, column + 1, row) == black)) {
+      runs.push_back(run);
+    }
+  }
+  CHECK(runs == std::vector<std::int64_t>{slices[0].width, slices[1].width, slices[2].width});
+}
+
+TEST_CASE("a window by percentiles leaves out what is rare or not finite") {
+  std::vector<float> values;
+  for (int n = 0; n <= 1000; ++n) {
+    values.push_back(float(n));
+  }
+  values.push_back(std::nanf(""));
+  auto const window = files::percentile_window(values, 0.005, 0.995);
+  CHECK(window.black == 5);
+  CHECK(window.white == 995);
+  auto const none = files::percentile_window({std::nanf("")}, 0.1, 0.9);
+  CHECK(none.black < none.white);
 }

@@ -11,11 +11,6 @@
 namespace iso::cli {
 namespace {
 
-/// Blue, cyan, green, yellow, red.
-colour dose_colour(double part) {
-  return colour_between({{0, 0, 0.7}, {0, 0.7, 1}, {0, 0.8, 0.2}, {1, 0.9, 0}, {0.9, 0, 0}}, part);
-}
-
 /// The dose at the middles of a slice's pixels.
 std::vector<double> sampled(files::host_volume const& dose, picture_slice const& slice) {
   auto const g = grid_of(slice, dose);
@@ -42,15 +37,15 @@ files::rgb_image dose_picture(jobs::dose_result const& result, picture_slices co
     double const part = result.maximum > 0 ? double(result.dose.values[n]) / result.maximum : 0;
     // Little dose leaves the density to be seen.
     double const cover = 0.65 * std::clamp(part / 0.1, 0.0, 1.0);
-    colour const wash = dose_colour(part);
+    colour const wash = files::dose_colour(part);
     colour mixed{};
     for (std::size_t c = 0; c < 3; ++c) {
       mixed[c] = (1 - cover) * grey + cover * wash[c];
     }
     return mixed;
   });
-  auto const size = text_size(image);
-  std::vector<bar_mark> marks = {{0, "0"}, {1, fmt::format("{:.3g}", result.maximum)}};
+  auto const size = files::text_size(image);
+  std::vector<files::bar_mark> marks = {{0, "0"}, {1, fmt::format("{:.3g}", result.maximum)}};
   for (double const percent : isodoses) {
     marks.push_back(
         {percent / 100, fmt::format("{:.3g} {:.4g}%", percent / 100 * result.maximum, percent)});
@@ -67,7 +62,8 @@ files::rgb_image dose_picture(jobs::dose_result const& result, picture_slices co
                  files::style_of(n));
     }
   }
-  add_colour_bar(image, dose_colour, marks, "Gy");
+  frame_slices(image, result.dose, slices);
+  files::add_colour_bar(image, files::dose_colour, marks, "Gy");
   if (!structures.empty()) {
     std::vector<std::string> names;
     for (auto const& one : structures) {

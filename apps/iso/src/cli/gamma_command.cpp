@@ -319,9 +319,10 @@ std::string histogram_of(jobs::gamma_request const& request, jobs::gamma_result 
 /// Blue to white up to 1, yellow to red above.
 colour gamma_colour(double gamma, double max_gamma) {
   if (gamma <= 1) {
-    return colour_between({{0, 0.1, 0.5}, {0.1, 0.6, 0.8}, {0.9, 1, 1}}, gamma);
+    return files::colour_between({{0, 0.1, 0.5}, {0.1, 0.6, 0.8}, {0.9, 1, 1}}, gamma);
   }
-  return colour_between({{1, 0.85, 0}, {0.95, 0.4, 0}, {0.7, 0, 0}}, (gamma - 1) / (max_gamma - 1));
+  return files::colour_between({{1, 0.85, 0}, {0.95, 0.4, 0}, {0.7, 0, 0}},
+                               (gamma - 1) / (max_gamma - 1));
 }
 
 constexpr auto outside_value = float(jobs::gamma_status::outside);
@@ -329,7 +330,7 @@ constexpr colour outside_colour = {0.9, 0.2, 0.9};
 
 /// Adds a line of text below the image.
 void tell_outside(files::rgb_image& image) {
-  auto const size = text_size(image);
+  auto const size = files::text_size(image);
   auto const gap = 2 * size;
   auto all = files::black_image(image.width, image.height + 2 * gap + files::letter_height * size);
   files::put_image(image, all, 0, 0);
@@ -340,21 +341,32 @@ void tell_outside(files::rgb_image& image) {
 
 files::rgb_image gamma_picture(jobs::gamma_request const& request, jobs::gamma_result const& result,
                                std::array<double, 3> const& point) {
-  auto image = draw_slices(result.gamma, slices_through(result.gamma, point), [&](std::size_t n) {
+  auto const slices = slices_through(result.gamma, point);
+  auto image = draw_slices(result.gamma, slices, [&](std::size_t n) {
     double const gamma = result.gamma.values[n];
     double const grey = 0.5 * double(request.reference.values[n]) / result.reference_maximum;
     return std::isnan(gamma)                          ? colour{grey, grey, grey}
            : result.status.values[n] == outside_value ? outside_colour
                                                       : gamma_colour(gamma, request.max_gamma);
   });
-  std::vector<bar_mark> marks = {{0, "0"}, {1, fmt::format("{:.3g}", request.max_gamma)}};
+  frame_slices(image, result.gamma, slices);
+  std::vector<files::bar_mark> marks = {{0, "0"}, {1, fmt::format("{:.3g}", request.max_gamma)}};
   if (request.max_gamma > 1.15) {
     marks.push_back({1 / request.max_gamma, "1"});
   }
   auto const colour_of = [&](double part) {
     return gamma_colour(part * request.max_gamma, request.max_gamma);
   };
-  add_colour_bar(image, colour_of, marks, "gamma");
+  files::add_colour_bar(image, colour_of, marks, "gamma");
+  auto const given = request.normalisation == "given"
+                         ? fmt::format("of {:.4g}{}{}", request.given_dose,
+                                       request.reference.unit.empty() ? "" : " ",
+                                       files::shortened(request.reference.unit, 16))
+                         : request.normalisation;
+  files::add_title(image,
+                   fmt::format("gamma {}, {} normalisation, cut-off {:.4g}%",
+                               text_of(request.criteria.front()), given, 100 * request.cut_off),
+                   files::text_size(image));
   if (result.outside > 0) {
     tell_outside(image);
   }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "slice_picture.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <utility>
 
 namespace iso::cli {
@@ -14,16 +15,6 @@ constexpr double largest_picture =
 constexpr double min_picture = 1200;  // of the three slices' width
 
 }  // namespace
-
-colour colour_between(std::vector<colour> const& stops, double part) {
-  double const place = std::clamp(part, 0.0, 1.0) * double(stops.size() - 1);
-  auto const low = std::min(std::size_t(place), stops.size() - 2);
-  colour out{};
-  for (std::size_t c = 0; c < 3; ++c) {
-    out[c] = stops[low][c] + (place - double(low)) * (stops[low + 1][c] - stops[low][c]);
-  }
-  return out;
-}
 
 picture_slices slices_through(files::host_volume const& volume,
                               std::array<double, 3> const& point) {
@@ -131,51 +122,41 @@ void draw_level(files::rgb_image& image, picture_slice const& slice,
   }
 }
 
-std::int64_t text_size(files::rgb_image const& image) {
-  return std::max<std::int64_t>({1, image.width / 600, image.height / 250});
-}
-
-void add_colour_bar(files::rgb_image& image, std::function<colour(double)> const& colour_of,
-                    std::vector<bar_mark> const& marks, std::string const& title) {
-  std::int64_t const size = text_size(image);
-  std::int64_t letters = 0;
-  for (auto const& m : marks) {
-    letters = std::max(letters, files::letters_of(m.text));
-  }
-  std::int64_t const gap = 6 * size;
-  std::int64_t const bar = 12 * size;
-  std::int64_t const letter = files::letter_width * size;
-  std::int64_t const beside =
-      std::max(bar + gap + letter * letters, letter * files::letters_of(title));
-  auto wide =
-      files::black_image(image.width + 2 * gap + beside, std::max(image.height, 100 * size));
-  files::put_image(image, wide, 0, 0);
-  std::int64_t const left = image.width + gap;
-  std::int64_t const top = 2 * gap + files::letter_height * size;
-  std::int64_t const last = wide.height - 1 - gap - top;  // row of the bar
-  files::write_text(wide, title, left, gap, size, files::white);
-  for (std::int64_t row = 0; row <= last; ++row) {
-    auto const c = colour_of(1 - double(row) / double(last));
-    for (std::int64_t column = 0; column < bar; ++column) {
-      files::paint(wide, left + column, top + row, c);
+void frame_slices(files::rgb_image& image, files::host_volume const& volume,
+                  picture_slices const& slices) {
+  auto const size = files::text_size(image);
+  auto const gap = 3 * files::letter_width * size;
+  std::vector<files::rgb_image> panels;
+  std::int64_t width = 0;
+  std::int64_t height = 0;
+  for (auto const& s : slices) {
+    auto panel = files::black_image(s.width, s.height);
+    for (std::int64_t row = 0; row < s.height; ++row) {
+      std::copy_n(image.values.begin() + (row * image.width + s.left) * 3, s.width * 3,
+                  panel.values.begin() + row * s.width * 3);
     }
-  }
-  std::vector<std::int64_t> written;
-  for (auto const& m : marks) {
-    auto const row = top + std::llround((1 - m.part) * double(last));
-    for (std::int64_t n = 0; n < (bar + gap / 2) * size; ++n) {
-      files::paint(wide, left + n / size, row + n % size,
-                   n / size < bar ? files::black : files::white);
+    auto const axis = [&](std::size_t of) {
+      double const low = volume.origin[of] - 0.5 * volume.spacing[of];
+      return files::picture_axis{fmt::format("{}, mm", "xyz"[of]), low,
+                                 low + volume.spacing[of] * double(volume.extent[of])};
+    };
+    auto up = axis(s.row_axis);
+    if (s.is_downwards) {
+      std::swap(up.from, up.to);
     }
-    if (std::none_of(written.begin(), written.end(), [&](std::int64_t other) {
-          return std::abs(other - row) < (files::letter_height + 1) * size;
-        })) {
-      files::write_text(wide, m.text, left + bar + gap, row - files::letter_height * size / 2, size,
-                        files::white);
-      written.push_back(row);
-    }
+    files::add_axes(panel, axis(s.column_axis), up, size);
+    double const at = volume.origin[s.across] + double(s.voxel) * volume.spacing[s.across];
+    files::add_title(panel, fmt::format("{} = {:.4g} mm", "xyz"[s.across], at), size);
+    width += panel.width + gap;
+    height = std::max(height, panel.height);
+    panels.push_back(std::move(panel));
   }
-  image = std::move(wide);
+  image = files::black_image(width, height);
+  std::int64_t left = 0;
+  for (auto const& panel : panels) {
+    files::put_image(panel, image, left, 0);
+    left += panel.width + gap;
+  }
 }
 
 }  // namespace iso::cli

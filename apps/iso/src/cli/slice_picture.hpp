@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! Draws slices of volumes in colours, lines in them, and a bar that says what the colours mean.
+//! Draws slices of volumes in colours, and lines in them.
 #pragma once
 
 #include <iso/files/drawing.hpp>
@@ -15,9 +15,6 @@
 namespace iso::cli {
 
 using files::colour;
-
-/// Returns the colour at `part`, from 0 to 1, of a scale of colours at equal distances.
-colour colour_between(std::vector<colour> const& stops, double part);
 
 /// Is one of three slices side by side in a picture.
 struct picture_slice {
@@ -51,19 +48,9 @@ void draw_level(files::rgb_image& image, picture_slice const& slice,
                 std::vector<double> const& values, double level, std::int64_t thick,
                 std::int64_t halo, files::line_style const& style);
 
-/// Returns the size of the pixels of text in a picture.
-std::int64_t text_size(files::rgb_image const& image);
-
-/// Holds text beside a colour bar.
-struct bar_mark {
-  double part;  ///< 0 at the bar's foot, 1 at its top
-  std::string text;
-};
-
-/// Adds a bar of colours on the right of `image`, with `title` above it. A mark that has no room
-/// between those before it in the list has no text.
-/// \param colour_of  the colour at a part of the bar
-void add_colour_bar(files::rgb_image& image, std::function<colour(double)> const& colour_of,
-                    std::vector<bar_mark> const& marks, std::string const& title);
+/// Takes the slices of an image that draw_slices made apart: each gets its name, axes in mm, and a
+/// gap to the next.
+void frame_slices(files::rgb_image& image, files::host_volume const& volume,
+                  picture_slices const& slices);
 
 }  // namespace iso::cli

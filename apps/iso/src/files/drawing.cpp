@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <utility>
 
 namespace iso::files {
@@ -54,7 +55,43 @@ double round_step(double end) {
   return end / tenth >= 15 ? 5 * tenth : end / tenth >= 6 ? 2 * tenth : tenth;
 }
 
+/// Returns a round step of values such that marks are at least `apart` of `pixels` pixels apart.
+double step_of_marks(double length, std::int64_t pixels, std::int64_t apart) {
+  double const least = length * double(apart) / double(pixels);
+  double const tenth = std::pow(10, std::floor(std::log10(least)));
+  return least <= tenth       ? tenth
+         : least <= 2 * tenth ? 2 * tenth
+         : least <= 5 * tenth ? 5 * tenth
+                              : 10 * tenth;
+}
+
+/// Returns the round values between both ends of an axis, and the part of it at which each stands.
+std::vector<bar_mark> marks_of(double from, double to, double step) {
+  std::vector<bar_mark> marks;
+  double const low = std::min(from, to);
+  double const high = std::max(from, to);
+  for (double n = std::ceil(low / step - 1e-9); n * step <= high + 1e-9 * step; ++n) {
+    // No -0.
+    marks.push_back({(n * step - from) / (to - from), fmt::format("{:.4g}", n * step + 0.0)});
+  }
+  return marks;
+}
+
 }  // namespace
+
+colour colour_between(std::vector<colour> const& stops, double part) {
+  double const place = std::clamp(part, 0.0, 1.0) * double(stops.size() - 1);
+  auto const low = std::min(std::size_t(place), stops.size() - 2);
+  colour out{};
+  for (std::size_t c = 0; c < 3; ++c) {
+    out[c] = stops[low][c] + (place - double(low)) * (stops[low + 1][c] - stops[low][c]);
+  }
+  return out;
+}
+
+colour dose_colour(double part) {
+  return colour_between({{0, 0, 0.7}, {0, 0.7, 1}, {0, 0.8, 0.2}, {1, 0.9, 0}, {0.9, 0, 0}}, part);
+}
 
 rgb_image black_image(std::int64_t width, std::int64_t height) {
   return {width, height, std::vector<std::uint8_t>(std::size_t(width * height * 3))};
@@ -97,6 +134,123 @@ void write_text(rgb_image& image, std::string_view text, std::int64_t left, std:
     }
     left += letter_width * size;
   }
+}
+
+rgb_image in_colours(gray_image const& image, gray_window window,
+                     std::function<colour(double)> const& colour_of, std::int64_t scale) {
+  auto large = black_image(image.width * scale, image.height * scale);
+  double const width = window.white - window.black;
+  for (std::int64_t row = 0; row < large.height; ++row) {
+    for (std::int64_t column = 0; column < large.width; ++column) {
+      double const value = image.values[std::size_t(row / scale * image.width + column / scale)];
+      if (!std::isnan(value)) {
+        paint(large, column, row, colour_of(width > 0 ? (value - window.black) / width : 0));
+      }
+    }
+  }
+  return large;
+}
+
+void add_title(rgb_image& image, std::string const& text, std::int64_t size) {
+  std::int64_t const height = 2 * letter_height * size;
+  auto titled = black_image(
+      std::max(image.width, letters_of(text) * letter_width * size + 2 * letter_width * size),
+      image.height + height);
+  put_image(image, titled, 0, height);
+  write_text(titled, text, letter_width * size, letter_height * size / 2, size, white);
+  image = std::move(titled);
+}
+
+void add_axes(rgb_image& image, picture_axis const& across, picture_axis const& up,
+              std::int64_t size) {
+  std::int64_t const letter = letter_width * size;
+  std::int64_t const line = letter_height * size;
+  std::int64_t const tick = 3 * size;
+  auto const below =
+      marks_of(across.from, across.to,
+               step_of_marks(std::abs(across.to - across.from), image.width, 8 * letter));
+  auto const beside =
+      marks_of(up.from, up.to, step_of_marks(std::abs(up.to - up.from), image.height, 3 * line));
+  std::int64_t letters = letters_of(up.name);
+  for (auto const& mark : beside) {
+    letters = std::max(letters, letters_of(mark.text));
+  }
+  std::int64_t const left = (letters + 1) * letter + tick;
+  std::int64_t const top = 2 * line;  // the vertical axis' name
+  auto framed = black_image(left + image.width + 3 * letter, top + image.height + tick + 4 * line);
+  put_image(image, framed, left, top);
+  std::int64_t const foot = top + image.height;
+  auto const line_from = [&](std::int64_t column, std::int64_t row, bool sideways) {
+    for (std::int64_t n = 0; n < tick * size; ++n) {
+      std::int64_t const along = n / size;
+      std::int64_t const thick = n % size;
+      paint(framed, column + (sideways ? -1 - along : thick), row + (sideways ? thick : along),
+            white);
+    }
+  };
+  write_text(framed, up.name, letter / 2, line / 4, size, white);
+  for (auto const& mark : beside) {
+    std::int64_t const row = foot - std::llround(mark.part * double(image.height));
+    line_from(left, std::min(row, foot - size), true);
+    write_text(framed, mark.text, left - tick - letter / 2 - letters_of(mark.text) * letter,
+               row - line / 2, size, white);
+  }
+  for (auto const& mark : below) {
+    std::int64_t const column = left + std::llround(mark.part * double(image.width));
+    line_from(std::min(column, left + image.width - size), foot, false);
+    write_text(framed, mark.text, column - letters_of(mark.text) * letter / 2, foot + tick + size,
+               size, white);
+  }
+  write_text(framed, across.name, left + (image.width - letters_of(across.name) * letter) / 2,
+             foot + tick + 2 * line, size, white);
+  image = std::move(framed);
+}
+
+std::vector<bar_mark> round_marks(double low, double high) {
+  return high > low ? marks_of(low, high, round_step(high - low)) : std::vector<bar_mark>();
+}
+
+std::int64_t text_size(rgb_image const& image) {
+  return std::max<std::int64_t>({1, image.width / 600, image.height / 250});
+}
+
+void add_colour_bar(rgb_image& image, std::function<colour(double)> const& colour_of,
+                    std::vector<bar_mark> const& marks, std::string const& title) {
+  std::int64_t const size = text_size(image);
+  std::int64_t letters = 0;
+  for (auto const& m : marks) {
+    letters = std::max(letters, letters_of(m.text));
+  }
+  std::int64_t const gap = 6 * size;
+  std::int64_t const bar = 12 * size;
+  std::int64_t const letter = letter_width * size;
+  std::int64_t const beside = std::max(bar + gap + letter * letters, letter * letters_of(title));
+  auto wide = black_image(image.width + 2 * gap + beside, std::max(image.height, 100 * size));
+  put_image(image, wide, 0, 0);
+  std::int64_t const left = image.width + gap;
+  std::int64_t const top = 2 * gap + letter_height * size;
+  std::int64_t const last = wide.height - 1 - gap - top;  // row of the bar
+  write_text(wide, title, left, gap, size, white);
+  for (std::int64_t row = 0; row <= last; ++row) {
+    auto const c = colour_of(1 - double(row) / double(last));
+    for (std::int64_t column = 0; column < bar; ++column) {
+      paint(wide, left + column, top + row, c);
+    }
+  }
+  std::vector<std::int64_t> written;
+  for (auto const& m : marks) {
+    auto const row = top + std::llround((1 - m.part) * double(last));
+    for (std::int64_t n = 0; n < (bar + gap / 2) * size; ++n) {
+      paint(wide, left + n / size, row + n % size, n / size < bar ? black : white);
+    }
+    if (std::none_of(written.begin(), written.end(), [&](std::int64_t other) {
+          return std::abs(other - row) < (letter_height + 1) * size;
+        })) {
+      write_text(wide, m.text, left + bar + gap, row - letter_height * size / 2, size, white);
+      written.push_back(row);
+    }
+  }
+  image = std::move(wide);
 }
 
 line_style style_of(std::size_t n) {

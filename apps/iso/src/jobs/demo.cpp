@@ -188,7 +188,11 @@ class demonstration {
     each_backend([&](auto const& exec) {
       auto const dose = show<float>(exec, "dose_slab", dose_case<float>{slabs}, 2);
       // The beam comes from above.
-      draw_slice("dose_slab.png", slabs.region, dose, slabs.region.extent[2] / 2, rows::downwards);
+      draw_slice({.file = "dose_slab.png",
+                  .title = "Dose of a field of 100 mm, from above",
+                  .unit = "Gy",
+                  .colours = palette::dose},
+                 slabs.region, dose, slabs.region.extent[2] / 2, rows::downwards);
       show<double>(exec, "dose_slab", dose_case<double>{slabs}, 2);
       show_histograms(exec, slabs, dose);
     });
@@ -264,25 +268,36 @@ class demonstration {
     auto const voxels = show<T>(exec, "phantom_raster", raster_case<T>{head_.bodies, head_.box}, 1);
     auto const pixels = show<T>(exec, "phantom_exact_projection",
                                 ellipsoid_projection_case<T>{head_.bodies, scan}, 1);
-    // The skull is overexposed.
-    draw_slice("phantom.png", head_.box, voxels, shown_slice(head_.box), rows::upwards, {{0, 0.5}});
+    draw_slice(
+        {.file = "phantom.png", .title = "Shepp-Logan head", .unit = "1/mm", .window = brain},
+        head_.box, voxels, shown_slice(head_.box), rows::upwards);
     auto const exact = wide(pixels);
     for (auto const& m : methods) {
       auto const projected = show<T>(exec, "project_" + m.name,
                                      projection_case<T>{head_.volume(), scan, m.options}, 2, exact);
       if (&m == &joseph) {
-        draw_view("projection_joseph.png", scan, projected);
+        draw_view({.file = "projection_joseph.png",
+                   .title = "Line integrals of the head, first view",
+                   .unit = "no unit"},
+                  scan, projected);
         std::vector<T> difference;
         std::transform(projected.begin(), projected.end(), pixels.begin(),
                        std::back_inserter(difference), std::minus<>());
-        draw_view("difference_joseph.png", scan, difference);
+        draw_view({.file = "difference_joseph.png",
+                   .title = "Their difference from the exact ones",
+                   .unit = "no unit",
+                   .colours = palette::difference},
+                  scan, difference);
       }
     }
     auto const reconstructed =
         show<T>(exec, "reconstruct_fdk",
                 fdk_case<T>{{{}, head_.bodies}, head_.reconstruction, head_.box}, 2, wide(voxels));
-    draw_slice("reconstruction_fdk.png", head_.box, reconstructed, shown_slice(head_.box),
-               rows::upwards, {{0, 0.5}});
+    draw_slice({.file = "reconstruction_fdk.png",
+                .title = message("FDK of {} views", {head_.reconstruction.num_views()}),
+                .unit = "1/mm",
+                .window = brain},
+               head_.box, reconstructed, shown_slice(head_.box), rows::upwards);
   }
 
   /// Filtered backprojection of few views, beside total variation.
@@ -297,14 +312,16 @@ class demonstration {
     raster();
     auto const phantom = raster.values();
     std::vector<double> const truth(phantom.begin(), phantom.end());
-    auto const draw = [&](std::string const& name, std::vector<float> const& values) {
-      draw_slice(name + ".png", box, values, shown_slice(box), rows::upwards, {{0, 0.5}});
+    auto const draw = [&](std::string const& name, std::string const& title,
+                          std::vector<float> const& values) {
+      draw_slice({.file = name + ".png", .title = title, .unit = "1/mm", .window = brain}, box,
+                 values, shown_slice(box), rows::upwards);
     };
-    draw("few_views_fdk",
+    draw("few_views_fdk", "FDK of 24 views",
          show<float>(exec, "few_views_fdk", fdk_case<float>{readings, scan, box}, 2, truth));
     ct::total_variation_options const options{.weight = 5, .box = {.lower = 0, .upper = 1}};
     total_variation_case<float> const what{{readings, scan, box, options, 50, 3, {}}};
-    draw("few_views_total_variation",
+    draw("few_views_total_variation", "Total variation, 24 views",
          show<float>(exec, "few_views_total_variation", what, 1, truth));
   }
 
@@ -327,12 +344,19 @@ class demonstration {
       show<double>(exec, "chest_ct_" + joseph.name, projection_case<double>{volume, scan}, 2);
       auto const pixels =
           show<float>(exec, "chest_ct_" + joseph.name, projection_case<float>{volume, scan}, 2);
-      draw_view("chest_ct_projection.png", scan, pixels);
+      draw_view({.file = "chest_ct_projection.png",
+                 .title = "Line integrals of the chest CT, first view",
+                 .unit = "no unit"},
+                scan, pixels);
       show<float>(exec, "chest_ct_" + branchless.name,
                   projection_case<float>{volume, scan, branchless.options}, 2);
       auto const found =
           show<float>(exec, "chest_ct_fdk", fdk_case<float>{{volume}, whole, box}, 2, truth);
-      draw_slice("chest_ct_fdk.png", box, found, shown_slice(box), rows::upwards, {{0, 0.03}});
+      draw_slice({.file = "chest_ct_fdk.png",
+                  .title = message("FDK of {} views of the chest CT", {whole.num_views()}),
+                  .unit = "1/mm",
+                  .window = files::gray_window{0, 0.03}},
+                 box, found, shown_slice(box), rows::downwards);
     });
   }
 
@@ -365,7 +389,11 @@ class demonstration {
     auto const format = sparse::choose_format(exec, narrow).format;
     with_format(exec, narrow, format, [&](auto const& formatted) {
       auto const dose = multiply("dose_matrix_half_" + name_of(format), formatted);
-      draw_slice("dose_matrix.png", field.voxels, dose, field.voxels.extent[2] / 2, rows::upwards);
+      draw_slice({.file = "dose_matrix.png",
+                  .title = "Protons behind bone and lung, half matrix",
+                  .unit = "Gy",
+                  .colours = palette::dose},
+                 field.voxels, dose, field.voxels.extent[2] / 2, rows::upwards);
     });
   }
 
@@ -393,12 +421,53 @@ class demonstration {
   /// At three eighths of the height, which cuts most of the phantom's ellipsoids.
   static std::int64_t shown_slice(grid const& box) { return box.extent[2] * 3 / 8; }
 
-  /// One slice across z of the first backend's values, x to the right.
+  enum class palette { grey, difference, dose };
+
+  /// Says what a picture shows, and how.
+  struct picture {
+    std::string file;
+    std::string title;
+    std::string unit;
+    palette colours = palette::grey;
+    std::optional<files::gray_window> window = {};  ///< none: all values
+    std::array<char const*, 2> axes = {"x, mm", "y, mm"};
+    bool has_place = true;  ///< the title says which slice it is
+  };
+
+  static constexpr files::gray_window brain = {0, 0.5};  ///< 1/mm; the skull is overexposed
+
+  static files::colour colour_of(palette colours, double part) {
+    switch (colours) {
+      case palette::difference:
+        return files::colour_between({{0.1, 0.3, 0.9}, {1, 1, 1}, {0.9, 0.1, 0.1}}, part);
+      case palette::dose:
+        return files::dose_colour(part);
+      case palette::grey:
+        break;
+    }
+    return files::colour_between({files::black, files::white}, part);
+  }
+
+  /// The least to the largest value; of differences the same on both sides of zero, and all but the
+  /// largest half per cent, which lie on a few edges.
+  static files::gray_window window_of(palette colours, files::gray_image const& image) {
+    if (colours == palette::difference) {
+      auto sizes = image.values;
+      std::transform(sizes.begin(), sizes.end(), sizes.begin(),
+                     [](float d) { return std::abs(d); });
+      double const most = files::percentile_window(std::move(sizes), 0, 0.995).white;
+      return {-most, most};
+    }
+    auto const full = files::full_window(image);
+    return colours == palette::dose ? files::gray_window{0, full.white} : full;
+  }
+
+  /// One slice across z of the first backend's values, x to the right, with axes, a bar and a
+  /// title.
   template <class T>
-  void draw_slice(std::string const& name, grid const& box, std::vector<T> const& values,
-                  std::int64_t slice, rows direction,
-                  std::optional<files::gray_window> window = {}) {
-    if (std::ranges::find(report_.figures, name) != report_.figures.end()) {
+  void draw_slice(picture const& what, grid const& box, std::vector<T> const& values,
+                  std::int64_t slice, rows direction) {
+    if (std::ranges::find(report_.figures, what.file) != report_.figures.end()) {
       return;
     }
     auto const& n = box.extent;
@@ -409,14 +478,38 @@ class demonstration {
         image.values.push_back(float(values[std::size_t((x * n[1] + y) * n[2] + slice)]));
       }
     }
-    figures_.push_back(files::prepare_png(request_.folder / name, image,
-                                          window.value_or(files::full_window(image))));
-    report_.figures.push_back(name);
+    auto const window = what.window.value_or(window_of(what.colours, image));
+    auto const colour = [&](double part) { return colour_of(what.colours, part); };
+    std::int64_t const scale = std::max<std::int64_t>((480 + n[0] - 1) / n[0], 1);
+    auto drawn = files::in_colours(image, window, colour, scale);
+    auto const size = files::text_size(drawn);
+    auto const axis = [&](int a) {
+      double const low = box.origin[a] - 0.5 * box.spacing[a];
+      return files::picture_axis{what.axes[std::size_t(a)], low,
+                                 low + box.spacing[a] * double(n[std::size_t(a)])};
+    };
+    auto up = axis(1);
+    if (direction == rows::downwards) {
+      std::swap(up.from, up.to);
+    }
+    files::add_axes(drawn, axis(0), up, size);
+    files::add_colour_bar(drawn, colour, files::round_marks(window.black, window.white), what.unit);
+    auto title = what.title;
+    if (what.has_place) {
+      title += message(", z = {} mm", {box.origin.z + double(slice) * box.spacing.z});
+    }
+    files::add_title(drawn, title, size);
+    figures_.push_back(files::prepare_png(request_.folder / what.file, drawn));
+    report_.figures.push_back(what.file);
   }
   /// The first view, u to the right and v upwards.
   template <class T>
-  void draw_view(std::string const& name, ct::geometry const& g, std::vector<T> const& values) {
-    draw_slice(name, {{g.num_u(), g.num_v(), 1}, {1, 1, 1}, {}}, values, 0, rows::upwards);
+  void draw_view(picture what, ct::geometry const& g, std::vector<T> const& values) {
+    auto const& view = g.views().front();
+    vec3<double> const pitch{norm(view.u_step), norm(view.v_step), 1};
+    what.axes = {"u, mm", "v, mm"};
+    what.has_place = false;
+    draw_slice(what, grid::centred({g.num_u(), g.num_v(), 1}, pitch), values, 0, rows::upwards);
   }
 
   /// Cumulative histograms of the first backend, with figures in the legend.
@@ -434,8 +527,9 @@ class demonstration {
                                 {std::string_view(what.organs[s].contours.name), gray(0), gray(1)}),
                         {of, figures}});
     }
-    figures_.push_back(
-        files::prepare_png(request_.folder / name, files::draw_curves(curves, what.end, "Gy")));
+    auto image = files::draw_curves(curves, what.end, "Gy");
+    files::add_title(image, "Volume of each structure that gets a dose, or more", 2);
+    figures_.push_back(files::prepare_png(request_.folder / name, image));
     report_.figures.push_back(name);
   }
 

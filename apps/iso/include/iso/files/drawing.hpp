@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/files/drawing.hpp
-//! Draws into pictures in colours: text, lines, legends, curves.
+//! Draws into pictures in colours: text, lines, axes, colour bars, legends, curves.
 #pragma once
 
 #include <iso/files/png_file.hpp>
@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,11 @@ namespace iso::files {
 using colour = std::array<double, 3>;
 inline constexpr colour black = {0, 0, 0};
 inline constexpr colour white = {1, 1, 1};
+
+/// Returns the colour at `part`, from 0 to 1, of a scale of colours at equal distances.
+colour colour_between(std::vector<colour> const& stops, double part);
+/// Returns the colour at `part`, from 0 to 1, of a dose: blue, cyan, green, yellow, red.
+colour dose_colour(double part);
 
 /// Returns a black image.
 rgb_image black_image(std::int64_t width, std::int64_t height);
@@ -38,6 +44,44 @@ std::int64_t letters_of(std::string_view text);
 /// Writes from (left, top), with pixels of `size`. What is not printable ASCII becomes "?".
 void write_text(rgb_image& image, std::string_view text, std::int64_t left, std::int64_t top,
                 std::int64_t size, colour const& c);
+
+/// Returns the size of the pixels of text in a picture.
+std::int64_t text_size(rgb_image const& image);
+
+/// Returns `image` with the colour of each value's part of the window, in squares of `scale` x
+/// `scale` pixels. What is not a number is black.
+rgb_image in_colours(gray_image const& image, gray_window window,
+                     std::function<colour(double)> const& colour_of, std::int64_t scale);
+
+/// Adds black rows above `image` with a line of text, and columns on the right where it is longer.
+void add_title(rgb_image& image, std::string const& text, std::int64_t size);
+
+/// Describes an axis of a picture: values at the outer edges of its first and last pixel, from the
+/// left or from below.
+struct picture_axis {
+  std::string name;  ///< "x, mm"
+  double from = 0;
+  double to = 1;
+};
+
+/// Adds axes on the left of `image` and below it, with marks at round values.
+void add_axes(rgb_image& image, picture_axis const& across, picture_axis const& up,
+              std::int64_t size);
+
+/// Holds text beside a colour bar.
+struct bar_mark {
+  double part;  ///< 0 at the bar's foot, 1 at its top
+  std::string text;
+};
+
+/// Returns marks at round values of a bar from `low` to `high`.
+std::vector<bar_mark> round_marks(double low, double high);
+
+/// Adds a bar of colours on the right of `image`, with `title` above it. A mark that has no room
+/// between those before it in the list has no text.
+/// \param colour_of  the colour at a part of the bar
+void add_colour_bar(rgb_image& image, std::function<colour(double)> const& colour_of,
+                    std::vector<bar_mark> const& marks, std::string const& title);
 
 /// Says how a line looks.
 struct line_style {
