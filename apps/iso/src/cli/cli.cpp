@@ -130,10 +130,9 @@ std::string nearest_of(std::vector<std::string> const& words, std::string const&
 
 [[noreturn]] void refuse_subcommand(CLI::App const& app, std::string const& name) {
   auto const meant = nearest_of(subcommands_of(app), name);
-  throw invalid_argument(
-      fmt::format("subcommand '{}' is not known (there are {}); see {} --help{}", name,
-                  fmt::join(subcommands_of(app), ", "), full_name(app),
-                  meant.empty() ? "" : fmt::format(", or try '{}'", meant)));
+  throw invalid_argument(fmt::format("subcommand '{}' is not known (there are {}); see {} --help{}",
+                                     name, fmt::join(subcommands_of(app), ", "), full_name(app),
+                                     meant.empty() ? "" : fmt::format(", or try '{}'", meant)));
 }
 
 std::vector<std::string> option_names(CLI::App const& app) {
