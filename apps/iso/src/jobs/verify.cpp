@@ -118,11 +118,10 @@ void compare(verify_request const& request, operation const& what,
 std::vector<operation const*> chosen(std::vector<std::string> const& names) {
   auto const& all = all_cases().operations;
   for (auto const& name : names) {
-    ISO_VALIDATE(
-        std::ranges::find(all, name, &operation::name) != all.end(),
-        "verify: operation '{}' is not known (there are {}); iso verify --list prints their "
-        "names",
-        name, all.size());
+    ISO_VALIDATE(std::ranges::find(all, name, &operation::name) != all.end(),
+                 "verify: operation '{}' is not known (there are {}); ask iso verify --list for "
+                 "their names",
+                 name, all.size());
   }
   std::vector<operation const*> some;
   for (auto const& one : all) {
