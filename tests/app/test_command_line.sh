@@ -368,7 +368,7 @@ expect 0 "^note: 2 of $(wc -l <<<"$names") operations ran" verify --operations m
   fail "verify --operations ran $(grep '"operation"' some.json)"
 grep -q '"2 of [0-9]* operations ran"' some.json || fail 'some.json does not say what was left out'
 grep -q '"share_of_ceiling": [0-9]' some.json && fail 'verify --no-ceilings has shares of ceilings'
-expect 2 "^iso: error: verify: operation 'frob' is not known .there are [0-9]+.; iso verify --list" verify \
+expect 2 "^iso: error: verify: operation 'frob' is not known .there are [0-9]+.; ask iso verify --list" verify \
   --operations math_exp,frob --json refused.json
 [ ! -e refused.json ] || fail 'verify with an unknown operation wrote a report'
 # The same bits by every form of vectors that this processor and this build have, one or two; no
