@@ -48,7 +48,7 @@ atomic_file prepare_checkpoint(fs::path const& path, checkpoint const& state) {
           values);
     }
     detail::hdf5_handle const root(path, H5Gopen2(file, "/", H5P_DEFAULT), H5Gclose,
-                                   "cannot be written (HDF5 group); make room on its disk");
+                                   "cannot be written (HDF5 group); try another disk");
     for (auto const& [key, value] : state.belongs) {
       detail::write_attribute(path, root, key.c_str(), value);
     }

@@ -179,13 +179,13 @@ void write_dataset(fs::path const& path, hid_t file, char const* name,
   handle const space(path,
                      extent.empty() ? H5Screate(H5S_SCALAR)
                                     : H5Screate_simple(int(extent.size()), extent.data(), nullptr),
-                     H5Sclose, "cannot be written (HDF5 shape); make room on its disk");
+                     H5Sclose, "cannot be written (HDF5 shape); try another disk");
   handle const creation(path, H5Pcreate(H5P_DATASET_CREATE), H5Pclose,
-                        "cannot be written (HDF5 properties); make room on its disk");
+                        "cannot be written (HDF5 properties); try another disk");
   H5Pset_obj_track_times(creation, 0);  // equal contents are equal bytes
   handle const dataset(path,
                        H5Dcreate2(file, name, stored, space, H5P_DEFAULT, creation, H5P_DEFAULT),
-                       H5Dclose, "cannot be written (HDF5 dataset); make room on its disk");
+                       H5Dclose, "cannot be written (HDF5 dataset); try another disk");
   bool const some = H5Sget_simple_extent_npoints(space) > 0;
   if (some && H5Dwrite(dataset, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0) {
     refuse(path, fmt::format(
@@ -230,16 +230,16 @@ hdf5_handle text_type(fs::path const& path, std::size_t bytes) {
   bool const made =
       type >= 0 && H5Tset_size(type, bytes) >= 0 && H5Tset_cset(type, H5T_CSET_UTF8) >= 0;
   return {path, made ? type : -1, H5Tclose,
-          "cannot be written (HDF5 type of text); make room on its disk"};
+          "cannot be written (HDF5 type of text); try another disk"};
 }
 
 void write_attribute(fs::path const& path, hid_t object, char const* name,
                      std::string const& text) {
   handle const type = text_type(path, H5T_VARIABLE);  // what h5py reads as str, not bytes
   handle const space(path, H5Screate(H5S_SCALAR), H5Sclose,
-                     "cannot be written (HDF5 shape); make room on its disk");
+                     "cannot be written (HDF5 shape); try another disk");
   handle const attribute(path, H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT),
-                         H5Aclose, "cannot be written (HDF5 attribute); make room on its disk");
+                         H5Aclose, "cannot be written (HDF5 attribute); try another disk");
   char const* const start = text.c_str();
   if (H5Awrite(attribute, type, static_cast<void const*>(&start)) < 0) {
     refuse(path,

@@ -61,7 +61,7 @@ atomic_file prepare_stack(fs::path const& path, projection_stack<T> const& stack
     detail::write_dataset(path, file, dataset_name, extent, stored, native_type<T>(),
                           stack.values.data());
     detail::hdf5_handle const dataset(path, H5Dopen2(file, dataset_name, H5P_DEFAULT), H5Dclose,
-                                      "cannot be written (HDF5 dataset); make room on its disk");
+                                      "cannot be written (HDF5 dataset); try another disk");
     detail::write_attribute(path, dataset, "unit", stack.unit);
     detail::write_attribute(path, dataset, "axes", "view, u, v");
     // Longer than an attribute may be.
