@@ -31,16 +31,16 @@ for wrong in '' project matrix 'info --json' 'info --threads x' 'verify --thread
   grep -q '^iso: error: ' said.txt && [ "$(wc -l <said.txt)" = 1 ] || fail "iso $wrong: $(cat said.txt)"
 done
 # What is not known is named, whatever else is missing.
-expect 2 "option '--frob' is not known \\(iso info has" info --frob 3
+expect 2 "option '--frob' is not known \\(iso info --help" info --frob 3
 expect 2 "option '--frob=3' is not known" info --frob=3
-expect 2 "option '--sise' is not known \\(iso project has no such option\\).*try --size" project --phantom shepp-logan --sise 3
+expect 2 "option '--sise' is not known \\(iso project --help lists them\\).*try --size" project --phantom shepp-logan --sise 3
 expect 2 "option '-z' is not known \\(iso verify" verify -z
 expect 2 "option '--out' is not known \\(iso demo .*try --output" demo --out x
 expect 2 "option '--facter=2' is not known .*try --factor" matrix generate liver-1 --facter=2
 expect 2 "subcommand 'prjoect' is not known .*try 'project'" prjoect --size 3
 expect 2 "subcommand 'Reconstruct' is not known .*try 'reconstruct'" Reconstruct
 expect 2 "subcommand 'applyy' is not known .*try 'apply'" matrix applyy
-expect 2 "option '--frob' is not known \\(iso has" --frob
+expect 2 "option '--frob' is not known \\(iso --help" --frob
 expect 2 "option '--frob' is not known \\(iso matrix info" matrix info --frob x.h5
 expect 2 "subcommand 'frob' is not known \\(there are apply, bench, convert, generate, info\\)" matrix frob
 expect 2 "'33' is not expected \\(iso verify" verify 33

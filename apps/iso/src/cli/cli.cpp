@@ -154,9 +154,9 @@ std::vector<std::string> option_names(CLI::App const& app) {
 
 [[noreturn]] void refuse_option(CLI::App const& app, std::string const& option) {
   auto const meant = nearest_of(option_names(app), option.substr(0, option.find('=')));
-  throw invalid_argument(
-      fmt::format("option '{}' is not known ({} has no such option); see its --help{}", option,
-                  full_name(app), meant.empty() ? "" : fmt::format(", or try {}", meant)));
+  throw invalid_argument(fmt::format(
+      "option '{}' is not known ({} --help lists them); {}", option, full_name(app),
+      meant.empty() ? "correct its name, or leave it out" : fmt::format("try {}", meant)));
 }
 
 /// Throws iso::invalid_argument where the first argument that is not an option names no subcommand.
