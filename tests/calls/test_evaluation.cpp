@@ -65,7 +65,7 @@ TEST_CASE("dose-volume histograms") {
   CHECK(iso::dvh::conformity(exec, const_dose, where, 1) == doctest::Approx(1));
 
   auto const d95 = iso::dvh::quantity_named("D95");
-  CHECK(iso::dvh::evaluate<exec_space, float>(exec, {const_dose}, {{.fractions = fractions}},
+  CHECK(iso::dvh::evaluate<exec_space, float>(exec, {const_dose}, {{fractions}},
                                               {iso::dvh::quantity_named("mean"), d95})[0][0]
             .size() == 2);
   std::vector const doses{dose, dose};

@@ -25,6 +25,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace iso::dvh {
@@ -41,9 +42,14 @@ template <real T, class Space>
 struct region {
   volume_view<T const, Space> fractions;  ///< [mx, my, mz], 0 to 1
   /// Points of the surface, mm (iso::dvh::surface_points); may be empty.
-  Kokkos::View<vec3<double> const*, Space> surface = {};
-  // Without a look at that constructor g++ 12 ends, by an error of its own, at braces in braces.
-  static_assert(std::is_default_constructible_v<Kokkos::View<vec3<double> const*, Space>>);
+  Kokkos::View<vec3<double> const*, Space> surface;
+
+  region() = default;
+  // Constructors, because g++ 12 makes no code, or ends, where braces within braces would need a
+  // default of `surface`.
+  region(volume_view<T const, Space> of) : fractions(std::move(of)) {}
+  region(volume_view<T const, Space> of, Kokkos::View<vec3<double> const*, Space> points)
+      : fractions(std::move(of)), surface(std::move(points)) {}
 };
 template <class T, class Space, class... Surface>
 region(volume_view<T, Space> const&, Surface const&...) -> region<std::remove_const_t<T>, Space>;
