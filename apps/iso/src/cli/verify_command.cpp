@@ -8,8 +8,12 @@
 #include <fmt/core.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace iso::cli {
 namespace {
@@ -26,9 +30,14 @@ struct verify_options {
 };
 
 void print_operations() {
-  fmt::print("{:<36} {}\n", "operation", "functions that it runs");
-  for (auto const& one : jobs::verify_operations()) {
-    fmt::print("{:<36} {}\n", one.name, fmt::join(one.functions, ", "));
+  auto const all = jobs::verify_operations();
+  std::size_t width = 0;
+  for (auto const& one : all) {
+    width = std::max(width, one.name.size());
+  }
+  fmt::print("{:<{}} {}\n", "operation", width, "functions that it runs");
+  for (auto const& one : all) {
+    fmt::print("{:<{}} {}\n", one.name, width, fmt::join(one.functions, ", "));
   }
 }
 
