@@ -6,8 +6,8 @@
     dvh_plot.py dvh.csv dvh.png
 
 A colour is a structure: its own in the structure set (ROI Display Color), another where the set has
-none. The first dose is solid, further ones are dashed and dotted. Volumes are per cent of what lies
-within the dose's voxels.
+none; light ones have a grey edge. The first dose is solid, further ones are dashed and dotted.
+Volumes are per cent of what lies within the dose's voxels.
 
 Usage: dvh_plot.py CURVES.csv PICTURE.png
        dvh_plot.py --self-test
@@ -39,13 +39,22 @@ def colours_of(structures, curves):
     return {name: own[name] or f"C{n % 10}" for n, name in enumerate(structures)}
 
 
+def is_light(colour):
+    """Whether a line of an own colour hardly shows on white."""
+    red, green, blue = (int(colour[n:n + 2], 16) for n in (1, 3, 5))
+    return 0.3 * red + 0.59 * green + 0.11 * blue > 200
+
+
 def draw(curves, path):
     doses = list(dict.fromkeys(dose for dose, _ in curves))
     structures = list(dict.fromkeys(structure for _, structure in curves))
     colours = colours_of(structures, curves)
     figure, axis = curve_table.pyplot().subplots(figsize=(10, 5.5), layout="constrained")
-    for (dose, structure), (position, percent, _) in curves.items():
-        axis.plot(position, percent, color=colours[structure],
+    from matplotlib.patheffects import withStroke
+
+    for (dose, structure), (position, percent, own) in curves.items():
+        edge = [withStroke(linewidth=3, foreground="0.5")] if own and is_light(own) else None
+        axis.plot(position, percent, color=colours[structure], path_effects=edge,
                   linestyle=("-", "--", ":", "-.")[doses.index(dose) % 4],
                   label=structure if len(doses) == 1 else f"{structure}, {dose}")
     axis.set(xlabel="dose, Gy", ylabel="volume that gets it or more, %", xlim=(0, None),
@@ -62,6 +71,7 @@ def self_test():
                         f'"{dose}",heart,{x},{3 - x},{100 - 30 * x},1,\n' for x in range(4))
     curves = read(text)
     return (curves["a", "lung, left"][1][1] == 70 and len(curves) == 4 and
+            is_light("#ffff00") and not is_light("#ff8000") and
             colours_of(["lung, left", "heart"], curves)
             == {"lung, left": "#ff8000", "heart": "C1"} and
             curve_table.works(read, draw, HEADER, text))
