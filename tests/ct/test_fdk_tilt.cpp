@@ -47,7 +47,7 @@ comparison gaussian_result(geometry const& g, stack<double> const& exact,
                            fdk_options const& options = {}) {
   auto const p = rounded<T>(exact);
   auto const found = reconstructed(fast(), g, p, measured(), options);
-  if constexpr (std::is_same_v<T, float>) {
+  if constexpr (std::is_same_v<T, double>) {
     CHECK(difference(reconstructed(Kokkos::Serial(), g, p, measured(), options), found) == "");
   }
   return compared(found, measured(), gaussians(), [](auto const&) { return true; });
@@ -97,7 +97,8 @@ void check_scale(results const& turned, results const& upright) {
   CHECK(turned.gaussian.root_mean_square < 4e-3);
 }
 
-/// Scans in `poses` against the one in the pose `upright`, in float and in double.
+/// Scans in `poses` against the one in the pose `upright`, in float, the first and the last in
+/// double and on both backends too.
 template <class Posed>
 void check_poses(pose const& upright, std::vector<pose> const& poses, Posed const& scan_in,
                  fdk_options const& options = {}) {
@@ -113,7 +114,9 @@ void check_poses(pose const& upright, std::vector<pose> const& poses, Posed cons
     CAPTURE(p.detector_u);
     auto const turned = p == upright ? straight : scan_of_bodies(scan_in(p));
     check_scale(results_of<float>(turned, options), expected);
-    check_scale(results_of<double>(turned, options), expected_double);
+    if (&p == &poses.front() || &p == &poses.back()) {
+      check_scale(results_of<double>(turned, options), expected_double);
+    }
   }
 }
 
