@@ -130,7 +130,8 @@ TEST_CASE("iterative methods") {
   CHECK(iso::ct::iterate(iso::ct::cgls(exec, scan, views, x), {.iterations = 1}).size() == 1);
   iso::ct::lsqr<exec_space, float> lsqr(exec, scan, views, x, {.damping = 0.1});
   iso::ct::iterate(lsqr, once);
-  iso::ct::sart sart(exec, scan, readings, x, {.block_views = 4, .box = {.lower = 0}});
+  iso::ct::sart sart(exec, scan, readings, volume_of(cube, 0),
+                     {.block_views = 4, .box = {.lower = 0}});
   iso::ct::iterate(sart, once);
   iso::ct::mlem mlem(exec, scan, views, volume_of(cube, 1), {},
                      {.voxels = volume_of(cube, 1).data});
