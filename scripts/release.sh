@@ -22,7 +22,7 @@ lint          scripts/setup.sh && scripts/lint.sh --headers
 documents     scripts/get_example_data.sh && scripts/test.sh --label documents
 tests         scripts/get_example_data.sh && scripts/test.sh --all -- -LE '^(documents|perf-smoke)$'
 benchmarks    scripts/test.sh --label perf-smoke
-cuda          ISO_CUDA=on scripts/setup.sh && scripts/build.sh cuda-check all benchmarks
+cuda          ISO_CUDA=on scripts/setup.sh && scripts/build.sh cuda all benchmarks
 clang         scripts/compilers.sh 'clang++ -O3'
 gcc           scripts/compilers.sh 'g++ -O1 -fstack-protector-strong'
 tidy          scripts/lint.sh --tidy

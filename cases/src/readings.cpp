@@ -181,10 +181,10 @@ struct detector_case {
 }  // namespace
 
 void add_readings(catalogue& all) {
-  all.add<readings_case>(
-      {"line_integrals",
-       {"iso::ct::line_integrals", "iso::ct::find_dead_pixels", "iso::ct::replace_dead_pixels"},
-       {{}}});
+  all.add<readings_case>({"line_integrals",
+                          {"iso::backend::for_each_index", "iso::ct::line_integrals",
+                           "iso::ct::find_dead_pixels", "iso::ct::replace_dead_pixels"},
+                          {{}}});
   all.add<centre_case>({"centre_of_rotation",
                         {"iso::ct::mean_of_views", "iso::ct::mirror_weights",
                          "iso::ct::centre_of_rotation", "iso::ct::axis_pixel"},
