@@ -17,7 +17,7 @@ namespace iso::ct {
 /// A map of the dead pixels of a detector: [u, v], 1 where a pixel is dead and 0 elsewhere.
 template <class Space>
 using pixel_mask = Kokkos::View<std::uint8_t**, Kokkos::LayoutRight, Space>;
-/// Says the same where it is only read.
+/// The same map where it is only read.
 template <class Space>
 using const_pixel_mask = Kokkos::View<std::uint8_t const**, Kokkos::LayoutRight, Space>;
 

@@ -58,7 +58,7 @@ class lsqr {
   }
 
  private:
-  /// y = a x + b y
+  /// Sets y to a x + b y.
   template <class Array>
   void combine(double a, Array const& x, double b, Array const& y) const {
     detail::for_each_number("iso::ct::lsqr: combine", state_.pair.exec(),

@@ -22,7 +22,7 @@ struct kernel_term {
   double rate = 0;       ///< 1/cm
 };
 
-/// Holds what lies between two angles to the photon's direction.
+/// The terms of a kernel between two angles to the photon's direction.
 struct kernel_cone {
   double theta_low;   ///< rad
   double theta_high;  ///< rad
@@ -58,7 +58,7 @@ exponential_kernel parse_exponential_kernel(std::string_view csv, std::string_vi
 /// Determinism: backend_to_backend; made on the host from iso::math.
 double absorbed_within(exponential_kernel const& k, double radius);
 
-/// Holds what lies between two angles to the photon's direction.
+/// The cells of a table between two angles to the photon's direction.
 struct tabulated_cone {
   double theta_low;              ///< rad
   double theta_high;             ///< rad

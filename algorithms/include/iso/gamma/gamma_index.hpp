@@ -123,7 +123,7 @@ using gamma_values = Kokkos::View<T****, Kokkos::LayoutRight, Space>;
 /// The outcome at each reference point: [nx, ny, nz].
 template <class Space>
 using status_values = Kokkos::View<point_status***, Kokkos::LayoutRight, Space>;
-/// Holds the same where it is only read.
+/// The same array where it is only read.
 template <class Space>
 using const_status_values = Kokkos::View<point_status const***, Kokkos::LayoutRight, Space>;
 

@@ -41,7 +41,8 @@ struct path_arguments {
 void check_radiological_path(grid const& g, std::int64_t rays, std::int64_t paths,
                              std::int64_t max_planes, radiological_path_options const& options);
 
-/// Is instantiated in src/ray/radiological_path.cpp for every backend, float and double.
+/// Launches the walks. It is instantiated in src/ray/radiological_path.cpp for every backend, float
+/// and double.
 template <execution_space Exec, real T>
 void launch_radiological_path(Exec const& exec, path_arguments<T> const& arguments,
                               radiological_path_options const& options);

@@ -31,7 +31,8 @@ inline std::uint64_t* take_keys(workspace_parts& memory, std::int64_t count) {
   return memory.take<std::uint64_t>({count});
 }
 
-/// Is instantiated in src/ray/sort_rays.cpp for every backend, float and double.
+/// Launches the sort. It is instantiated in src/ray/sort_rays.cpp for every backend, float and
+/// double.
 template <execution_space Exec, real T>
 void launch_sort_rays(Exec const& exec, traversal_grid const& grid, ray<T> const* rays,
                       std::int64_t count, ray_order order, std::uint64_t* scratch,
