@@ -5,6 +5,7 @@
 #include <iso/files/checkpoint_file.hpp>
 #include <iso/files/dicom_rt.hpp>
 #include <iso/files/dicom_series.hpp>
+#include <iso/files/hdf5_kind.hpp>
 #include <iso/files/image_stack.hpp>
 #include <iso/files/matrix_file.hpp>
 #include <iso/files/png_file.hpp>
@@ -85,6 +86,7 @@ TEST_CASE("images") {
   iso::files::prepare_png("g.png", {2, 2, {0, 1, 2, 3}}, {.black = 0, .white = 3}).commit();
   iso::files::prepare_png("c.png", iso::files::rgb_image{1, 1, {255, 0, 0}}).commit();
   CHECK(iso::files::full_window({2, 1, {0, 3}}).white == 3);
+  CHECK(iso::files::percentile_window({1, 2, 3, 4}, 0, 1).white == 4);
 }
 
 TEST_CASE("stacks, matrices and checkpoints") {
@@ -93,6 +95,8 @@ TEST_CASE("stacks, matrices and checkpoints") {
   iso::files::prepare_stack("s.h5", stack).commit();
   CHECK(iso::files::read_stack<double>("s.h5").values[3] == 4);
   CHECK(iso::files::read_stack_header("s.h5").extent[1] == 2);
+  CHECK(iso::files::read_hdf5_kind("s.h5") == iso::files::hdf5_kind::stack);
+  CHECK(iso::files::name_of(iso::files::hdf5_kind::matrix) == "matrix");
 
   iso::files::host_matrix const matrix{2, 2, {0, 1, 2}, {0, 1}, std::vector<float>{1, 2}};
   iso::files::prepare_matrix("m.h5", matrix).commit();

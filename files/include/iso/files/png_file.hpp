@@ -31,8 +31,8 @@ struct gray_window {
 /// Returns the window from the smallest to the largest finite value.
 gray_window full_window(gray_image const& image);
 
-/// Reaches from the value that the part `low` of the finite values, from 0 to 1, does not exceed to
-/// the one that the part `high` does not.
+/// Returns the window from the value that the part `low` of the finite values, from 0 to 1, does
+/// not exceed to the one that the part `high` does not.
 gray_window percentile_window(std::vector<float> values, double low, double high);
 
 enum class png_depth { bits8, bits16 };
