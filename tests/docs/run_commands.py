@@ -87,6 +87,7 @@ RULES = [
     ("docs/notes/dose_papers.md", r".*", SLOW),
     ("docs/start/dicom.md", r"scripts/get_example_data\.sh", SLOW),
     ("docs/start/dicom.md", r".*", data(CHEST)),
+    ("docs/start/code.md", r".*", SLOW),
     ("docs/start/scan.md", r"iso (project|reconstruct) .*", SLOW),
     ("docs/peers.md", r".*(cuda124==|--device cuda) .*", CUDA),
     ("docs/peers.md", r".* backprojection\.json", never("backprojection.json comes from a GPU")),
