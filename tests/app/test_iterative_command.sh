@@ -280,7 +280,7 @@ expect 2 'damping with' "${scan[@]}" --method lsqr --damping 3 --stop-residual 0
 expect 2 "'h.txt': --history does not end in .csv" "${scan[@]}" --method sirt --history h.txt --output no.mha
 expect 2 "'-': --checkpoint does not end in .h5" "${scan[@]}" --method sirt --checkpoint - --output no.mha
 expect 2 'checkpoint-every requires --checkpoint' "${scan[@]}" --method sirt --checkpoint-every 2 --output no.mha
-expect 2 'leaves none' "${scan[@]}" --method sirt --mask nothing.mha --output no.mha
+expect 2 'is zero everywhere' "${scan[@]}" --method sirt --mask nothing.mha --output no.mha
 # Voxels that no ray meets: the top slices of a volume that is taller than what the detector sees.
 python3 - <<'PYTHON'
 import struct
