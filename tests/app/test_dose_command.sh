@@ -172,7 +172,7 @@ refuse '1 of 4096 voxels are above 25 g/cm3 .the first is .2, 3, 4., with 1000' 
 refuse "'nan.mha'.*(2, 3, 4|finite)" dose --plan plan.json --ct nan.mha
 printf '0,1\n0,2\n' >wrong.csv
 refuse 'wrong.csv, line 2: a CT number of 0 HU behind one of 0' dose --plan plan.json --ct ct.mha --density-table wrong.csv
-refuse 'named_density_table: .*no such table' dose --plan plan.json --ct ct.mha --density-table none
+refuse 'no such table' dose --plan plan.json --ct ct.mha --density-table none
 refuse 'must make up 256 mm' dose --plan plan.json --phantom slab --voxel 3
 # Beams.
 sed 's/\[0, 0, 0\]/[0, 0, 500]/' plan.json >wrong.json

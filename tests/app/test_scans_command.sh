@@ -87,7 +87,7 @@ refuse() { # FIELD VALUE PATTERN
   with "$1" "$2"
   expect 2 "$3" info --geometry bad.json --json no.json
 }
-refuse detector/turn_deg/yaw 90 'turn_detector: the detector of view 0 stands edge-on'
+refuse detector/turn_deg/yaw 90 'the detector of view 0 stands edge-on'
 refuse detector/turn_deg/tilt 1 '/detector/turn_deg/tilt is not known .known there: pitch, roll, yaw'
 refuse detector/shifts_mm '[[0, 0]]' '/detector/shifts_mm has 1 shifts .expected: one for each of the 60 views'
 refuse source_shifts_mm '[[0, 0]]' '/source_shifts_mm/0 is \[0,0\] .expected: .*three numbers'
