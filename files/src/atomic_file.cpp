@@ -84,7 +84,7 @@ void write_all(fs::path const& target, int descriptor, char const* from, std::si
     if (done < 0 && errno != EINTR) {
       int const reason = errno;
       ::close(descriptor);
-      refuse_to_write(target, "", reason);
+      refuse_to_write(target, "make room there, or choose another name", reason);
     }
     from += done > 0 ? done : 0;
     bytes -= done > 0 ? std::size_t(done) : 0;
@@ -97,7 +97,7 @@ void copy_into(fs::path const& target, fs::path const& place, fs::path const& fr
   int const descriptor = is_descriptor(place) ? ::dup(std::atoi(place.filename().c_str()))
                                               : ::open(place.c_str(), O_WRONLY | O_CLOEXEC);
   if (descriptor < 0) {
-    refuse_to_write(target, "");
+    refuse_to_write(target, "check its permissions");
   }
   std::ifstream in(from, std::ios::binary);
   std::vector<char> piece(std::size_t(1) << 16);
@@ -106,7 +106,7 @@ void copy_into(fs::path const& target, fs::path const& place, fs::path const& fr
     write_all(target, descriptor, piece.data(), std::size_t(in.gcount()));
   } while (in);
   if (::close(descriptor) < 0) {
-    refuse_to_write(target, "");
+    refuse_to_write(target, "make room there, or choose another name");
   }
   if (!in.eof()) {
     throw file_error(fmt::format(

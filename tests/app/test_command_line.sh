@@ -81,7 +81,7 @@ for setting in KOKKOS_DEVICE_ID=abc KOKKOS_DEVICE_ID=-3 KOKKOS_DEVICE_ID= KOKKOS
   KOKKOS_VISIBLE_DEVICES=0,x KOKKOS_VISIBLE_DEVICES= KOKKOS_MAP_DEVICE_ID_BY=x KOKKOS_PRINT_CONFIGURATION=maybe \
   KOKKOS_TUNE_INTERNALS=2 KOKKOS_DISABLE_WARNINGS=; do
   tool=(env "$setting" "$iso")
-  expect 2 "environment variable ${setting%%=*} is '${setting#*=}' \\(.* expected\\) set it so" info --no-ceilings
+  expect 2 "environment variable ${setting%%=*} is '${setting#*=}' \\(.* expected\\); set it so" info --no-ceilings
 done
 # The GPU of a build for processors alone is nobody's; another build says how many there are.
 tool=(env KOKKOS_DEVICE_ID=99 "$iso")
