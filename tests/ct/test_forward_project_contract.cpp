@@ -163,7 +163,8 @@ TEST_CASE("geometry: what subset and the builders refuse") {
       "iso::ct::geometry: 4611686018427387904 view angles (at most 100000000); make them in parts");
   CHECK(refusal([] { iso::ct::even_angles(0, 1); }) ==
         "iso::ct::geometry: 0 view angles (at least one is needed); ask for 1 or more");
-  std::string const over = " rad (all must be finite, at most 1e5 either way)";
+  std::string const over =
+      " rad (all must be finite, at most 1e5 either way); take off whole turns";
   CHECK(refusal([] { iso::ct::even_angles(3, infinity); }) ==
         "iso::ct::geometry: view angles from 0 rad over inf" + over);
   CHECK(refusal([] { iso::ct::even_angles(3, 1, nan_value); }) ==
