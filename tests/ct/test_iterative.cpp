@@ -977,8 +977,9 @@ void check_unmet(std::string const& name, Options const& options) {
   auto const says = [&](auto const& volume, iso::ct::iterative_masks<float, host> const& masks) {
     return refusal([&] { method(exec, g, readings, volume, options, masks); });
   };
-  std::string const unmet =
-      name + ": no ray meets a voxel (geometry and grid lie apart, or masks leave nothing)";
+  std::string const unmet = name +
+                            ": no ray meets a voxel (geometry and grid lie apart, or masks leave "
+                            "nothing); check the grid's origin and the masks";
   CHECK(says(x, {}) == "nothing");
   Kokkos::deep_copy(b.data, 1);
   auto far = x;

@@ -254,10 +254,10 @@ TEST_CASE("shapes and options that make no sense are refused, with both shapes")
   auto const other = iso::make_projections<float, host>("other", 1, 21, 20);
   CHECK(refusal([&] {
           iso::ct::line_integrals<exec_type, float>(exec, p, other, image);
-        }).find("iso::ct::line_integrals: dark is [1, 21, 20]") == 0);
+        }).find("iso::ct::line_integrals: dark of [1, 21, 20]") == 0);
   CHECK(refusal([&] {
           iso::ct::line_integrals<exec_type, float>(exec, p, image, p);
-        }).find("iso::ct::line_integrals: flat is [3, 20, 21]") == 0);
+        }).find("iso::ct::line_integrals: flat of [3, 20, 21]") == 0);
   CHECK(refusal([&] {
           iso::ct::line_integrals<exec_type, float>(exec, p, image, image, {0});
         }).find("least transmission 0") != std::string::npos);
