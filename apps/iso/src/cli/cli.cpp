@@ -32,15 +32,17 @@
 namespace iso::cli {
 namespace {
 
+constexpr char const* units_and_places = R"(
+Angles are degrees, lengths mm. Geometry files and plans: docs/formats.md.
+Files named docs/..., examples/... and scripts/... are in )" ISO_DOC_FOLDER R"( below the folder
+that iso is installed in, and in the source.)";
+
 std::string footer_text() {
   std::string text = "Exit codes:\n";
   for (auto const& [code, meaning] : exit_codes()) {
     text += fmt::format("  {:<4} {}\n", code, meaning);
   }
-  return text + R"(
-Angles are degrees, lengths mm. Geometry files and plans: docs/formats.md.
-Files named docs/..., examples/... and scripts/... are in )" ISO_DOC_FOLDER R"( below the folder
-that iso is installed in, and in the source.)";
+  return text + units_and_places;
 }
 
 /// Puts the manual's examples below the options of `app` and of all below it.
@@ -51,7 +53,7 @@ void add_examples(CLI::App& app) {
     for (std::string line; std::getline(lines, line);) {
       text += "\n  " + line;
     }
-    sub->footer(text);
+    sub->footer(text + "\n" + units_and_places);
     add_examples(*sub);
   }
 }
