@@ -72,13 +72,13 @@ TEST_CASE("spmv refuses vectors that do not fit") {
         "");
   CHECK(c.with(Kokkos::subview(both, std::pair(0, 4)), Kokkos::subview(both, std::pair(3, 6))) ==
         "iso::sparse::spmv: y and x overlap (one is written while the other is read); copy one of "
-        "them of them");
+        "them");
 }
 
 TEST_CASE("spmv refuses vectors among others that overlap") {
   char const* const overlap =
       "iso::sparse::spmv: y and x overlap (one is written while the other is read); copy one of "
-      "them of them";
+      "them";
   call c;
   c.scratch.reserve(iso::sparse::spmv_bytes_needed<double>(c.exec, c.a, c.plan, 2));
   several const both("both", 4, 4);

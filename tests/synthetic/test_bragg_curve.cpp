@@ -138,23 +138,25 @@ TEST_CASE("beams that the formulae do not describe are refused by name and value
                          ("iso::synthetic::proton_beam: " + sentence).c_str(),
                          iso::invalid_argument);
   };
-  std::string const range = " mm (the formulae hold from 1 to 1000 mm)";
+  std::string const range =
+      " mm (the formulae hold from 1 to 1000 mm); choose a range within these";
   refused([&](auto& b, double&) { b.range = nan; }, "range nan" + range);
   refused([](auto& b, double&) { b.range = 0.5; }, "range 0.5" + range);
   refused([](auto& b, double&) { b.range = 1001; }, "range 1001" + range);
-  std::string const spread = " % (must be from 0 to 20)";
+  std::string const spread = " % (must be from 0 to 20); give a percentage of the energy";
   refused([&](auto& b, double&) { b.energy_spread = nan; }, "energy spread nan" + spread);
   refused([](auto& b, double&) { b.energy_spread = -1; }, "energy spread -1" + spread);
   refused([](auto& b, double&) { b.energy_spread = 20.5; }, "energy spread 20.5" + spread);
-  std::string const share = " (must be from 0 to 1)";
+  std::string const share = " (must be from 0 to 1); give 0 for none";
   refused([&](auto& b, double&) { b.low_energy = nan; }, "share of low energies nan" + share);
   refused([](auto& b, double&) { b.low_energy = -0.5; }, "share of low energies -0.5" + share);
   refused([](auto& b, double&) { b.low_energy = 1.5; }, "share of low energies 1.5" + share);
-  std::string const sigma = " mm (must be positive, at most 1000)";
+  std::string const sigma =
+      " mm (must be positive, at most 1000); give the sigma at the entrance in mm";
   refused([&](auto& b, double&) { b.initial_sigma = nan; }, "lateral sigma nan" + sigma);
   refused([](auto& b, double&) { b.initial_sigma = 0; }, "lateral sigma 0" + sigma);
   refused([](auto& b, double&) { b.initial_sigma = 1001; }, "lateral sigma 1001" + sigma);
-  std::string const cut = " (must be between 0 and 1)";
+  std::string const cut = " (must be between 0 and 1); give a share of the peak's dose";
   refused([&](auto&, double& c) { c = nan; }, "distal cut-off nan" + cut);
   refused([](auto&, double& c) { c = 0; }, "distal cut-off 0" + cut);
   refused([](auto&, double& c) { c = 1; }, "distal cut-off 1" + cut);

@@ -104,7 +104,7 @@ double lateral_sigma(proton_beam const& beam, double depth) {
 bragg_table tabulate(proton_beam const& beam, double distal_cut) {
   ISO_VALIDATE(beam.range >= 1 && beam.range <= 1000,
                "iso::synthetic::proton_beam: range {} mm (the formulae hold from 1 to 1000 mm); "
-               "choose a range between",
+               "choose a range within these",
                beam.range);
   ISO_VALIDATE(beam.energy_spread >= 0 && beam.energy_spread <= 20,
                "iso::synthetic::proton_beam: energy spread {} % (must be from 0 to 20); give a "
