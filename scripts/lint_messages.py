@@ -196,6 +196,9 @@ SELF_TEST_FAULTS = [4, 6, 7, 7, 8, 9, 10, 12, 13]
 
 
 def main(paths):
+    if paths in (["-h"], ["--help"]):
+        print(__doc__)
+        return 0
     if paths == ["--self-test"]:
         found = [line for line, _, _ in check(SELF_TEST, "core/self_test.cpp")]
         named = 'fail_argument("iso::f: n (is 0); give 1");'
