@@ -2,9 +2,68 @@
 # What ctest is told of tests, by name: what they cost, and which of them are quick.
 include_guard(GLOBAL)
 
-# Processor seconds, from 5 on, on two cores, and how many cores the test keeps busy for most of its time.
+# Seconds, from 5 on, on two cores, and how many cores the test keeps busy for most of its time.
 # scripts/test_costs.py writes this table.
-set(costs)
+set(
+  costs
+  "app_command_line 200 1"
+  "instruction_sets 86 1"
+  "dose_convolution 76 1"
+  "fdk 75 1"
+  "back_project 71 1"
+  "iterative 68 1"
+  "app_sweep_command 67 1"
+  "app_low_dose_chest 58 1"
+  "parity 53 1"
+  "dose_engines 43 1"
+  "app_matrix_command 35 1"
+  "forward_project 33 1"
+  "dose_oblique 32 1"
+  "app_scans_command 31 1"
+  "install_files 30 1"
+  "gamma_oracle 28 1"
+  "app_iterative_command 27 1"
+  "ray_degenerate_backends 25 1"
+  "dose_energy_bins 22 1"
+  "app_sart_paper 20 1"
+  "ray_degenerate 20 1"
+  "scripts_python_modules 19 1"
+  "app_reconstruct_command 17 1"
+  "app_reconstruct_weights 17 1"
+  "install_other_flags 17 1"
+  "app_dvh_command 15 1"
+  "docs_readme_steps 15 1"
+  "example_chest_ct_tissues 13 1"
+  "install_plain_flags 13 1"
+  "install_speed 13 1"
+  "synthetic_matrix_figures 13 1"
+  "dose_call 12 1"
+  "example_chest_ct_scan 12 1"
+  "app_dose_command 11 1"
+  "install_clang 11 1"
+  "install_find_package 11 1"
+  "synthetic_pencil_beams 10 1"
+  "app_gamma_command 9 1"
+  "app_manual 9 1"
+  "app_sweep_report 9 1"
+  "dose_depth 9 1"
+  "dose_symmetries 9 1"
+  "math 9 1"
+  "app_info_command 8 1"
+  "app_placement 8 1"
+  "compile_fail_fast_math_wrong 8 1"
+  "compile_fail_spmv_wrong_space_right 7 1"
+  "app_dicom_command 6 1"
+  "app_jobs 6 1"
+  "compile_fail_permutation_type_right 6 1"
+  "compile_fail_spmv_wrong_space_wrong 6 1"
+  "dvh_bodies 6 1"
+  "example_reconstruct_few_views 6 1"
+  "sparse_parity 6 1"
+  "app_reconstruct 5 1"
+  "app_sweep_file 5 1"
+  "compile_fail_permutation_type_wrong 5 1"
+)
 set_property(GLOBAL PROPERTY ISO_TEST_COSTS ";${costs};")
 
 # Label `quick`: some of every area, which take a minute on two cores together.
