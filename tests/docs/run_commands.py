@@ -63,7 +63,8 @@ RULES = [
     ("docs/building.md", r"cmake --preset openmp && .*", BUILT),
     ("docs/building.md", r"scripts/compilers\.sh .*", never(
         "hours; scripts/release.sh has a stage for rows of it")),
-    ("docs/building.md", r"scripts/test\.sh .*|\.ci/run|scripts/release\.sh", never("runs this check itself")),
+    ("docs/building.md", r"scripts/test\.sh .*|\.ci/run|scripts/release\.sh", never(
+        "runs this check itself")),
     ("docs/building.md", r"perf/compare_revisions\.py .*", never(
         "builds two revisions, or needs a GPU; perf/test_compare_revisions.py runs it on fakes")),
     ("docs/building.md", r"scripts/lint\.sh", SLOW),
