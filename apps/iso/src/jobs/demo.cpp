@@ -496,7 +496,7 @@ class demonstration {
     files::add_colour_bar(drawn, colour, files::round_marks(window.black, window.white), what.unit);
     auto title = what.title;
     if (what.has_place) {
-      title += message(", z = {} mm", {box.origin.z + double(slice) * box.spacing.z});
+      title += message(", z = {:.4g} mm", {box.origin.z + double(slice) * box.spacing.z});
     }
     files::add_title(drawn, title, size);
     figures_.push_back(files::prepare_png(request_.folder / what.file, drawn));
