@@ -11,7 +11,6 @@
 #include <iso/sparse/spmv.hpp>
 
 #include <algorithm>
-#include <limits>
 
 namespace iso::sparse::detail {
 
