@@ -303,7 +303,7 @@ TEST_CASE("fields that cannot be planned are refused by name and value") {
   // What a beam must be is a beam's to say.
   says([](auto& f) { f.entrance = 1e5; },
        "iso::synthetic::proton_beam: range 100015 mm (the formulae hold from 1 to 1000 mm); choose "
-       "a range between");
+       "a range within these");
   says([](auto& f) { f.energy_spread = -1; },
        "iso::synthetic::proton_beam: energy spread -1 % (must be from 0 to 20); give a percentage "
        "of the energy");
