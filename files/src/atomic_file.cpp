@@ -6,16 +6,22 @@
 #include <fmt/core.h>
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <mutex>
+#include <set>
 #include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -23,6 +29,8 @@ namespace iso::files {
 namespace {
 
 namespace fs = std::filesystem;
+
+std::string const common_prefix = ".iso-";
 
 // A name such as /dev/stdout or /dev/fd/3: a descriptor of this process, whatever it leads to.
 bool is_descriptor(fs::path const& path) {
@@ -76,6 +84,57 @@ std::string end_of_name(std::string const& name) {
     ++from;  // not within a character
   }
   return lower_case(name.substr(from));
+}
+
+// What the temporary names of this machine begin with. A folder may be shared by several.
+std::string const& prefix_of_host() {
+  static std::string const prefix = [] {
+    char name[65] = {};
+    static_cast<void>(::gethostname(name, sizeof(name) - 1));
+    std::string host(name);
+    std::replace(host.begin(), host.end(), '/', '_');
+    return common_prefix + (host.empty() ? "host" : host) + "-";
+  }();
+  return prefix;
+}
+
+bool is_same_file(int descriptor, fs::path const& path) {
+  struct stat held{};
+  struct stat there{};
+  return ::fstat(descriptor, &held) == 0 && ::lstat(path.c_str(), &there) == 0 &&
+         held.st_dev == there.st_dev && held.st_ino == there.st_ino;
+}
+
+// Removes what killed runs of this machine left: a run that lives holds a lock.
+void remove_leftovers(fs::path const& folder) {
+  std::error_code failure;
+  for (fs::directory_iterator at(folder, failure), end; !failure && at != end;
+       at.increment(failure)) {
+    auto const& path = at->path();
+    if (path.filename().string().rfind(prefix_of_host(), 0) != 0) {
+      continue;
+    }
+    int const descriptor = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (descriptor < 0) {
+      continue;
+    }
+    if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0 && is_same_file(descriptor, path)) {
+      std::error_code ignored;
+      fs::remove_all(path, ignored);
+    }
+    ::close(descriptor);
+  }
+}
+
+void remove_leftovers_once(fs::path const& folder) {
+  static std::mutex guard;
+  static std::set<std::string> seen;
+  std::error_code unknown;
+  auto const whole = fs::weakly_canonical(folder, unknown).string();
+  std::lock_guard const lock(guard);
+  if (!unknown && seen.insert(whole).second) {
+    remove_leftovers(folder);
+  }
 }
 
 void write_all(fs::path const& target, int descriptor, char const* from, std::size_t bytes) {
@@ -219,23 +278,29 @@ void atomic_file::check_space(fs::path const& folder, std::uintmax_t bytes) cons
 // Returns 0, or why there is none.
 int atomic_file::make_temporary(fs::path const& folder) {
   static std::atomic<unsigned> counter{0};
+  remove_leftovers_once(folder);
+  unlock();
   // Nobody else reads what replaces something that they may not read.
   unsigned const own = is_folder_ ? 0700 : 0600;
   unsigned const mode = mode_ ? own : is_folder_ ? 0777 : 0666;
   for (int attempt = 0; attempt < 1000; ++attempt) {
-    temporary_ = folder / fmt::format(".iso-{}-{}-{}", ::getpid(), counter++,
+    temporary_ = folder / fmt::format("{}{}-{}-{}", prefix_of_host(), ::getpid(), counter++,
                                       end_of_name(target_.filename().string()));
     if (is_folder_) {
-      if (::mkdir(temporary_.c_str(), mode) == 0) {
-        return 0;
-      }
+      lock_ = ::mkdir(temporary_.c_str(), mode) == 0
+                  ? ::open(temporary_.c_str(), O_RDONLY | O_CLOEXEC)
+                  : -1;
     } else {
-      int const descriptor =
-          ::open(temporary_.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode);
-      if (descriptor >= 0) {
-        ::close(descriptor);
+      lock_ = ::open(temporary_.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode);
+    }
+    if (lock_ >= 0) {
+      // Where a file system has no locks, nobody can take it for one that was left.
+      static_cast<void>(::flock(lock_, LOCK_EX | LOCK_NB));
+      if (is_same_file(lock_, temporary_)) {
         return 0;
       }
+      unlock();  // another run came between and took it for one that was left
+      continue;
     }
     if (errno != EEXIST) {
       break;
@@ -253,12 +318,20 @@ atomic_file::atomic_file(atomic_file&& from) noexcept
       replaces_(from.replaces_),
       is_folder_(from.is_folder_),
       mode_(from.mode_),
-      renamed_(std::exchange(from.renamed_, true)) {}
+      renamed_(std::exchange(from.renamed_, true)),
+      lock_(std::exchange(from.lock_, -1)) {}
 
 atomic_file::~atomic_file() {
   if (!renamed_ && !temporary_.empty()) {
     std::error_code ignored;
     fs::remove_all(temporary_, ignored);
+  }
+  unlock();
+}
+
+void atomic_file::unlock() {
+  if (lock_ >= 0) {
+    ::close(std::exchange(lock_, -1));
   }
 }
 
@@ -366,12 +439,54 @@ void atomic_file::rename() {
                     target_.string(), failure.message()));
   }
   renamed_ = true;
+  unlock();  // readers lock what they read, too
   // The file is in place; where its folder cannot be flushed, a crash of the machine may undo that.
   int const descriptor = ::open(folder_of(place_).c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor >= 0) {
     static_cast<void>(::fsync(descriptor));
     ::close(descriptor);
   }
+}
+
+namespace {
+
+// Returns the first that comes through a pipe: a read finds nothing at all where there is no
+// writer, and says "not yet" where there is one.
+std::string wait_for_writer(fs::path const& source, int descriptor, std::string& piece) {
+  auto const end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  do {
+    auto const count = ::read(descriptor, piece.data(), piece.size());
+    if (count > 0) {
+      return piece.substr(0, std::size_t(count));
+    }
+    if (count < 0 && errno != EINTR) {
+      return {};
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  } while (std::chrono::steady_clock::now() < end);
+  ::close(descriptor);
+  throw file_error(
+      fmt::format("'{}' is a pipe that nobody writes to, or that is empty (waited for a second); "
+                  "start its writer first, or name a file",
+                  source.string()));
+}
+
+}  // namespace
+
+std::vector<fs::path> temporaries_of_others(fs::path const& target) {
+  std::vector<fs::path> found;
+  std::error_code failure;
+  auto const now = fs::file_time_type::clock::now();
+  for (fs::directory_iterator at(folder_of(target), failure), end; !failure && at != end;
+       at.increment(failure)) {
+    auto const name = at->path().filename().string();
+    std::error_code unknown;
+    if (name.rfind(common_prefix, 0) == 0 && name.rfind(prefix_of_host(), 0) != 0 &&
+        now - fs::last_write_time(at->path(), unknown) > std::chrono::hours(1) && !unknown) {
+      found.push_back(at->path());
+    }
+  }
+  return found;
 }
 
 atomic_file prepare_text(fs::path const& target, std::string_view text) {
@@ -387,19 +502,32 @@ atomic_file prepare_text(fs::path const& target, std::string_view text) {
 }
 
 std::string read_text(fs::path const& source, std::size_t most) {
-  std::ifstream in(source, std::ios::binary);
-  if (!in || fs::is_directory(source)) {
+  // Not blocking, since a pipe that nobody writes to would never open.
+  int const descriptor = ::open(source.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  struct stat status{};
+  if (descriptor < 0 || ::fstat(descriptor, &status) != 0 || S_ISDIR(status.st_mode)) {
+    if (descriptor >= 0) {
+      ::close(descriptor);
+    }
     throw file_error(fmt::format(
         "'{}' cannot be opened (no such file, or not readable); check its name and permissions",
         source.string()));
   }
-  // By pieces: `most` may be far more than there is.
   std::string text;
   std::string piece(std::size_t(1) << 16, '\0');
-  while (in && text.size() <= most) {
-    in.read(piece.data(), std::streamsize(piece.size()));
-    text.append(piece, 0, std::size_t(in.gcount()));
+  if (S_ISFIFO(status.st_mode)) {
+    text = wait_for_writer(source, descriptor, piece);
   }
+  static_cast<void>(::fcntl(descriptor, F_SETFL, 0));
+  // By pieces: `most` may be far more than there is.
+  while (text.size() <= most) {
+    auto const count = ::read(descriptor, piece.data(), piece.size());
+    if (count == 0 || (count < 0 && errno != EINTR)) {
+      break;
+    }
+    text.append(piece, 0, std::size_t(count > 0 ? count : 0));
+  }
+  ::close(descriptor);
   if (text.size() > most) {
     throw file_error(
         fmt::format("'{}' is longer than {} bytes (text of that length is not expected); check "

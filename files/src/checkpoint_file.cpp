@@ -14,6 +14,14 @@ namespace iso::files {
 namespace fs = std::filesystem;
 using detail::refuse;
 
+namespace {
+
+// What this version writes and reads: every array with checksums, total variation without a box.
+constexpr char const* format_name = "checkpoint_format";
+constexpr char const* format_number = "2";
+
+}  // namespace
+
 template <class T>
 std::vector<T> const& checkpoint::at(std::string const& name) const {
   auto const found = std::find_if(arrays.begin(), arrays.end(),
@@ -49,8 +57,9 @@ atomic_file prepare_checkpoint(fs::path const& path, checkpoint const& state) {
     }
     detail::hdf5_handle const root(path, H5Gopen2(file, "/", H5P_DEFAULT), H5Gclose,
                                    "cannot be written (HDF5 group); try another disk");
+    detail::write_attribute(path, root, format_name, format_number, detail::text_length::fixed);
     for (auto const& [key, value] : state.belongs) {
-      detail::write_attribute(path, root, key.c_str(), value);
+      detail::write_attribute(path, root, key.c_str(), value, detail::text_length::fixed);
     }
   });
 }
@@ -63,6 +72,13 @@ checkpoint read_checkpoint(fs::path const& path,
   {
     detail::hdf5_handle const root(path, H5Gopen2(file, "/", H5P_DEFAULT), H5Gclose,
                                    "is no checkpoint (it has no root); name another file");
+    auto const format = detail::read_attribute(path, root, format_name);
+    if (format.value_or(format_number) != format_number ||
+        (!format && detail::has_dataset(file, "history"))) {
+      refuse(path, fmt::format("is a checkpoint of {} (format {} is read); remove it and begin "
+                               "anew, or go on with the version that wrote it",
+                               format ? "format " + *format : "an earlier version", format_number));
+    }
     for (auto const& [key, value] : belongs) {
       auto const found = detail::read_attribute(path, root, key.c_str());
       if (!found) {

@@ -2,12 +2,14 @@
 #include "hdf5.hpp"
 #include "regular.hpp"
 
+#include <iso/core/detail/fnv1a.hpp>
 #include <iso/files/hdf5_kind.hpp>
 #include <iso/files/text.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <numeric>
 
@@ -17,12 +19,39 @@ namespace {
 namespace fs = std::filesystem;
 using handle = hdf5_handle;
 
+// Of a text, which HDF5 keeps in one piece and gives no checksum of its own.
+constexpr char const* checksum_name = "checksum";
+
 // Messages are ours. Nothing is left for HDF5 to do at the end of the program, where it would write
 // once more, and crash, what a full disk did not take.
 void start_hdf5() {
   static bool const started = H5dont_atexit() >= 0;
   static_cast<void>(started);
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+}
+
+/// Returns the shape of pieces of about a megabyte, which bear a checksum each: as even as
+/// possible, since the last ones are stored as if they were whole.
+std::vector<hsize_t> pieces_of(std::span<hsize_t const> extent, std::size_t value_bytes) {
+  constexpr double most = 0x1p20;
+  std::vector<hsize_t> piece(extent.begin(), extent.end());
+  for (std::size_t axis = 0; axis < piece.size(); ++axis) {
+    double const bytes =
+        std::accumulate(piece.begin(), piece.end(), double(value_bytes),
+                        [](double product, hsize_t n) { return product * double(n); });
+    auto const count = hsize_t(std::min(std::ceil(bytes / most), double(extent[axis])));
+    piece[axis] = (extent[axis] + count - 1) / count;
+  }
+  return piece;
+}
+
+/// Returns the checksum of a text that lies in a file, in hexadecimal digits.
+std::string checksum_of(std::string_view text) {
+  std::uint64_t hash = iso::detail::fnv1a_of_nothing;
+  for (char const c : text) {
+    hash = iso::detail::fnv1a(hash, static_cast<unsigned char>(c));
+  }
+  return fmt::format("{:016x}", hash);
 }
 
 hid_t opened(fs::path const& path, hid_t file, char const* name) {
@@ -83,8 +112,14 @@ atomic_file prepare_hdf5(fs::path const& path, std::uintmax_t bytes,
                          std::function<void(hid_t)> const& fill) {
   start_hdf5();
   constexpr std::uintmax_t max_overhead = 65536;
-  atomic_file whole(path, bytes + max_overhead);
-  handle file(path, H5Fcreate(whole.temporary().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT),
+  atomic_file whole(path, bytes + bytes / 64 + max_overhead);
+  handle const access(path, H5Pcreate(H5P_FILE_ACCESS), H5Pclose,
+                      "cannot be written (HDF5 properties); try another disk");
+  // From HDF5 1.10 on, what the file says of itself bears checksums. The temporary file has a lock
+  // already.
+  H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_LATEST);
+  H5Pset_file_locking(access, false, true);
+  handle file(path, H5Fcreate(whole.temporary().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access),
               H5Fclose, "cannot be written (HDF5 refused to make the file); make room on its disk");
   fill(file);
   bool const flushed = H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0;
@@ -170,6 +205,12 @@ std::string hdf5_dataset::read_text() const {
               [&] { text.resize(H5Tget_size(type_)); });
   read_to(type_, text.data());
   text.resize(std::min(text.find('\0'), text.size()));
+  if (read_attribute(path_, dataset_, checksum_name).value_or(checksum_of(text)) !=
+      checksum_of(text)) {
+    refuse(path_, fmt::format("dataset /{} is not what its checksum says (it is damaged); fetch or "
+                              "write it again",
+                              name_));
+  }
   return text;
 }
 
@@ -183,15 +224,32 @@ void write_dataset(fs::path const& path, hid_t file, char const* name,
   handle const creation(path, H5Pcreate(H5P_DATASET_CREATE), H5Pclose,
                         "cannot be written (HDF5 properties); try another disk");
   H5Pset_obj_track_times(creation, 0);  // equal contents are equal bytes
+  bool const some = H5Sget_simple_extent_npoints(space) > 0;
+  if (some && !extent.empty()) {
+    auto const piece = pieces_of(extent, H5Tget_size(stored));
+    if (H5Pset_chunk(creation, int(piece.size()), piece.data()) < 0 ||
+        H5Pset_fletcher32(creation) < 0) {
+      refuse(path, "cannot be written (HDF5 checksums); try another disk");
+    }
+  }
   handle const dataset(path,
                        H5Dcreate2(file, name, stored, space, H5P_DEFAULT, creation, H5P_DEFAULT),
                        H5Dclose, "cannot be written (HDF5 dataset); try another disk");
-  bool const some = H5Sget_simple_extent_npoints(space) > 0;
   if (some && H5Dwrite(dataset, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0) {
     refuse(path, fmt::format(
                      "dataset /{} cannot be written (its disk may be full); make room on its disk",
                      name));
   }
+}
+
+void write_text(fs::path const& path, hid_t file, char const* name, std::string const& text) {
+  // A dataset: longer than an attribute may be.
+  handle const type = text_type(path, text.size() + 1);
+  write_dataset(path, file, name, {}, type, type, text.c_str());
+  handle const dataset(path, H5Dopen2(file, name, H5P_DEFAULT), H5Dclose,
+                       "cannot be written (HDF5 dataset); try another disk");
+  write_attribute(path, dataset, checksum_name, checksum_of(text.substr(0, text.find('\0'))),
+                  text_length::fixed);
 }
 
 std::optional<std::string> read_attribute(fs::path const& path, hid_t object, char const* name) {
@@ -233,15 +291,16 @@ hdf5_handle text_type(fs::path const& path, std::size_t bytes) {
           "cannot be written (HDF5 type of text); try another disk"};
 }
 
-void write_attribute(fs::path const& path, hid_t object, char const* name,
-                     std::string const& text) {
-  handle const type = text_type(path, H5T_VARIABLE);  // what h5py reads as str, not bytes
+void write_attribute(fs::path const& path, hid_t object, char const* name, std::string const& text,
+                     text_length length) {
+  bool const varies = length == text_length::variable;  // what h5py reads as str, not bytes
+  handle const type = text_type(path, varies ? H5T_VARIABLE : text.size() + 1);
   handle const space(path, H5Screate(H5S_SCALAR), H5Sclose,
                      "cannot be written (HDF5 shape); try another disk");
   handle const attribute(path, H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT),
                          H5Aclose, "cannot be written (HDF5 attribute); try another disk");
   char const* const start = text.c_str();
-  if (H5Awrite(attribute, type, static_cast<void const*>(&start)) < 0) {
+  if (H5Awrite(attribute, type, varies ? static_cast<void const*>(&start) : start) < 0) {
     refuse(path,
            fmt::format(
                "attribute '{}' cannot be written (its disk may be full); make room on its disk",

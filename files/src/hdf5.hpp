@@ -84,7 +84,8 @@ class hdf5_dataset {
     read_to(memory_type, values.data());
     return values;
   }
-  /// Reads a text of fixed or variable length, which h5py writes.
+  /// Reads a text of fixed or variable length, which h5py writes. Where it bears a checksum, throws
+  /// iso::file_error unless that is its own.
   [[nodiscard]] std::string read_text() const;
 
  private:
@@ -98,14 +99,21 @@ class hdf5_dataset {
   std::vector<hsize_t> extent_;
 };
 
-/// Writes a dataset of `extent` (none: a scalar).
+/// Writes a dataset of `extent` (none: a scalar), in pieces that bear a checksum each, which HDF5
+/// checks where they are read.
 void write_dataset(std::filesystem::path const& path, hid_t file, char const* name,
                    std::span<hsize_t const> extent, hid_t stored, hid_t memory, void const* values);
+/// Writes a text of any length with its checksum, which hdf5_dataset::read_text checks.
+void write_text(std::filesystem::path const& path, hid_t file, char const* name,
+                std::string const& text);
 /// Returns an attribute that is one text; none where it is missing or something else.
 std::optional<std::string> read_attribute(std::filesystem::path const& path, hid_t object,
                                           char const* name);
+/// The two ways by which HDF5 stores an attribute's text. Where its heap, which has no checksum, is
+/// damaged, HDF5 1.10 crashes on a variable one.
+enum class text_length { variable, fixed };
 void write_attribute(std::filesystem::path const& path, hid_t object, char const* name,
-                     std::string const& text);
+                     std::string const& text, text_length length = text_length::variable);
 /// Returns the type of a text of so many bytes (H5T_VARIABLE: of any length), UTF-8.
 hdf5_handle text_type(std::filesystem::path const& path, std::size_t bytes);
 

@@ -62,11 +62,9 @@ atomic_file prepare_stack(fs::path const& path, projection_stack<T> const& stack
                           stack.values.data());
     detail::hdf5_handle const dataset(path, H5Dopen2(file, dataset_name, H5P_DEFAULT), H5Dclose,
                                       "cannot be written (HDF5 dataset); try another disk");
-    detail::write_attribute(path, dataset, "unit", stack.unit);
-    detail::write_attribute(path, dataset, "axes", "view, u, v");
-    // Longer than an attribute may be.
-    auto const text = detail::text_type(path, stack.geometry.size() + 1);
-    detail::write_dataset(path, file, "geometry", {}, text, text, stack.geometry.c_str());
+    detail::write_attribute(path, dataset, "unit", stack.unit, detail::text_length::fixed);
+    detail::write_attribute(path, dataset, "axes", "view, u, v", detail::text_length::fixed);
+    detail::write_text(path, file, "geometry", stack.geometry);
   });
 }
 

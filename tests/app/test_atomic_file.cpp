@@ -8,12 +8,15 @@
 #include <iso/files/volume_file.hpp>
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <functional>
 #include <stdexcept>
@@ -287,4 +290,80 @@ TEST_CASE("a pipe that nobody reads is a sentence") {
       refusal([&] { files::prepare_text("/dev/fd/" + std::to_string(ends[1]), "text").commit(); }),
       {"/dev/fd/", "Broken pipe"}));
   ::close(ends[1]);
+}
+
+TEST_CASE("what killed runs left is removed; what a run that lives writes stays") {
+  scratch_folder const folder;
+  auto const child_with = [&](bool dies, bool whole_folder) {
+    pid_t const child = ::fork();
+    if (child == 0) {
+      auto const file = whole_folder ? files::atomic_file::folder(folder / "all")
+                                     : files::atomic_file(folder / "t.txt");
+      put(whole_folder ? file.temporary() / "a" : file.temporary(), "half");
+      put(folder / "ready", "1");
+      if (!dies) {
+        ::pause();
+      }
+      ::kill(::getpid(), SIGKILL);
+    }
+    while (!fs::exists(folder / "ready")) {
+      ::usleep(1000);
+    }
+    fs::remove(folder / "ready");
+    if (dies) {
+      ::waitpid(child, nullptr, 0);
+    }
+    return child;
+  };
+  child_with(true, false);
+  child_with(true, true);
+  CHECK(files_in(folder.path()) <= 2);  // the second run may have removed what the first one left
+  auto const end = [](pid_t child) {
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+  };
+  pid_t const living = child_with(false, false);
+  CHECK(files_in(folder.path()) == 1);
+  pid_t const other = child_with(false, true);
+  CHECK(files_in(folder.path()) == 2);  // what lives has a lock
+  end(living);
+  end(other);
+  // Each run looks once, so that this one looks last.
+  files::prepare_text(folder / "t.txt", "whole").commit();
+  CHECK(files_in(folder.path()) == 1);
+  CHECK(get(folder / "t.txt") == "whole");
+}
+
+TEST_CASE("old temporary files of other machines are named, and stay") {
+  scratch_folder const folder;
+  put(folder / ".iso-elsewhere-1-0-t.txt", "half");
+  CHECK(files::temporaries_of_others(folder / "t.txt").empty());
+  fs::last_write_time(folder / ".iso-elsewhere-1-0-t.txt",
+                      fs::file_time_type::clock::now() - std::chrono::hours(2));
+  files::prepare_text(folder / "t.txt", "whole").commit();
+  CHECK(files::temporaries_of_others(folder / "t.txt").size() == 1);
+  CHECK(files_in(folder.path()) == 2);
+}
+
+TEST_CASE("a pipe without a writer is a sentence after a second; with one it is read") {
+  scratch_folder const folder;
+  auto const pipe = folder / "g.json";
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  auto const begin = std::chrono::steady_clock::now();
+  CHECK(names(refusal([&] { files::read_text(pipe, 1000); }), {"g.json", "nobody writes to"}));
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(10));
+  // Written in two parts, the first after a while.
+  pid_t const child = ::fork();
+  if (child == 0) {
+    int const to = ::open(pipe.c_str(), O_WRONLY);
+    ::usleep(1'500'000);
+    bool const first = ::write(to, "{\"a\"", 4) == 4;
+    ::usleep(100'000);
+    bool const second = ::write(to, ": 1}", 4) == 4;
+    ::_exit(first && second ? 0 : 1);
+  }
+  CHECK(files::read_text(pipe, 1000) == "{\"a\": 1}");
+  int status = 1;
+  ::waitpid(child, &status, 0);
+  CHECK(status == 0);
 }

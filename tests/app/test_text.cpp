@@ -15,9 +15,11 @@ TEST_CASE("what is no letter of UTF-8 becomes a question mark") {
   std::string const text = "a ~\u00e4\u20ac\U0001d11e";
   CHECK(files::printable(text) == text);
   CHECK(files::printable("a\xe4z\x80\xff") == "a?z??");
-  CHECK(files::printable("\x1b[2J\t\x7f\u0085") == "?[2J????");
+  CHECK(files::printable("\x1b[2J\t\x7f\u0085") == "?[2J???");
   // Cut, longer than need be, and numbers that stand for no character.
   CHECK(files::printable("\xe2\x82") == "??");
+  CHECK(files::printable("a\u202eb\u2066\u200f\u061cc") == "a?b???c");
+  CHECK(files::escaped("a\x1b[2J\xff\u00e4\u202e\n") == "a\\x1b[2J\\xff\u00e4\\xe2\\x80\\xae\\x0a");
   CHECK(files::printable("\xc0\xaf\xed\xa0\x80\xf4\x90\x80\x80") == "?????????");
 }
 

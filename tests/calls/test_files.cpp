@@ -50,6 +50,7 @@ TEST_CASE("texts") {
   in_a_folder const here;
   iso::files::prepare_text("a.txt", "some text").commit();
   CHECK(iso::files::read_text("a.txt", 100) == "some text");
+  CHECK(iso::files::temporaries_of_others("b.txt").empty());
   iso::files::atomic_file file("b.txt");
   iso::files::prepare_text(file.temporary(), "text").commit();
   file.commit();
@@ -57,6 +58,7 @@ TEST_CASE("texts") {
   CHECK(iso::files::ending("ct.NII.gz") == ".nii.gz");
   CHECK(iso::files::one_line("a\n b") == "a b");
   CHECK(iso::files::printable("a\x01") == "a?");
+  CHECK(iso::files::escaped("a\x01") == "a\\x01");
   CHECK(iso::files::shortened("a long text", 6) == "a l...");
 }
 

@@ -11,6 +11,7 @@
 
 #include <fmt/core.h>
 #include <fmt/format.h>
+#include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
@@ -249,9 +250,26 @@ spdlog::color_mode colours_wanted() {
                                                   : spdlog::color_mode::automatic;
 }
 
+/// Prints a message so that it is one line of text, whatever a file's name or an argument holds.
+class line_of_text : public spdlog::custom_flag_formatter {
+ public:
+  void format(spdlog::details::log_msg const& message, std::tm const&,
+              spdlog::memory_buf_t& to) override {
+    constexpr std::size_t most = 4096;
+    auto const text =
+        files::shortened(files::escaped({message.payload.data(), message.payload.size()}), most);
+    to.append(text.data(), text.data() + text.size());
+  }
+  [[nodiscard]] std::unique_ptr<custom_flag_formatter> clone() const override {
+    return spdlog::details::make_unique<line_of_text>();
+  }
+};
+
 int run_unflushed(int argc, char const* const* argv) {
   auto const log = spdlog::stderr_color_mt("iso", colours_wanted());
-  log->set_pattern("iso: %^%l%$: %v");
+  auto pattern = std::make_unique<spdlog::pattern_formatter>();
+  pattern->add_flag<line_of_text>('*').set_pattern("iso: %^%l%$: %*");
+  log->set_formatter(std::move(pattern));
   spdlog::set_default_logger(log);
 
   CLI::App app(

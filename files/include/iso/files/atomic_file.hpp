@@ -10,15 +10,18 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace iso::files {
 
 /// A file that appears whole or not at all: it is written under a temporary name of its own in the
 /// same folder (same ending in small letters, for writers that go by it), flushed to the disk,
-/// renamed. A run that is killed before leaves what was there untouched. A file that is replaced
-/// hands on its permission bits. Where the target is a symbolic link, the file that it leads to is
-/// replaced. Devices, pipes and descriptors such as /dev/stdout are not replaced: what was written,
-/// in the folder for temporary files, is copied into them.
+/// renamed. A run that is killed before leaves what was there untouched, and its temporary file:
+/// the next run on the same machine that writes into that folder removes it, since a run that lives
+/// holds a lock. A file that is replaced hands on its permission bits. Where the target is a
+/// symbolic link, the file that it leads to is replaced. Devices, pipes and descriptors such as
+/// /dev/stdout are not replaced: what was written, in the folder for temporary files, is copied
+/// into them.
 ///
 /// A folder of files appears in the same way (atomic_file::folder).
 class atomic_file {
@@ -58,6 +61,7 @@ class atomic_file {
   void flush(std::filesystem::path const& path, std::optional<unsigned> mode) const;
   void rename();
   void move_files();
+  void unlock();
 
   std::filesystem::path target_;  ///< as it was named
   std::filesystem::path place_;   ///< where its links lead
@@ -66,7 +70,12 @@ class atomic_file {
   bool is_folder_ = false;
   std::optional<unsigned> mode_;  ///< permission bits of what is replaced
   bool renamed_ = false;
+  int lock_ = -1;  ///< a descriptor of the temporary file, with a lock
 };
+
+/// Returns the temporary files beside `target` that are an hour old and that no run of this machine
+/// can tell to be left: those of other machines.
+std::vector<std::filesystem::path> temporaries_of_others(std::filesystem::path const& target);
 
 /// Prepares `text` as a file that a commit puts in place.
 [[nodiscard]] atomic_file prepare_text(std::filesystem::path const& target, std::string_view text);

@@ -28,14 +28,16 @@ struct checkpoint {
 };
 
 /// Prepares a file, which a commit puts in place, with a dataset an array, bit for bit, and an
-/// attribute of the root for each of `belongs`.
+/// attribute of the root for each of `belongs` and for the number of this format. The arrays bear
+/// checksums.
 /// \throws iso::file_error
 [[nodiscard]] atomic_file prepare_checkpoint(std::filesystem::path const& path,
                                              checkpoint const& state);
 
 /// Reads back the arrays of these names.
-/// \throws iso::file_error     not HDF5, truncated, an array missing or no array of numbers, or the
-///                             file belongs to something else than `belongs`, with what that is
+/// \throws iso::file_error     not HDF5, truncated or with other bits than were written, an array
+///                             missing or no array of numbers, another format, or the file belongs
+///                             to something else than `belongs`, with what that is
 /// \throws iso::out_of_memory  more than this machine has
 checkpoint read_checkpoint(std::filesystem::path const& path,
                            std::vector<std::pair<std::string, std::string>> const& belongs,
