@@ -275,6 +275,7 @@ if [ -n "${ISO_TEST_PYTHON:-}" ]; then
   done
   expect 2 '20 views of 28 x 28 readings .the geometry has 40 views of 28 x 28 pixels' reconstruct --projections wild.h5 --geometry upright.json --method cgls --output no.mha
 fi
+expect 2 'block 21 .the scan has 20 views.; ask for 20 or fewer' "${scan[@]}" --method os-sart --block 21 --output no.mha
 expect 2 'block: Value 0 not in range' "${scan[@]}" --method os-sart --block 0 --output no.mha
 expect 2 'damping with' "${scan[@]}" --method lsqr --damping 3 --stop-residual 0.1 --output no.mha
 expect 2 "'h.txt': --history does not end in .csv" "${scan[@]}" --method sirt --history h.txt --output no.mha
@@ -296,6 +297,39 @@ expect 2 'start: the volume lies on other voxels than the result .axis x' "${sca
 expect 2 'column-sums .method cgls has no such option' "${scan[@]}" --method cgls --column-sums scan --output no.mha
 expect 2 'window .method sirt has no such option' "${scan[@]}" --method sirt --window hann --output no.mha
 expect 2 'iterations .method fdk has no such option' "${scan[@]}" --method fdk --iterations 3 --output no.mha
+
+# Pixels that are described at the axis: rays end there, unless they are extended.
+python3 - <<'PYTHON'
+import json
+json.dump({"type": "circular_cone", "detector": {"pixels": [28, 28], "pitch_mm": [2.5, 2.5]},
+           "source_axis_mm": 500, "source_detector_mm": 500,
+           "angles_deg": {"first": 0, "range": 360, "count": 40}}, open("virtual.json", "w"))
+PYTHON
+phantom=(project --phantom shepp-logan --size 16 --width 64 --geometry virtual.json)
+expect 0 'detectors of 40 of 40 views stand in the volume.*--extend-rays' "${phantom[@]}" --output half.h5
+expect 0 'hash' "${phantom[@]}" --extend-rays --output whole.h5 --json p.json
+grep -q '"views_within": 0' p.json || fail 'p.json counts detectors in the volume'
+scan_at_axis=(reconstruct --projections whole.h5 --extent 16 16 16 --spacing 4 --method sirt --iterations 10)
+expect 0 'detectors of 40 of 40 views stand in the volume' "${scan_at_axis[@]}" --output twice.mha --json twice.json
+expect 0 'hash' "${scan_at_axis[@]}" --extend-rays --output once.mha --json once.json
+grep -q '"views_within": 0' once.json || fail 'once.json counts detectors in the volume'
+expect 0 'hash' reconstruct --projections forty.h5 --extent 16 16 16 --spacing 4 --method sirt --iterations 10 --output real.mha
+python3 - <<'PYTHON' || fail 'the value of a scan described at the axis'
+import struct
+def values(name):
+    return struct.unpack("<4096f", open(name, "rb").read()[-4 * 4096:])
+twice, once, real = values("twice.mha"), values("once.mha"), values("real.mha")
+most = max(real)
+assert max(abs(a - b) for a, b in zip(once, real)) < 1e-3 * most, max(abs(a - b) for a, b in zip(once, real)) / most
+assert sum(twice) > 1.5 * sum(real), sum(twice) / sum(real)
+PYTHON
+# A volume that is smaller than what was scanned.
+expect 0 '[0-9.]+ % of the rays with readings pass the volume by.*give --extent 1[2-6] 1[2-7] 1[2-7] or more' \
+  reconstruct --projections forty.h5 --extent 8 8 8 --spacing 4 --method os-sart --iterations 2 --json r.json
+expect 0 'hash' reconstruct --projections forty.h5 --extent 16 16 16 --spacing 4 --method os-sart --iterations 2 --json r.json
+grep -q '"part_outside": 0.0' r.json || fail "r.json: $(grep part_outside r.json)"
+# Counts so few that some rays are dark.
+expect 0 'readings are those of less than one photon' "${scan[@]}" --method cgls --iterations 3 --stop-noise 2 --json r.json
 
 # What is asked for before a run: os-sart holds the residuals of all blocks, and one block, here of 7 of 20 views.
 bytes_of() { grep -oE '[0-9]+ bytes do not fit' <<<"$answer" | grep -oE '^[0-9]+'; }

@@ -2,6 +2,7 @@
 #include "calls.hpp"
 
 #include <iso/core/allocate.hpp>
+#include <iso/core/axpby.hpp>
 #include <iso/core/check.hpp>
 #include <iso/core/error.hpp>
 #include <iso/core/grid.hpp>
@@ -108,6 +109,8 @@ TEST_CASE("numbers") {
   Kokkos::View<float*, space> const x("x", 8);
   Kokkos::deep_copy(exec, x, 2.0F);
   CHECK(iso::sum_of(exec, 8, one{}) == 8);
+  CHECK(iso::dot(exec, x.data(), x.data(), 8) == 32);
+  iso::axpby(exec, 2, x.data(), -1, x.data(), 8);
   CHECK(iso::dot(exec, x.data(), x.data(), 8) == 32);
   iso::vec3<double> const a{1, 2, 2};
   CHECK(iso::dot(a, {0, 1, 0}) == 2);

@@ -59,6 +59,8 @@ TEST_CASE("geometries") {
   iso::ct::turn_detector(one, {.roll = 0.01});
   CHECK(iso::ct::shift_detector(one, {{1, 2}}).num_views() == 1);
   CHECK(iso::ct::shift_source(one, {{1, 2, 0}}).num_views() == 1);
+  CHECK(iso::ct::move_detector(one, 1.5).num_views() == 1);
+  CHECK(iso::ct::find_detectors_within(one, cube).views == 0);
   iso::ct::geometry const own(iso::ct::beam::cone, 8, 8,
                               {{.source = {100, 0, 0},
                                 .detector_origin = {-20, -4, -4},
@@ -145,6 +147,7 @@ TEST_CASE("iterative methods") {
       exec, scan, cube, iso::ct::split_views(16, 4, iso::ct::block_order::golden));
   pair.forward(0, x, pair.part(views, 0));
   pair.adjoint(0, pair.part(views, 0), x);
+  iso::ct::projector_pair<exec_space, float>(exec, scan, cube).forward(0, x, views);
   exec.fence();
 }
 

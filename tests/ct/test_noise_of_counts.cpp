@@ -64,6 +64,42 @@ TEST_CASE("counts leave as much noise as is expected of them") {
   CHECK(noise(truth, photons) == doctest::Approx(std::sqrt(squares)).epsilon(0.015));
 }
 
+TEST_CASE("rays that no photon came through add nothing, whatever their readings were clipped to") {
+  double const photons = 100;
+  auto const p = filled(1);
+  double const seen = noise(p, photons);
+  p.data(1, 2, 3) = std::log(1e6);
+  p.data(4, 5, 6) = std::log(200.0);
+  CHECK(noise(p, photons) == doctest::Approx(seen).epsilon(1e-4));
+  // One photon is a count.
+  p.data(1, 2, 3) = double(float(std::log(photons)));
+  CHECK(noise(p, photons) > std::sqrt(seen * seen + 0.9));
+
+  // A body of which one ray in nine is dark: the estimate of its counts against what they are off.
+  auto const truth = filled(0);
+  using flat = Kokkos::View<double*, Kokkos::HostSpace>;
+  flat const means("means", truth.data.size());
+  flat const counts("counts", truth.data.size());
+  for (std::size_t i = 0; i < means.size(); ++i) {
+    truth.data.data()[i] = 5.5 * double(i) / double(means.size());
+    means(i) = photons * std::exp(-truth.data.data()[i]);
+  }
+  iso::synthetic::poisson_counts<exec_space, double>(exec_space(), means, counts);
+  exec_space().fence();
+  auto const readings = filled(0);
+  double squares = 0;
+  int dark = 0;
+  for (std::size_t i = 0; i < means.size(); ++i) {
+    bool const is_dark = counts(i) == 0;
+    readings.data.data()[i] = is_dark ? std::log(1e6) : std::log(photons / counts(i));
+    double const d = readings.data.data()[i] - truth.data.data()[i];
+    squares += is_dark ? 0 : d * d;
+    dark += is_dark ? 1 : 0;
+  }
+  CHECK(dark > 6000);
+  CHECK(noise(readings, photons) / std::sqrt(squares) == doctest::Approx(1).epsilon(0.4));
+}
+
 TEST_CASE("what cannot be is refused in a sentence") {
   for (double const photons : {0.0, -1.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
     try {

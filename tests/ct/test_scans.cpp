@@ -4,6 +4,7 @@
 #include "back_project_support.hpp"
 #include "instances.hpp"
 
+#include <iso/ct/projector_pair.hpp>
 #include <iso/ct/shepp_logan.hpp>
 
 #include <doctest/doctest.h>
@@ -330,4 +331,65 @@ TEST_CASE("scans: what makes no scan is refused with a sentence") {
        "shift nan mm of view 0");
   says(refusal([&] { shift_source(parallel(angles), {{}, {}, {}}); }),
        "iso::ct::shift_source: parallel rays (they have no source)");
+}
+
+TEST_CASE("a detector that is moved along its rays has the same rays") {
+  auto const near = turn_detector(cone({0.3}), {.yaw = 0.2, .pitch = 0.1});
+  auto const far = iso::ct::move_detector(near, 1.5);
+  auto const& w = near.views()[0];
+  auto const& f = far.views()[0];
+  check_near(f.source, w.source);
+  for (double const u : {0.0, 3.0, 8.0}) {
+    for (double const v : {0.0, 4.0}) {
+      auto const at = w.detector_origin + u * w.u_step + v * w.v_step;
+      auto const to = f.detector_origin + u * f.u_step + v * f.v_step;
+      check_near(to - w.source, 1.5 * (at - w.source));
+    }
+  }
+  CHECK(refusal([&] { iso::ct::move_detector(near, 0); }).find("factor 0 (must be finite") !=
+        std::string::npos);
+  CHECK(refusal([&] { iso::ct::move_detector(near, infinite); }).find("factor inf") !=
+        std::string::npos);
+  CHECK(refusal([&] { iso::ct::move_detector(parallel({0}), 2); }).find("parallel rays") !=
+        std::string::npos);
+}
+
+TEST_CASE("detectors within a volume are found, and moved out of it") {
+  auto const box = iso::grid::centred({20, 20, 10}, {2, 2, 2});
+  flat_detector const plate{.num_u = 30, .num_v = 12, .pitch_u = 2, .pitch_v = 2};
+  auto const at_axis = circular_cone(plate, 100, 100, even_angles(12, 2 * pi));
+  auto const found = iso::ct::find_detectors_within(at_axis, box);
+  CHECK(found.views == 12);
+  // The corner of the box that lies farthest, of the view at 30 degrees.
+  CHECK(found.factor ==
+        doctest::Approx(1 + 0.2 * (std::cos(pi / 6) + std::sin(pi / 6))).epsilon(1e-12));
+  auto const moved = iso::ct::move_detector(at_axis, found.factor * 1.001);
+  CHECK(iso::ct::find_detectors_within(moved, box).views == 0);
+  // Before the volume: no ray would reach it.
+  auto const before = circular_cone(plate, 100, 60, even_angles(12, 2 * pi));
+  CHECK(iso::ct::find_detectors_within(before, box).views == 12);
+  // Beside it; behind it; a plane that cuts it, with the pixels far away; parallel rays.
+  auto const behind = circular_cone(plate, 100, 140, even_angles(12, 2 * pi));
+  CHECK(iso::ct::find_detectors_within(behind, box).views == 0);
+  auto aside = plate;
+  aside.offset_v = 60;
+  CHECK(iso::ct::find_detectors_within(circular_cone(aside, 100, 100, even_angles(12, 2 * pi)), box)
+            .views == 0);
+  CHECK(iso::ct::find_detectors_within(circular_parallel(plate, {0.0}), box).views == 0);
+
+  // One ray through the middle of ones: half of it before the pixel, all of it after the move.
+  flat_detector const one{.num_u = 1, .num_v = 1};
+  auto const sum = [&](geometry const& g) {
+    Kokkos::Serial const exec;
+    auto const x = iso::make_volume<double, Kokkos::HostSpace>("x", box);
+    Kokkos::deep_copy(x.data, 1.0);
+    auto const p = iso::make_projections<double, Kokkos::HostSpace>("p", 1, 1, 1);
+    iso::ct::projector_pair<Kokkos::Serial, double>(exec, g, box,
+                                                    {.method = iso::ct::projector::siddon})
+        .forward(0, x, p);
+    return p.data(0, 0, 0);
+  };
+  auto const virtual_pixel = circular_cone(one, 100, 100, {0.1});
+  CHECK(sum(iso::ct::move_detector(virtual_pixel, 1.5)) ==
+        doctest::Approx(2 * sum(virtual_pixel)).epsilon(1e-9));
 }

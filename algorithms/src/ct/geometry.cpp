@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <utility>
+#include <vector>
 
 namespace iso::ct {
 namespace {
@@ -152,6 +154,42 @@ geometry circle(beam kind, flat_detector const& d, double source_axis, double ax
   return {kind, d.num_u, d.num_v, std::move(views)};
 }
 
+/// Returns the corners of a view's pixels, edges included, in turn.
+std::vector<vec3<double>> detector_corners(geometry const& g, view_vectors const& w) {
+  double const u = double(g.num_u()) - 0.5;
+  double const v = double(g.num_v()) - 0.5;
+  auto const at = [&](double a, double b) {
+    return w.detector_origin + a * w.u_step + b * w.v_step;
+  };
+  return {at(-0.5, -0.5), at(u, -0.5), at(u, v), at(-0.5, v)};
+}
+
+/// Returns whether a flat convex polygon meets the volume: what is left of it between the planes of
+/// each pair of faces in turn.
+bool meets(std::vector<vec3<double>> polygon, iso::grid const& volume) {
+  for (int a = 0; a < 3; ++a) {
+    for (double const side : {-1.0, 1.0}) {
+      double const n = double(volume.extent[std::size_t(a)]);
+      double const face = volume.origin[a] + volume.spacing[a] * (side < 0 ? -0.5 : n - 0.5);
+      std::vector<vec3<double>> left;
+      for (std::size_t i = 0; i < polygon.size(); ++i) {
+        vec3<double> const& p = polygon[i];
+        vec3<double> const& q = polygon[(i + 1) % polygon.size()];
+        double const at_p = side * (face - p[a]);
+        double const at_q = side * (face - q[a]);
+        if (at_p > 0) {
+          left.push_back(p);
+        }
+        if ((at_p > 0) != (at_q > 0)) {
+          left.push_back(p + (at_p / (at_p - at_q)) * (q - p));
+        }
+      }
+      polygon = std::move(left);
+    }
+  }
+  return !polygon.empty();
+}
+
 }  // namespace
 
 geometry::geometry(beam kind, std::int64_t num_u, std::int64_t num_v,
@@ -296,6 +334,52 @@ geometry shift_source(geometry const& g, std::vector<std::array<double, 3>> cons
                  "plane, from {} mm (it must stay in front of it); shift it less, or the other way",
                  i, after, before);
   });
+}
+
+geometry move_detector(geometry const& g, double factor) {
+  ISO_VALIDATE(
+      g.kind() == beam::cone,
+      "iso::ct::move_detector: parallel rays (they have no source to move it from); take a "
+      "cone beam");
+  ISO_VALIDATE(
+      std::isfinite(factor) && factor >= 1e-4,
+      "iso::ct::move_detector: factor {} (must be finite, at least 1e-4); give 1 for where "
+      "the detector is, 2 for twice as far from the source",
+      factor);
+  return changed(g, [&](view_vectors& w, std::size_t) {
+    w.detector_origin = w.source + factor * (w.detector_origin - w.source);
+    w.u_step = factor * w.u_step;
+    w.v_step = factor * w.v_step;
+  });
+}
+
+detectors_within_volume find_detectors_within(geometry const& g, iso::grid const& volume) {
+  validate(volume, "iso::ct::find_detectors_within");
+  detectors_within_volume found;
+  if (g.kind() != beam::cone) {
+    return found;
+  }
+  for (auto const& w : g.views()) {
+    vec3<double> const normal = cross(w.u_step, w.v_step);
+    double const depth = dot(normal, w.detector_origin - w.source);
+    double nearest = std::numeric_limits<double>::infinity();
+    double farthest = 0;
+    for (int corner = 0; corner < 8; ++corner) {
+      vec3<double> p = volume.origin;
+      for (int a = 0; a < 3; ++a) {
+        double const n = double(volume.extent[std::size_t(a)]);
+        p[a] += volume.spacing[a] * ((corner >> a & 1) != 0 ? n - 0.5 : -0.5);
+      }
+      double const share = dot(normal, p - w.source) / depth;
+      nearest = std::min(nearest, share);
+      farthest = std::max(farthest, share);
+    }
+    if (farthest > 1 && (nearest > 1 || meets(detector_corners(g, w), volume))) {
+      ++found.views;
+      found.factor = std::max(found.factor, farthest);
+    }
+  }
+  return found;
 }
 
 }  // namespace iso::ct

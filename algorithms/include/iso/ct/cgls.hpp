@@ -49,6 +49,7 @@ class cgls {
   /// f(name, number).
   template <class F>
   void visit(F&& f) {
+    state_.check_present();
     state_.visit(f);
     f("residual", residual_.data);
     f("direction", direction_.data);

@@ -54,6 +54,11 @@ class fdk_plan {
  public:
   using numbers = Kokkos::View<double*, Space>;
 
+  // No moves: a Kokkos::View that is moved from would dangle, and a copy shares its memory.
+  fdk_plan(fdk_plan const&) = default;
+  fdk_plan& operator=(fdk_plan const&) = default;
+  ~fdk_plan() = default;
+
   /// Computes the plan of a scan. It waits for `exec`, and fences no other instance.
   /// \throws iso::invalid_argument  as ramp_taps, weigh_scan and fdk_bytes_needed
   /// \throws iso::out_of_memory     as iso::allocate

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <iso/core/check.hpp>
+#include <iso/core/detail/presence.hpp>
 #include <iso/ct/fdk.hpp>
 
 #include <cstdint>
@@ -12,7 +13,7 @@
 namespace iso::ct {
 
 /// A reconstruction by filtered backprojection for many scans of one geometry on one grid. It owns
-/// the fdk_plan and the scratch memory.
+/// the fdk_plan and the scratch memory; what was moved from refuses every call.
 /// Determinism: backend_to_backend, as iso::ct::fdk.
 template <execution_space Exec, real T>
 class fdk_reconstructor {
@@ -44,6 +45,7 @@ class fdk_reconstructor {
   void apply(projection_view<std::type_identity_t<T> const, space> const& projections,
              volume_view<std::type_identity_t<T>, space> const& volume, onto to = onto::zero,
              job const& control = {}) const {
+    present_.check("iso::ct::fdk_reconstructor");
     ISO_VALIDATE(volume.grid == grid_,
                  "iso::ct::fdk_reconstructor: volume of [{}, {}, {}] voxels (it must be on the "
                  "reconstructor's grid, of [{}, {}, {}]); make another reconstructor for this grid",
@@ -53,15 +55,26 @@ class fdk_reconstructor {
   }
 
   /// Returns what was chosen from the scan.
-  [[nodiscard]] fdk_plan<space> const& plan() const { return plan_; }
-  [[nodiscard]] iso::grid const& grid() const { return grid_; }
-  [[nodiscard]] std::int64_t bytes_held() const { return scratch_.size(); }  ///< of scratch
+  [[nodiscard]] fdk_plan<space> const& plan() const {
+    present_.check("iso::ct::fdk_reconstructor");
+    return plan_;
+  }
+  [[nodiscard]] iso::grid const& grid() const {
+    present_.check("iso::ct::fdk_reconstructor");
+    return grid_;
+  }
+  /// Returns the bytes of scratch.
+  [[nodiscard]] std::int64_t bytes_held() const {
+    present_.check("iso::ct::fdk_reconstructor");
+    return scratch_.size();
+  }
 
  private:
   Exec exec_;
   iso::grid grid_;
   fdk_plan<space> plan_;
   workspace<space> scratch_;
+  iso::detail::presence present_;
 };
 
 }  // namespace iso::ct

@@ -135,11 +135,34 @@ geometry shift_detector(geometry const& g, std::vector<std::array<double, 2>> co
 ///                                not finite, or that takes the source to the detector or behind it
 geometry shift_source(geometry const& g, std::vector<std::array<double, 3>> const& shifts);
 
+/// Returns `g` with the detector of every view moved along its rays: from d to source + factor (d -
+/// source), the steps times `factor`. Its pixels have the same rays, which end farther from the
+/// source. Determinism: backend_to_backend; made on the host.
+/// \throws iso::invalid_argument  parallel rays, a factor that is not finite or below 1e-4
+geometry move_detector(geometry const& g, double factor);
+
+/// The detectors that stand in the way of their own rays.
+struct detectors_within_volume {
+  std::int64_t views = 0;  ///< whose pixels lie within a volume, or between it and the source
+  double factor = 1;       ///< by which move_detector takes these out of it
+};
+
+/// Finds views whose detector stands within `volume`, or before it: cone rays end at their pixels,
+/// so that projections and adjoints leave out what lies behind. Scanners have none; descriptions
+/// have that give pixels at the axis of rotation. Filtered backprojection, which goes by voxels,
+/// does not mind. Determinism: backend_to_backend; made on the host.
+detectors_within_volume find_detectors_within(geometry const& g, iso::grid const& volume);
+
 /// A geometry whose views lie in `Space`, where kernels read them.
 template <class Space>
 class staged_geometry {
  public:
   using views_type = Kokkos::View<view_vectors*, Space>;
+
+  // No moves: a Kokkos::View that is moved from would dangle, and a copy shares its memory.
+  staged_geometry(staged_geometry const&) = default;
+  staged_geometry& operator=(staged_geometry const&) = default;
+  ~staged_geometry() = default;
 
   /// Copies the views into `Space` by way of `exec`, and waits for `exec`: no other instance is
   /// fenced.

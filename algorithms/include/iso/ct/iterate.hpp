@@ -17,9 +17,9 @@ namespace iso::ct {
 /// The figures of one iteration. Those that a method does not compute are NaN.
 struct iteration {
   std::int64_t number = 0;  ///< 1, 2, ...; a resumed run goes on counting
-  /// The norm ||b - A x|| of the readings that count, as the iteration computes it anyway. CGLS and
-  /// LSQR: of the new x; the others: of x as the iteration, or each of its blocks, found it. LSQR
-  /// with damping d: the root of ||b - A x||^2 + d^2 ||x - start||^2.
+  /// The norm ||b - A x|| of the readings that count, as the iteration computes it anyway. CGLS,
+  /// LSQR and TV: of the new x; the others: of x as the iteration, or each of its blocks, found it.
+  /// LSQR with damping d: the root of ||b - A x||^2 + d^2 ||x - start||^2.
   double residual = std::numeric_limits<double>::quiet_NaN();
   double relative_residual = std::numeric_limits<double>::quiet_NaN();  ///< over ||b||
   double gap = std::numeric_limits<double>::quiet_NaN();  ///< TV: primal-dual gap over the primal

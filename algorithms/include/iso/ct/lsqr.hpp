@@ -47,6 +47,7 @@ class lsqr {
   /// f(name, number).
   template <class F>
   void visit(F&& f) {
+    state_.check_present();
     state_.visit(f);
     f("u", u_.data);
     f("v", v_.data);
@@ -63,7 +64,7 @@ class lsqr {
   void combine(double a, Array const& x, double b, Array const& y) const {
     detail::for_each_number("iso::ct::lsqr: combine", state_.pair.exec(),
                             std::int64_t(y.data.size()),
-                            detail::combine<T>{T(a), x.data.data(), T(b), y.data.data()});
+                            iso::detail::axpby_kernel<T>{T(a), x.data.data(), T(b), y.data.data()});
   }
   /// Divides by the norm, which it returns.
   template <class Array>

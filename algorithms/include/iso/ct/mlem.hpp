@@ -19,11 +19,14 @@ struct mlem_options {
 
 /// The methods MLEM (one block) and OSEM. An iteration makes, for every block s of views,
 ///
-///     x <- x C_s A_s^T (b_s / A_s x), C_s = 1 / (A_s^T 1),
+///     x <- x C_s A_s^T ((b_s + e_s) / (A_s x + e_s)), C_s = 1 / (A_s^T 1),
 ///
-/// which keeps x positive and, with one block, the sum of A x that of the readings. Column sums and
-/// projections at or below 1e-6 of the largest give weight 0: a block leaves voxels that it gives
-/// none, and voxels to which no block gives any become 0.
+/// which keeps x positive. The background e is 0 for rays of at least l in the volume, a quarter of
+/// the diagonal of a cube whose side is a voxel's shortest, and for shorter ones the mean of the
+/// readings over the lengths times what they lack. Where no ray is shorter and with one block, the
+/// sum of A x is that of the readings. Column sums and projections at or below 1e-6 of the largest
+/// give weight 0: a block leaves voxels that it gives none, and voxels to which no block gives any
+/// become 0.
 ///
 /// Determinism: backend_to_backend, iterates and residuals.
 /// \par Method  L. A. Shepp, Y. Vardi, IEEE TMI 1(2), 1982, doi:10.1109/TMI.1982.4307558; blocks:
@@ -53,6 +56,7 @@ class mlem {
   /// f(name, number).
   template <class F>
   void visit(F&& f) {
+    state_.check_present();
     state_.visit(f);
   }
 

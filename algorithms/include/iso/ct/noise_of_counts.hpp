@@ -19,19 +19,22 @@ namespace iso::ct {
 namespace detail {
 
 /// The variance of ln(photons / count), in units of 1 / photons, where the count is a Poisson
-/// number of mean photons exp(-b).
+/// number of mean photons exp(-b). None where that is below one photon: no count is but 0, whose
+/// logarithm was replaced.
 template <class T>
 struct variance_of_counts {
   T const* readings;
   T const* mask;  ///< not read where all count, but not null: QEMU faults there in masked loads
   bool all_count;
+  double most;  ///< of exp(b): one photon's, but for the rounding of its logarithm
   KOKKOS_FUNCTION double operator()(std::int64_t i) const {
     if (!all_count && mask[i] == T(0)) {
       return 0;
     }
     double const b = double(readings[i]);
     // exp(-infinity) is 0, and would pass for a count.
-    return is_finite(b) ? math::exp(b) : Kokkos::Experimental::quiet_NaN_v<double>;
+    double const variance = is_finite(b) ? math::exp(b) : Kokkos::Experimental::quiet_NaN_v<double>;
+    return variance > most && is_finite(variance) ? 0.0 : variance;
   }
 };
 
@@ -39,8 +42,10 @@ struct variance_of_counts {
 
 /// Returns the norm that the noise of `photons` counted in the open beam of each ray is expected to
 /// have: the root of the sum of exp(b) / photons over the readings b. Where ||b - A x|| falls to it
-/// an iteration begins to fit noise (discrepancy principle; stopping_rules::noise). NaN
-/// where a reading that counts is not finite, or above 709. Waits for `exec`.
+/// an iteration begins to fit noise (discrepancy principle; stopping_rules::noise). Readings above
+/// ln(photons) add nothing: they stand for rays that no photon came through. Their differences from
+/// a volume's projections are no noise; a mask leaves them out of those too. NaN where a reading
+/// that counts is not finite, or above 709. Waits for `exec`.
 ///
 /// Determinism: backend_to_backend.
 /// \param readings  [views, u, v], line integrals, dimensionless
@@ -68,7 +73,7 @@ double noise_of_counts(
   }
   bool const all_count = mask.data.size() == 0;
   detail::variance_of_counts<T> const variance{p.data(), all_count ? p.data() : mask.data.data(),
-                                               all_count};
+                                               all_count, photons * (1 + 1e-6)};
   return std::sqrt(sum_of(exec, std::int64_t(p.size()), variance) / photons);
 }
 

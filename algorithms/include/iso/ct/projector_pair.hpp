@@ -7,6 +7,7 @@
 #include <iso/backend/texture_volume.hpp>
 #include <iso/core/check.hpp>
 #include <iso/core/concepts.hpp>
+#include <iso/core/detail/presence.hpp>
 #include <iso/core/error.hpp>
 #include <iso/core/job.hpp>
 #include <iso/core/onto.hpp>
@@ -47,6 +48,7 @@ struct projector_options {
   boundary edge = boundary::zero;
   region within = region::box;
   std::int32_t oversampling = 1;  ///< exact methods: rays per pixel each way
+  std::int32_t words = 0;         ///< back_project_options::words of the adjoint
   /// A projection other than `exact`, or a backprojection other than the adjoint, is only for
   /// methods that divide by sums of rows and columns. Such a pair minimises no function.
   ct::projection projection = ct::projection::exact;
@@ -55,6 +57,9 @@ struct projector_options {
 };
 
 namespace detail {
+
+template <execution_space Exec, real T>
+class iterative_state;
 
 /// Returns the options, for methods that need a projection and its adjoint.
 /// \throws iso::invalid_argument  they are not
@@ -96,8 +101,9 @@ view_blocks split_views(std::int64_t num_views, std::int64_t size, block_order o
 
 /// The projection A of volumes on one grid along the rays of one scan, and its adjoint: <A x, y> =
 /// <x, A^T y>, unless another projection or backprojection is asked for. It owns the views, in the
-/// order of its blocks, and the scratch memory. Determinism: backend_to_backend, as
-/// iso::ct::forward_project and back_project; not_guaranteed with texture units.
+/// order of its blocks, and the scratch memory; what was moved from refuses every call.
+/// Determinism: backend_to_backend, as iso::ct::forward_project and back_project; not_guaranteed
+/// with texture units.
 template <execution_space Exec, real T>
 class projector_pair {
  public:
@@ -130,8 +136,12 @@ class projector_pair {
       scans_.push_back(all.subset(blocks.begins[std::size_t(b)], blocks.size(b)));
       geometry const& scan = scans_.back().host();
       bytes =
-          std::max({bytes, forward_project_bytes_needed<T>(exec, scan, grid_, forward_options()),
-                    back_project_bytes_needed<T>(exec, scan, grid_, adjoint_options())});
+          std::max({bytes, forward_project_bytes_needed<T>(exec, scan, grid_, forward_options())});
+      scatters_ = scatters_ || !detail::gathers(scan, grid_, sizeof(T), adjoint_options());
+      for (std::int32_t words = options.words; words <= 3; ++words) {
+        bytes = std::max(bytes,
+                         back_project_bytes_needed<T>(exec, scan, grid_, adjoint_options(words)));
+      }
     }
     if (options.backprojection == backprojection::fdk) {
       bytes = std::max(bytes, plan_blocks(all.host()));
@@ -139,9 +149,17 @@ class projector_pair {
     scratch_.reserve(bytes);
   }
 
+  /// Has all views of the scan in one block, number 0, in the order of the scan.
+  projector_pair(Exec const& exec, geometry const& g, iso::grid const& volume,
+                 projector_options const& options = {})
+      : projector_pair(exec, g, volume,
+                       split_views(g.num_views(), g.num_views(), block_order::sequential),
+                       options) {}
+
   /// Enqueues `p` = A x of the views of a block.
   void forward(std::int64_t block, const_volume const& x, projections const& p,
                job const& control = {}) const {
+    present_.check("iso::ct::projector_pair");
     if constexpr (has_textures) {
       if (texture_) {
         texture_->update(exec_, x);
@@ -154,46 +172,74 @@ class projector_pair {
     forward_project<Exec, T>(exec_, scans_[std::size_t(block)], x, p, scratch_, forward_options(),
                              control);
   }
-  /// Enqueues `x` = A^T p of the views of a block, or adds it.
+  /// Enqueues `x` = A^T p of the views of a block, or adds it. The sums of a scatter have at least
+  /// so many `words`.
   void adjoint(std::int64_t block, const_projections const& p, volume const& x,
-               onto to = onto::zero, job const& control = {}) const {
+               onto to = onto::zero, job const& control = {}, std::int32_t words = 0) const {
+    present_.check("iso::ct::projector_pair");
     if (!plans_.empty()) {
       weighted_back_project<Exec, T>(exec_, plans_[std::size_t(block)], p, x, scratch_, to,
                                      control);
       return;
     }
-    auto options = adjoint_options();
+    auto options = adjoint_options(words);
     options.onto = to;
     back_project<Exec, T>(exec_, scans_[std::size_t(block)], p, x, scratch_, options, control);
   }
-  /// Enqueues `x` <- `by`(x, A^T p) where the block is so small that A^T p needs no volume of its
-  /// own, or returns false.
-  [[nodiscard]] bool adjoint_step(std::int64_t block, const_projections const& p, volume const& x,
-                                  detail::voxel_step<T> const& by, job const& control = {}) const {
-    if (!plans_.empty() || !detail::steps_at_once(blocks_.size(block), adjoint_options())) {
-      return false;
-    }
-    detail::back_project_step<Exec, T>(exec_, scans_[std::size_t(block)], p, x, scratch_,
-                                       adjoint_options(), by, control);
-    return true;
-  }
   /// Returns the views of a block of `all`, which lie in the order of view_blocks::views.
   [[nodiscard]] projections part(projections const& all, std::int64_t block) const {
+    present_.check("iso::ct::projector_pair");
     std::int64_t const begin = blocks_.begins[std::size_t(block)];
     return {typename projections::data_type(
         all.data, Kokkos::make_pair(begin, begin + blocks_.size(block)), Kokkos::ALL, Kokkos::ALL)};
   }
 
-  [[nodiscard]] Exec const& exec() const { return exec_; }
-  [[nodiscard]] iso::grid const& grid() const { return grid_; }
-  [[nodiscard]] view_blocks const& blocks() const { return blocks_; }
+  [[nodiscard]] Exec const& exec() const {
+    present_.check("iso::ct::projector_pair");
+    return exec_;
+  }
+  [[nodiscard]] iso::grid const& grid() const {
+    present_.check("iso::ct::projector_pair");
+    return grid_;
+  }
+  [[nodiscard]] view_blocks const& blocks() const {
+    present_.check("iso::ct::projector_pair");
+    return blocks_;
+  }
   [[nodiscard]] Kokkos::Array<std::int64_t, 3> scan() const {
+    present_.check("iso::ct::projector_pair");
     auto const& any = scans_.front().host();
     return {std::int64_t(blocks_.views.size()), any.num_u(), any.num_v()};
   }
-  [[nodiscard]] std::int64_t bytes_held() const { return scratch_.size(); }  ///< of scratch
+  /// Returns whether a block's adjoint adds whole numbers, which `words` hold.
+  [[nodiscard]] bool scatters() const {
+    present_.check("iso::ct::projector_pair");
+    return scatters_ && plans_.empty();
+  }
+  /// Returns the bytes of scratch.
+  [[nodiscard]] std::int64_t bytes_held() const {
+    present_.check("iso::ct::projector_pair");
+    return scratch_.size();
+  }
 
  private:
+  template <execution_space E, real N>
+  friend class detail::iterative_state;
+
+  /// Enqueues `x` <- `by`(x, A^T p) where the block is so small that A^T p needs no volume of its
+  /// own, or returns false.
+  [[nodiscard]] bool adjoint_step(std::int64_t block, const_projections const& p, volume const& x,
+                                  detail::voxel_step<T> const& by, job const& control = {},
+                                  std::int32_t words = 0) const {
+    present_.check("iso::ct::projector_pair");
+    if (!plans_.empty() || !detail::steps_at_once(blocks_.size(block), adjoint_options())) {
+      return false;
+    }
+    detail::back_project_step<Exec, T>(exec_, scans_[std::size_t(block)], p, x, scratch_,
+                                       adjoint_options(words), by, control);
+    return true;
+  }
+
   /// True where a texture can hold T. Whether Exec has textures is checked by the constructor.
   static constexpr bool has_textures = std::is_same_v<T, float>;
 
@@ -238,11 +284,12 @@ class projector_pair {
             .oversampling = options_.oversampling,
             .shape = options_.shape};
   }
-  [[nodiscard]] back_project_options adjoint_options() const {
+  [[nodiscard]] back_project_options adjoint_options(std::int32_t words = 0) const {
     return {.method = options_.method,
             .edge = options_.edge,
             .within = options_.within,
             .oversampling = options_.oversampling,
+            .words = std::max(words, options_.words),
             .shape = options_.shape};
   }
 
@@ -253,6 +300,8 @@ class projector_pair {
   std::vector<staged_geometry<space>> scans_;
   std::vector<fdk_plan<space>> plans_;  ///< of blocks; empty: the adjoint goes back
   std::optional<backend::texture_volume> texture_;
+  bool scatters_ = false;
+  iso::detail::presence present_;
   workspace<space> scratch_;
 };
 

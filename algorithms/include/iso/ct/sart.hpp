@@ -30,10 +30,11 @@ struct sart_options {
 /// block s of views,
 ///
 ///     x <- P(x + relaxation C_s A_s^T R_s (b_s - A_s x)),
-///     R_s = 1 / (A_s 1), C_s = 1 / (A_s^T 1),
+///     R_s = 1 / max(A_s 1, l), C_s = 1 / max(A_s^T 1, 1e-3 of the largest),
 ///
-/// P being the projection onto the box. Sums at or below 1e-6 of the largest give weight 0: so do
-/// rays and voxels whose mask is 0.
+/// P being the projection onto the box and l a quarter of the diagonal of a cube whose side is a
+/// voxel's shortest: noise of rays that graze the volume weighs no more than that. Sums at or below
+/// 1e-6 of the largest give weight 0: so do rays and voxels whose mask is 0.
 ///
 /// Determinism: backend_to_backend, iterates and residuals.
 /// \par Method  A. H. Andersen, A. C. Kak, Ultrasonic Imaging 6, 1984,
@@ -69,6 +70,7 @@ class sart {
   /// f(name, number).
   template <class F>
   void visit(F&& f) {
+    state_.check_present();
     state_.visit(f);
   }
 

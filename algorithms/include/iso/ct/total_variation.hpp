@@ -18,12 +18,11 @@ namespace iso::ct {
 struct total_variation_options {
   double weight = 0;  ///< lambda, at least 0; dimension of x times length^2, see below
   /// The factor g (mm) of the differences' rows beside the rays' rows. 0: twice the weight over the
-  /// largest average along a ray and the side of a voxel, or the root of that times a sixth of the
-  /// largest column sum, whichever is larger. It changes how fast the method is, and not the
+  /// readings' average along a ray and the side of a voxel, or the root of that times a sixth of
+  /// the largest column sum, whichever is larger. It changes how fast the method is, and not the
   /// minimum.
   double gradient_scale = 0;
-  /// The bounds of voxel values. A side without a bound begins at four times the largest average
-  /// along a ray, and is doubled whenever a voxel comes to it.
+  /// The bounds of voxel values. A side without a bound holds no voxel back.
   value_range box = {};
   projector_options projector = {};
 };
@@ -72,13 +71,21 @@ class total_variation {
   iteration step(job const& control = {});
 
   /// Returns the box that the gap of the last iteration was taken on, which is bounded.
-  [[nodiscard]] value_range const& box() const { return box_.range(); }
-  [[nodiscard]] double gradient_scale() const { return scale_; }  ///< g, mm
+  [[nodiscard]] value_range const& box() const {
+    state_.check_present();
+    return box_.range();
+  }
+  /// Returns g, mm.
+  [[nodiscard]] double gradient_scale() const {
+    state_.check_present();
+    return scale_;
+  }
 
   /// Visits what the next iteration depends on, for a checkpoint: f(name, view) and
   /// f(name, number).
   template <class F>
   void visit(F&& f) {
+    state_.check_present();
     state_.visit(f);
     f("relaxed", relaxed_.data);
     f("slope", slope_.data);
@@ -88,7 +95,6 @@ class total_variation {
     f("dual_y", duals_[1].data);
     f("dual_z", duals_[2].data);
     bound_.visit(f);
-    box_.visit(f);
     ratio_.visit(f);
   }
 
@@ -120,7 +126,7 @@ class total_variation {
 
   double weight_;
   double scale_;
-  detail::growing_box box_;
+  detail::bound_box box_;
   detail::step_ratio ratio_;
   detail::iterative_state<Exec, T> state_;
   projections ray_dual_;  ///< this and what follows goes beyond the iterates, by the relaxation

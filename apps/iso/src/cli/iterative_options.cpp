@@ -31,9 +31,9 @@ std::vector<CLI::Option*> add_iterative_options(CLI::App& sub, iterative_options
   return {
       checkpoint,
       sub.add_option("--iterations", request.iterations,
-                     "at most, of an iterative method, with those of a checkpoint")
-          ->check(CLI::Range(1, 1'000'000))
-          ->capture_default_str(),
+                     "at most, of an iterative method, with those of a checkpoint (default: tv "
+                     "1000, whose gap ends it, the others 20)")
+          ->check(CLI::Range(1, 1'000'000)),
       sub.add_option("--projector", request.projector,
                      "how an iterative method projects; joseph-texture: by a GPU's texture units, "
                      "which no backprojection matches (cuda; sirt, sart, os-sart, mlem, osem)")

@@ -207,6 +207,7 @@ int run_project(project_options& options) {
   request.backend = sole_backend(options.common.backend, "project");
   auto const result = jobs::project(request, terminal_observer());
   warn_of_blind_views(options, result);
+  warn_of_views_within(result.views_within, result.extent[0]);
   json document = {{"isocenter", ISO_VERSION},
                    {"operation", "project"},
                    {"method", request.method},
@@ -216,6 +217,7 @@ int run_project(project_options& options) {
                    {"extent", result.extent},
                    {"unit", "1"},
                    {"blind_views", result.blind_views},
+                   {"views_within", result.views_within},
                    {"not_finite", warn_not_finite(result)},
                    {"hash", result.hash},
                    {"time_ms", result.time_ms}};
@@ -305,6 +307,7 @@ command add_project(CLI::App& app) {
   add_common(*sub, options->common, "default");
   add_threads(*sub, options->common);
   add_input_options(*sub, *options);
+  add_extend_rays(*sub, options->request.extend_rays);
   sub->add_option("--method", options->request.method, "how a line integral is taken")
       ->transform(one_of(jobs::method_names()))
       ->capture_default_str();

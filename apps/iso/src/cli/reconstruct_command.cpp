@@ -198,6 +198,21 @@ int run_reconstruct(reconstruct_options& options) {
         "--extent, --spacing and --isocentre",
         result.blind_views, result.views);
   }
+  warn_of_views_within(result.views_within, result.views);
+  if (result.part_outside > 0) {
+    auto const& n = result.voxels_wanted;
+    spdlog::warn(
+        "{:.1f} % of the rays with readings pass the volume by (what was scanned is larger, and "
+        "iterations put all of it into the voxels there are); give --extent {} {} {} or more, and "
+        "crop the result",
+        100 * result.part_outside, n[0], n[1], n[2]);
+  }
+  if (result.dark_readings > 0) {
+    spdlog::warn(
+        "{} readings are those of less than one photon (their differences from projections are no "
+        "noise, and may keep --stop-noise from ending the run); leave them out by --reading-mask",
+        result.dark_readings);
+  }
   // Total variation alone has a box.
   if (result.box && !result.rule_met && request.iterative->stop_gap != 0.0) {
     spdlog::warn(
@@ -220,7 +235,9 @@ int run_reconstruct(reconstruct_options& options) {
                    {"unit", v.unit},
                    {"hash", result.hash},
                    {"time_ms", result.time_ms},
-                   {"blind_views", result.blind_views}};
+                   {"blind_views", result.blind_views},
+                   {"views_within", result.views_within},
+                   {"part_outside", result.part_outside}};
   if (request.iterative) {
     document["projector"] = request.iterative->projector;
     document["backprojector"] = request.iterative->backprojector;
@@ -397,6 +414,7 @@ command add_reconstruct(CLI::App& app) {
       ->capture_default_str();
   options->of_filter = add_filter_options(*sub, options->request);
   options->of_iterations = add_iterative_options(*sub, options->iterative);
+  options->of_iterations.push_back(add_extend_rays(*sub, options->request.extend_rays));
   add_output_options(*sub, *options);
   add_hounsfield_options(*sub, options->table, nullptr);
   return [options] { return run_reconstruct(*options); };
@@ -411,6 +429,7 @@ command add_back_project(CLI::App& app) {
   add_threads(*sub, options->common);
   add_input_options(*sub, *options);
   add_scan_options(*sub, options->scan);
+  add_extend_rays(*sub, options->request.extend_rays);
   options->request.adjoint_of = "joseph";
   sub->add_option("--method", options->request.adjoint_of,
                   "of the projection, as iso project has it")

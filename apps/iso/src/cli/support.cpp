@@ -21,6 +21,7 @@
 #include <cstdio>
 #include <cstring>
 #include <iostream>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -86,6 +87,23 @@ void add_threads(CLI::App& app, common_options& options) {
   app.add_option("--threads", options.threads, "OpenMP threads (0: as many as it takes by itself)")
       ->check(CLI::Range(0, jobs::max_threads))
       ->capture_default_str();
+}
+
+CLI::Option* add_extend_rays(CLI::App& app, bool& extend_rays) {
+  return app.add_flag("--extend-rays", extend_rays,
+                      "where detectors stand in the volume or before it, such as ones described at "
+                      "the axis of rotation: move them along their rays to behind it, since a ray "
+                      "ends at its pixel (cone beams; not for fdk, which does not mind)");
+}
+
+void warn_of_views_within(std::int64_t within, std::int64_t views) {
+  if (within > 0) {
+    spdlog::warn(
+        "the detectors of {} of {} views stand in the volume or before it (a ray ends at its "
+        "pixel: readings count for the part of the volume before that alone); give --extend-rays, "
+        "or check the detector's distance in the geometry",
+        within, views);
+  }
 }
 
 bool is_shown(CLI::App const* sub) { return !sub->get_name().empty() && !sub->get_group().empty(); }
@@ -212,6 +230,15 @@ void check_writable(std::filesystem::path const& file) {
                     file.string(), folder.string()));
   }
   files::atomic_file const trial(file);  // throws where nothing can be made; leaves nothing behind
+  static std::set<std::filesystem::path> named;
+  auto const others = files::temporaries_of_others(file);
+  if (!others.empty() && named.insert(folder).second) {
+    spdlog::warn(
+        "'{}' and {} more temporary files lie there (runs of other machines wrote them, an hour "
+        "ago "
+        "or more); remove them where no such run lives",
+        others.front().string(), others.size() - 1);
+  }
 }
 
 void check_written(std::string const& output, std::string const& png, std::string const& json_file,

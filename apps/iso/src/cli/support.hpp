@@ -42,6 +42,10 @@ struct common_options {
 /// Adds --backend, with `preset` where it is not given, and --json.
 void add_common(CLI::App& app, common_options& options, char const* preset);
 void add_threads(CLI::App& app, common_options& options);
+/// Adds --extend-rays, for rays that end within the volume.
+CLI::Option* add_extend_rays(CLI::App& app, bool& extend_rays);
+/// Says so where detectors stand in the volume or before it.
+void warn_of_views_within(std::int64_t within, std::int64_t views);
 
 /// Shows from now on no progress and no notices, for --quiet; tables ask is_quiet().
 void be_quiet();

@@ -80,9 +80,9 @@ inline void check_options(iterative_request const& request, iterative_method met
   };
   check_has(request.relaxation.has_value(), has.relaxation, "relaxation");
   check_has(request.block.has_value(), has.block, "block");
-  ISO_VALIDATE(request.iterations >= 1,
+  ISO_VALIDATE(request.iterations.value_or(1) >= 1,
                "iso reconstruct: --iterations {} (at least one is needed); ask for 1 or more",
-               request.iterations);
+               *request.iterations);
   ISO_VALIDATE(request.block.value_or(1) >= 1,
                "iso reconstruct: --block {} (at least one view is needed); ask for 1 or more",
                *request.block);
@@ -112,9 +112,9 @@ inline std::array<double, 2> arrays_held(iterative_method method, std::int64_t b
     case iterative_method::os_sart:
       return {2 + columns, (blocks == 1 ? 3 : 4) + part};
     case iterative_method::osem:
-      return {2 + columns, 2 + part};
+      return {2 + columns, 3 + part};
     case iterative_method::mlem:
-      return {3, 3};
+      return {3, 4};
     case iterative_method::lsqr:
       return {4, 4};
     case iterative_method::tv:
@@ -259,6 +259,18 @@ std::array<double, 2> residual_of(Exec const& exec, ct::geometry const& g,
   return {residual, readings > 0 ? residual / readings : residual};
 }
 
+/// Counts readings above `most` that a mask leaves.
+template <class T>
+struct above_reading {
+  T const* readings;
+  T const* mask;  ///< may be null
+  double most;
+  KOKKOS_FUNCTION void operator()(std::int64_t i, std::int64_t& number) const {
+    bool const counts = mask == nullptr || mask[i] != T(0);
+    number += counts && double(readings[i]) > most + 1e-6 ? 1 : 0;
+  }
+};
+
 /// Runs the method; `readings` makes the projections, `keep` takes the volume.
 template <class T, class Exec, class Readings, class Keep>
 void iterate_scan(Exec const& exec, iterative_request const& request, ct::geometry const& g,
@@ -305,6 +317,10 @@ void iterate_scan(Exec const& exec, iterative_request const& request, ct::geomet
       .backprojection = matched ? ct::backprojection::adjoint : ct::backprojection::fdk};
   std::int64_t const views = g.num_views();
   double const pixels = double(views) * double(g.num_u()) * double(g.num_v());
+  std::int64_t const most = request.iterations.value_or(by == method::tv ? 1000 : 20);
+  ISO_VALIDATE(request.block.value_or(1) <= views,
+               "iso reconstruct: --block {} (the scan has {} views); ask for {} or fewer",
+               *request.block, views, views);
   std::int64_t const block = block_of(request, by, views);
   std::int64_t const blocks = (views + block - 1) / (block < 1 ? 1 : block);
   double const part = double((views + blocks - 1) / blocks) / double(views);
@@ -315,7 +331,8 @@ void iterate_scan(Exec const& exec, iterative_request const& request, ct::geomet
   double const wanted =
       (volumes * double(box.size()) + sets * pixels) * double(sizeof(T)) +
       double(ct::back_project_bytes_needed<T>(
-          exec, g, box, {.method = projector.method, .oversampling = projector.oversampling}));
+          exec, g, box,
+          {.method = projector.method, .oversampling = projector.oversampling, .words = 3}));
   watch.step(0, "preparing");
   auto const compute = [&] {
     auto const given = readings();
@@ -344,12 +361,15 @@ void iterate_scan(Exec const& exec, iterative_request const& request, ct::geomet
       masks.readings = mask.data;
     }
     ct::stopping_rules rules{
-        .iterations = request.iterations, .relative_residual = request.stop_residual, .gap = gap};
+        .iterations = most, .relative_residual = request.stop_residual, .gap = gap};
     if (request.stop_noise) {
       rules.noise = ct::noise_of_counts<Exec, T>(exec, b, *request.stop_noise, {masks.readings});
       ISO_VALIDATE(is_finite(rules.noise),
                    "iso reconstruct: --stop-noise (readings are too large to be of counted "
                    "photons); mask them, or leave --stop-noise out");
+      result.dark_readings = ct::detail::count_of(
+          exec, std::int64_t(b.data.size()),
+          above_reading<T>{b.data.data(), masks.readings.data(), std::log(*request.stop_noise)});
     }
     checkpoint_of<T, Exec> const checkpoint(
         exec, request.checkpoint,
@@ -368,10 +388,10 @@ void iterate_scan(Exec const& exec, iterative_request const& request, ct::geomet
     auto const run = [&](auto&& made) {
       checkpoint.restore(made, result.history);
       result.resumed = std::int64_t(result.history.size());
-      ISO_VALIDATE(result.resumed <= request.iterations,
+      ISO_VALIDATE(result.resumed <= most,
                    "iso reconstruct: --iterations {} (the checkpoint has made {}); ask for as "
                    "many, or name another file",
-                   request.iterations, result.resumed);
+                   most, result.resumed);
       rules.proceed = [&](ct::iteration const& now) {
         doing = now.gap == now.gap ? message("gap {:.2e}", {now.gap})
                                    : message("residual {:.3e}", {now.relative_residual});
@@ -382,7 +402,7 @@ void iterate_scan(Exec const& exec, iterative_request const& request, ct::geomet
         return true;
       };
       control.progress = [&](double fraction) { watch.step(fraction, doing); };
-      rules.iterations = request.iterations - result.resumed;
+      rules.iterations = most - result.resumed;
       bool const done = !result.history.empty() && rules.met_by(told(result.history.back()));
       if (rules.iterations >= 1 && !done) {
         result.time_ms = 1e3 * cases::seconds_of(exec, [&] { ct::iterate(made, rules, control); });

@@ -120,4 +120,52 @@ std::int64_t missed_views(ct::geometry const& g, grid const& volume, double marg
                        [&](ct::view_vectors const& w) { return !hits(g, w, b); });
 }
 
+body_outside find_body_outside(ct::geometry const& g, grid const& volume,
+                               std::span<float const> readings, std::span<float const> mask) {
+  body_outside found;
+  float most = 0;
+  for (std::size_t i = 0; i < readings.size(); ++i) {
+    bool const counts = mask.empty() || mask[i] != 0;
+    most = counts && std::isfinite(readings[i]) ? std::max(most, readings[i]) : most;
+  }
+  if (!(most > 0)) {
+    return found;
+  }
+  box const b = box_of(volume, 0);
+  vec3<double> const middle = 0.5 * (b.low + b.high);
+  bool const cone = g.kind() == ct::beam::cone;
+  // A large scan is looked at in part: every pixel of a lattice.
+  std::size_t const step = readings.size() / 4'000'000 + 1;
+  auto const row = std::size_t(g.num_v());
+  auto const view = std::size_t(g.num_u()) * row;
+  for (std::size_t i = 0; i < readings.size(); i += step) {
+    bool const counts = mask.empty() || mask[i] != 0;
+    if (!counts || !(readings[i] > 0.05F * most)) {
+      continue;
+    }
+    auto const& w = g.views()[i / view];
+    vec3<double> const pixel =
+        w.detector_origin + double(i % view / row) * w.u_step + double(i % row) * w.v_step;
+    vec3<double> const from = cone ? w.source : pixel;
+    vec3<double> const along = cone ? pixel - w.source : w.source;
+    double const infinite = std::numeric_limits<double>::infinity();
+    ++found.rays_with_readings;
+    if (!meets(b, from, along, -infinite, infinite)) {
+      ++found.rays_beside;
+      vec3<double> const nearest =
+          from + (dot(middle - from, along) / dot(along, along)) * along - middle;
+      for (int axis = 0; axis < 3; ++axis) {
+        auto& half = found.half_extent[std::size_t(axis)];
+        half = std::max(half, std::abs(nearest[axis]));
+      }
+    }
+  }
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    double const own = 0.5 * volume.spacing[int(axis)] * double(volume.extent[axis]);
+    double const wanted = std::max(found.half_extent[axis], own);
+    found.voxels[axis] = std::int64_t(std::ceil(2 * wanted / volume.spacing[int(axis)] - 1e-6));
+  }
+  return found;
+}
+
 }  // namespace iso::jobs

@@ -69,9 +69,11 @@ void project_in_parts(Exec const& exec, ct::geometry const& g,
 template <class T, class Exec>
 projection_result run(Exec const& exec, project_request const& request, observer const& watch) {
   using space = typename Exec::memory_space;
-  auto const g = make_geometry(request.geometry);
   auto const volume_grid = grid_of(request);
   validate(volume_grid, "iso project");
+  projection_result result;
+  auto const g = behind_volume(make_geometry(request.geometry), volume_grid, request.extend_rays,
+                               result.views_within);
   ct::forward_project_options options;
   options.method = projector_named(request.method);
   options.sum = summation_named(request.sum);
@@ -83,7 +85,6 @@ projection_result run(Exec const& exec, project_request const& request, observer
   std::int64_t const bytes = wanted < 0x1p62 ? std::int64_t(wanted) : std::int64_t(1) << 62;
 
   watch.step(0, "preparing");
-  projection_result result;
   result.extent = {g.num_views(), g.num_u(), g.num_v()};
   // Joseph's samples blend over a voxel, half of which lies outside.
   bool const blends = options.method == ct::projector::joseph_linear ||

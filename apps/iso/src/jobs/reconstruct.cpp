@@ -284,15 +284,18 @@ template <class T, class Exec>
 reconstruct_result run(Exec const& exec, reconstruct_request const& request,
                        observer const& watch) {
   using space = typename Exec::memory_space;
-  auto const g = make_geometry(request.geometry);
-  check(request, g);
+  auto const given = make_geometry(request.geometry);
+  check(request, given);
   auto const options = options_of(request);
-  auto const volume_grid = grid_of(request, g, options);
+  auto const volume_grid = grid_of(request, given, options);
   validate(volume_grid, command_of(request));
   reconstruct_result result;
-  result.views = g.num_views();
+  result.views = given.num_views();
   bool const filtered =
       request.iterative ? request.iterative->backprojector == "fdk" : !request.adjoint_of;
+  auto const g = request.iterative || request.adjoint_of
+                     ? behind_volume(given, volume_grid, request.extend_rays, result.views_within)
+                     : given;
   // A ray reaches voxels whose middles lie beside it. Filtered backprojection goes by middles
   // alone.
   result.blind_views =
@@ -317,6 +320,16 @@ reconstruct_result run(Exec const& exec, reconstruct_request const& request,
       result.error = error_of<T>(exec, *request.phantom_width, values, volume);
     }
   };
+  if (request.iterative && !request.phantom_width) {
+    auto const& mask = request.iterative->reading_mask;
+    auto const outside =
+        find_body_outside(given, volume_grid, request.projections,
+                          mask ? std::span<float const>(mask->values) : std::span<float const>());
+    if (outside.is_there()) {
+      result.part_outside = double(outside.rays_beside) / double(outside.rays_with_readings);
+      result.voxels_wanted = outside.voxels;
+    }
+  }
   if (request.iterative) {
     iterate_scan<T>(
         exec, *request.iterative, g, volume_grid, watch, result,

@@ -8,6 +8,7 @@
 #include <iso/files/geometry_file.hpp>
 #include <iso/files/volume_view.hpp>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,11 @@ using namespace cases;
 
 /// Throws iso::invalid_argument.
 ct::geometry make_geometry(files::geometry_description const& g);
+
+/// Counts the views whose detector stands in the volume or before it, and returns the geometry with
+/// these moved along their rays to behind it where `extend_rays` says so: `views_within` is 0 then.
+ct::geometry behind_volume(ct::geometry g, grid const& volume, bool extend_rays,
+                           std::int64_t& views_within);
 
 /// Throws iso::invalid_argument naming the choices.
 ct::projector projector_named(std::string_view name);

@@ -26,11 +26,6 @@ namespace detail {
 /// Throws unless every option lies in its range, and the batch of `count` views in the scan.
 void validate_options(back_project_options const& options, geometry const& g, std::int64_t count);
 
-/// Returns whether backprojection is by gather. Its bits depend on this, so that no backend may
-/// differ.
-bool gathers(geometry const& g, iso::grid const& volume, std::int64_t value_bytes,
-             back_project_options const& options);
-
 /// Bounds a step and a chord, mm: neither is longer than a voxel's diagonal, but for rounding. A
 /// chord is the difference of two places on a ray, each rounded to T.
 template <class T>

@@ -10,6 +10,11 @@
 
 namespace iso::ct::detail {
 
+/// Returns whether backprojection is by gather. Its bits depend on this, so that no backend may
+/// differ.
+bool gathers(geometry const& g, iso::grid const& volume, std::int64_t value_bytes,
+             back_project_options const& options);
+
 /// Returns whether a call's sums of voxels are whole before they are stored, so that
 /// back_project_step takes so many views.
 bool steps_at_once(std::int64_t views, back_project_options const& options);

@@ -28,6 +28,7 @@ cgls<Exec, T>::cgls(Exec const& exec, geometry const& g,
 
 template <execution_space Exec, real T>
 iteration cgls<Exec, T>::step(job const& control) {
+  state_.check_present();
   auto const& exec = state_.pair.exec();
   std::int64_t const rays = state_.num_readings();
   std::int64_t const voxels = state_.num_voxels();
@@ -39,9 +40,9 @@ iteration cgls<Exec, T>::step(job const& control) {
   double const alpha = curvature > 0 ? normal_ / curvature : 0;
   detail::for_each_number(
       "iso::ct::cgls: x", exec, voxels,
-      detail::combine<T>{T(alpha), direction_.data.data(), T(1), state_.x.data.data()});
+      iso::detail::axpby_kernel<T>{T(alpha), direction_.data.data(), T(1), state_.x.data.data()});
   detail::for_each_number("iso::ct::cgls: residual", exec, rays,
-                          detail::combine<T>{T(-alpha), projected_.data.data(), T(1), r});
+                          iso::detail::axpby_kernel<T>{T(-alpha), projected_.data.data(), T(1), r});
   double const before = normal_;
   normal_ = gradient(control);
   // Misfits fall but for rounding. Where they do not, rounding has cost the directions what makes
@@ -49,9 +50,9 @@ iteration cgls<Exec, T>::step(job const& control) {
   double const misfit = squares(r, rays);
   double const beta = before > 0 && misfit <= misfit_ ? normal_ / before : 0;
   misfit_ = misfit;
-  detail::for_each_number(
-      "iso::ct::cgls: direction", exec, voxels,
-      detail::combine<T>{T(1), state_.correction.data.data(), T(beta), direction_.data.data()});
+  detail::for_each_number("iso::ct::cgls: direction", exec, voxels,
+                          iso::detail::axpby_kernel<T>{T(1), state_.correction.data.data(), T(beta),
+                                                       direction_.data.data()});
   return state_.told(misfit_);
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <iso/backend/for_each_index.hpp>
+#include <iso/core/axpby.hpp>
 #include <iso/core/concepts.hpp>
 #include <iso/core/numerics.hpp>
 #include <iso/ct/detail/voxel_step.hpp>
@@ -17,18 +18,6 @@ template <execution_space Exec, class F>
 void for_each_number(char const* name, Exec const& exec, std::int64_t count, F const& f) {
   backend::for_each_index(name, exec, count, f);
 }
-
-/// y = a x + b y; with b = 0 whatever y holds.
-template <class T>
-struct combine {
-  T a;
-  T const* x;
-  T b;
-  T* y;
-  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    y[i] = b == T(0) ? a * x[i] : Kokkos::fma(a, x[i], b * y[i]);
-  }
-};
 
 template <class T>
 struct fill {
@@ -94,14 +83,15 @@ struct raise_to {
   KOKKOS_FUNCTION void operator()(std::int64_t i) const { y[i] = x[i] > y[i] ? x[i] : y[i]; }
 };
 
-/// w becomes factor / w where it is above `least`, and zero elsewhere.
+/// w becomes 1 / w where it is above `least`, and zero elsewhere. A number below `floor` counts as
+/// that.
 template <class T>
 struct invert {
-  T factor;
   T least;
+  T floor;
   T* w;
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    w[i] = w[i] > least ? factor / w[i] : T(0);
+    w[i] = w[i] > least ? T(1) / (w[i] > floor ? w[i] : floor) : T(0);
   }
 };
 
@@ -114,16 +104,74 @@ struct step_voxels {
   KOKKOS_FUNCTION void operator()(std::int64_t i) const { x[i] = by.of(x[i], by.weights[i], c[i]); }
 };
 
-/// p becomes b / p where p is above `least`, and zero elsewhere and where `weight` is zero.
+/// p becomes (b + background) / (p + background) where p is above `least`, and zero elsewhere and
+/// where `weight` is zero.
 template <class T>
 struct ratio {
   T const* b;
-  T const* weight;  ///< may be null
+  T const* weight;      ///< may be null
+  T const* background;  ///< may be null: none
   T least;
   T* p;
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     bool const counts = weight == nullptr || weight[i] != T(0);
-    p[i] = counts && p[i] > least ? b[i] / p[i] : T(0);
+    T const added = background != nullptr ? background[i] : T(0);
+    T const expected = p[i] + added;
+    p[i] = counts && expected > least ? (b[i] + added) / expected : T(0);
+  }
+};
+
+/// w, a row sum, becomes `mean` times what it is shorter than `floor`; zero where it is none.
+template <class T>
+struct background_of_short {
+  T least;
+  T floor;
+  T mean;
+  T* w;
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    w[i] = w[i] > least && w[i] < floor ? mean * (floor - w[i]) : T(0);
+  }
+};
+
+/// Counts rays that have a background.
+template <class T>
+struct is_short {
+  T least;
+  T floor;
+  T const* w;
+  KOKKOS_FUNCTION void operator()(std::int64_t i, std::int64_t& number) const {
+    number += w[i] > least && w[i] < floor ? 1 : 0;
+  }
+};
+
+/// |b| over the length of the ray, zero where the ray does not count.
+template <class T>
+struct size_of_average {
+  T const* b;
+  T const* row_weight;  ///< 1 / length, or 0
+  T* average;
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    average[i] = row_weight[i] == T(0) ? T(0) : Kokkos::fabs(b[i]) * row_weight[i];
+  }
+};
+
+/// |b| times the length of the ray, zero where the ray does not count.
+template <class T>
+struct size_times_length {
+  T const* b;
+  T const* row_weight;  ///< 1 / length, or 0
+  KOKKOS_FUNCTION double operator()(std::int64_t i) const {
+    return row_weight[i] == T(0) ? 0.0 : Kokkos::fabs(double(b[i])) / double(row_weight[i]);
+  }
+};
+
+/// The sum's term: a number where `weight` is not zero.
+template <class T>
+struct counted_term {
+  T const* x;
+  T const* weight;  ///< may be null
+  KOKKOS_FUNCTION double operator()(std::int64_t i) const {
+    return weight != nullptr && weight[i] == T(0) ? 0.0 : double(x[i]);
   }
 };
 
@@ -135,12 +183,13 @@ struct keep_where {
   KOKKOS_FUNCTION void operator()(std::int64_t i) const { x[i] = w[i] != T(0) ? x[i] : T(0); }
 };
 
-/// Finds the largest number; a NaN counts as infinite.
-template <class T>
+/// Finds the largest number, or the largest size of one; a NaN counts as infinite.
+template <class T, bool OfSize>
 struct largest {
   T const* x;
   KOKKOS_FUNCTION void operator()(std::int64_t i, double& most) const {
-    double const value = x[i] == x[i] ? double(x[i]) : Kokkos::Experimental::infinity_v<double>;
+    double const number = OfSize ? Kokkos::fabs(double(x[i])) : double(x[i]);
+    double const value = number == number ? number : Kokkos::Experimental::infinity_v<double>;
     most = value > most ? value : most;
   }
 };
@@ -188,14 +237,14 @@ std::int64_t count_of(Exec const& exec, std::int64_t count, Counter const& count
   return number;
 }
 
-/// Returns the largest of `count` numbers, at least zero. Waits for `exec`.
-template <execution_space Exec, class T>
+/// Returns the largest of `count` numbers, or of their sizes, at least zero. Waits for `exec`.
+template <bool OfSize = false, execution_space Exec, class T>
 double largest_of(Exec const& exec, T const* x, std::int64_t count) {
   double most = 0;
   Kokkos::parallel_reduce(
       "iso::ct::iterate: largest",
-      Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, count), largest<T>{x},
-      Kokkos::Max<double>(most));
+      Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, count),
+      (largest<T, OfSize>{x}), Kokkos::Max<double>(most));
   exec.fence("iso::ct::iterate: the largest number is here");
   return most;
 }

@@ -3,6 +3,7 @@
 //! blocks, masks, weights, and how many iterations were made.
 #pragma once
 
+#include <iso/core/detail/presence.hpp>
 #include <iso/core/sum_of.hpp>
 #include <iso/ct/detail/elementwise.hpp>
 #include <iso/ct/iterate.hpp>
@@ -40,6 +41,12 @@ class iterative_state {
 
   /// The part of the largest sum at or below which sums count as zero: in float they are rounding.
   static constexpr double min_part = 1e-6;
+  /// The part of the largest column sum below which a sum counts as that where methods may take
+  /// shorter steps: beside so small a sum the rounding of others is large.
+  static constexpr double capped_part = 1e-3;
+  /// The words of a voxel's sum of ones, which is divided by: small sums are then as exact as large
+  /// ones.
+  static constexpr std::int32_t words_of_sums = 3;
 
   iterative_state(char const* method, Exec const& exec, geometry const& g,
                   projection_view<T const, space> const& given, volume const& start,
@@ -49,6 +56,7 @@ class iterative_state {
       : pair(exec, g, start.grid, blocks, projector),
         x(start),
         name_(method),
+        name_of_method_(method),
         box_(range),
         voxels_(masks.voxels) {
     validate(start, method);
@@ -83,6 +91,9 @@ class iterative_state {
         exec, num_readings(), square_misfit_term<T>{readings_.data(), mask_data(0), nullptr}));
   }
 
+  /// Throws iso::invalid_argument where the method was moved from.
+  void check_present() const { present_.check(name_of_method_); }
+
   [[nodiscard]] std::int64_t num_voxels() const { return std::int64_t(x.data.size()); }
   [[nodiscard]] std::int64_t num_readings() const { return std::int64_t(readings_.size()); }
   [[nodiscard]] volume new_volume(std::string const& label) const {
@@ -99,17 +110,72 @@ class iterative_state {
         Kokkos::ALL)};
   }
 
-  /// Makes the weights 1 / (A 1) of rays.
+  /// Returns the length below which a ray counts as that long, mm: a quarter of the diagonal of a
+  /// cube whose side is a voxel's shortest. The reading of a ray that grazes a corner would weigh
+  /// as much as it is short, and so would its noise.
+  [[nodiscard]] double shortest_ray() const {
+    auto const& h = x.grid.spacing;
+    return 0.25 * std::sqrt(3.0) * std::min({h.x, h.y, h.z});
+  }
+  /// Makes the weights 1 / (A 1) of rays, those of short rays capped.
   void make_row_weights(job const& control) {
     row_weights_ = new_projections("iso::ct::iterate: row weights");
     auto const& exec = pair.exec();
     make_row_sums(row_weights_, control);
     double const most = largest_of(exec, row_weights_.data.data(), num_readings());
     for_each_number("iso::ct::iterate: row weights", exec, num_readings(),
-                    invert<T>{T(1), T(min_part * most), row_weights_.data.data()});
+                    invert<T>{T(min_part * most), T(shortest_ray()), row_weights_.data.data()});
     for_each_number("iso::ct::iterate: row weights", exec, num_readings(),
                     scale_by<T>{mask_data(0), row_weights_.data.data()});
     refuse_unmet(largest_of(exec, row_weights_.data.data(), num_readings()));
+  }
+  /// Returns the average of the readings along their rays, 1/mm, each weighed by itself: b b / (|b|
+  /// times the rays' lengths). That of a small dense body is not that of the air about it, and one
+  /// wild reading is one of many. 0 where all readings are.
+  [[nodiscard]] double average_along_rays() const {
+    T const* const weights = row_weights_.data.data();
+    double const lengths =
+        sum_of(pair.exec(), num_readings(), size_times_length<T>{readings_.data(), weights});
+    double const squares = norm_of_readings_ * norm_of_readings_;
+    return lengths > 0 ? squares / lengths : 0;
+  }
+  /// Makes what is added to the readings and to the projections of short rays, in their ratio:
+  /// `mean` times what they lack, `mean` being the sum of all readings over that of all lengths.
+  /// Without memory where no ray is short.
+  void make_background(job const& control) {
+    auto const& exec = pair.exec();
+    background_ = new_projections("iso::ct::iterate: background");
+    T* const sums = background_.data.data();
+    make_row_sums(background_, control);
+    T const least = T(min_part * largest_of(exec, static_cast<T const*>(sums), num_readings()));
+    T const floor = T(shortest_ray());
+    double const length = sum_of(exec, num_readings(), counted_term<T>{sums, mask_data(0)});
+    double const all =
+        sum_of(exec, num_readings(), counted_term<T>{readings_.data(), mask_data(0)});
+    if (!(length > 0) || count_of(exec, num_readings(), is_short<T>{least, floor, sums}) == 0) {
+      background_ = {};
+      return;
+    }
+    for_each_number("iso::ct::iterate: background", exec, num_readings(),
+                    background_of_short<T>{least, floor, T(all / length), sums});
+  }
+  /// Has the adjoint take more words where the largest of `count` numbers is so far above their
+  /// root mean square that what one word rounds it to would be seen beside the others.
+  void choose_words(T const* numbers, std::int64_t count) {
+    if (sizeof(T) > 4 || !pair.scatters()) {
+      return;  // sums of doubles have two words at least: 1e-13
+    }
+    auto const& exec = pair.exec();
+    auto const& h = x.grid.spacing;
+    double const most = largest_of<true>(exec, numbers, count);
+    double const mean = std::sqrt(dot(exec, numbers, numbers, count) / double(count));
+    words_ = most * norm(h) > 16 * std::sqrt(3.0) * std::min({h.x, h.y, h.z}) * mean ? 2 : 0;
+  }
+  /// Does so by the readings over the lengths of their rays, which `sizes` then holds.
+  void choose_words_by_readings(T* sizes) {
+    for_each_number("iso::ct::iterate: averages", pair.exec(), num_readings(),
+                    size_of_average<T>{readings_.data(), row_weights_.data.data(), sizes});
+    choose_words(sizes, num_readings());
   }
   /// Throws where no ray that counts meets a voxel that counts. Methods that make no sums ask where
   /// the first gradient is zero, as it is then; it projects once, into `sums`, by `correction`.
@@ -138,7 +204,7 @@ class iterative_state {
       for_each_number(
           "iso::ct::iterate: ones", pair.exec(), count,
           scale_by<T>{mask_data(pair.blocks().begins[std::size_t(s)]), ones.data.data()});
-      pair.adjoint(s, ones, sums, s == first ? onto::zero : onto::stored, control);
+      pair.adjoint(s, ones, sums, s == first ? onto::zero : onto::stored, control, words_of_sums);
     }
   }
   /// `sums` becomes the larger of both, voxel by voxel.
@@ -146,12 +212,13 @@ class iterative_state {
     for_each_number("iso::ct::iterate: largest sums", pair.exec(), num_voxels(),
                     raise_to<T>{other.data.data(), sums.data.data()});
   }
-  /// `sums` becomes 1 / sums, zero where no ray came or the mask is zero.
-  void invert_columns(volume const& sums) {
+  /// `sums` becomes 1 / sums, zero where no ray came or the mask is zero. A sum below `cap` of the
+  /// largest counts as that.
+  void invert_columns(volume const& sums, double cap = 0) {
     auto const& exec = pair.exec();
     double const most = largest_of(exec, sums.data.data(), num_voxels());
     for_each_number("iso::ct::iterate: column weights", exec, num_voxels(),
-                    invert<T>{T(1), T(min_part * most), sums.data.data()});
+                    invert<T>{T(min_part * most), T(cap * most), sums.data.data()});
     mask_voxels(sums);
   }
   void mask_voxels(volume const& v) const {
@@ -198,8 +265,8 @@ class iterative_state {
   /// x becomes what `by` makes of it and A_s^T p; `correction` may be overwritten.
   void step_by(std::int64_t block, projections const& p, voxel_step<T> const& by,
                job const& control) {
-    if (!pair.adjoint_step(block, p, x, by, control)) {
-      pair.adjoint(block, p, correction, onto::zero, control);
+    if (!pair.adjoint_step(block, p, x, by, control, words_)) {
+      pair.adjoint(block, p, correction, onto::zero, control, words_);
       for_each_number("iso::ct::iterate: step", pair.exec(), num_voxels(),
                       step_voxels<T>{by, correction.data.data(), x.data.data()});
     }
@@ -218,6 +285,11 @@ class iterative_state {
             .relative_residual = norm_of_readings_ > 0 ? residual / norm_of_readings_ : residual};
   }
   [[nodiscard]] projections const& row_weights() const { return row_weights_; }
+  /// Returns what the ratio of a block's rays adds; null: nothing.
+  [[nodiscard]] T const* block_background(std::int64_t block) const {
+    return background_.data.size() == 0 ? nullptr : part_data(background_.data, block);
+  }
+  [[nodiscard]] std::int32_t words() const { return words_; }  ///< of the adjoint at least
   [[nodiscard]] T const* voxel_mask() const { return voxels_.data(); }
   [[nodiscard]] double norm_of_readings() const { return norm_of_readings_; }
   [[nodiscard]] T const* block_readings(std::int64_t block) const {
@@ -303,13 +375,17 @@ class iterative_state {
   }
 
   std::string name_;
+  char const* name_of_method_;  ///< a literal, which stays where the method moves
+  iso::detail::presence present_;
   value_range box_;
   array readings_;
   array reading_mask_;
   typename volume_view<T const, space>::data_type voxels_;
   projections row_weights_;
+  projections background_;
   projections buffer_;
   double norm_of_readings_ = 0;
+  std::int32_t words_ = 0;
 };
 
 }  // namespace detail

@@ -38,6 +38,7 @@ lsqr<Exec, T>::lsqr(Exec const& exec, geometry const& g,
 
 template <execution_space Exec, real T>
 iteration lsqr<Exec, T>::step(job const& control) {
+  state_.check_present();
   auto const& pair = state_.pair;
   // The next pair of Lanczos vectors.
   pair.forward(0, v_, projected_, control);

@@ -38,10 +38,12 @@ mlem<Exec, T>::mlem(Exec const& exec, geometry const& g,
       detail::largest_of(exec, static_cast<T const*>(seen.data.data()), state_.num_voxels()));
   detail::for_each_number("iso::ct::mlem: seen", exec, state_.num_voxels(),
                           detail::keep_where<T>{seen.data.data(), x.data.data()});
+  state_.make_background(control);
 }
 
 template <execution_space Exec, real T>
 iteration mlem<Exec, T>::step(job const& control) {
+  state_.check_present();
   auto const& pair = state_.pair;
   auto const& exec = pair.exec();
   double squares = 0;
@@ -52,9 +54,11 @@ iteration mlem<Exec, T>::step(job const& control) {
     pair.forward(s, state_.x, p, control);
     squares += state_.square_misfit(s, p);
     double const most = detail::largest_of(exec, static_cast<T const*>(values), count);
-    detail::for_each_number("iso::ct::mlem: ratio", exec, count,
-                            detail::ratio<T>{state_.block_readings(s), state_.block_mask(s),
-                                             T(state_.min_part * most), values});
+    detail::for_each_number(
+        "iso::ct::mlem: ratio", exec, count,
+        detail::ratio<T>{state_.block_readings(s), state_.block_mask(s), state_.block_background(s),
+                         T(state_.min_part * most), values});
+    state_.choose_words(values, count);
     state_.multiply(s, p, columns_[std::size_t(s)], control);
   }
   return state_.told(squares);

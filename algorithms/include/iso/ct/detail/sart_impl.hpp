@@ -25,6 +25,7 @@ sart<Exec, T>::sart(Exec const& exec, geometry const& g,
   state_.make_row_weights(control);
   residual_ =
       blocks == 1 ? state_.block_buffer(0) : state_.new_projections("iso::ct::sart: residual");
+  state_.choose_words_by_readings(residual_.data.data());
   std::int64_t const held = options.columns == column_sums::of_blocks ? blocks : 1;
   for (std::int64_t c = 0; c < held; ++c) {
     columns_.push_back(state_.new_volume("iso::ct::sart: column weights"));
@@ -34,12 +35,13 @@ sart<Exec, T>::sart(Exec const& exec, geometry const& g,
       state_.add_column_sums(s, s + 1, state_.correction, control);
       state_.raise(columns_.back(), state_.correction);
     }
-    state_.invert_columns(columns_.back());
+    state_.invert_columns(columns_.back(), state_.capped_part);
   }
 }
 
 template <execution_space Exec, real T>
 iteration sart<Exec, T>::step(job const& control) {
+  state_.check_present();
   auto const& pair = state_.pair;
   std::int64_t const blocks = pair.blocks().count();
   double squares = 0;

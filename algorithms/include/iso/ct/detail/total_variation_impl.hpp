@@ -41,11 +41,12 @@ total_variation<Exec, T>::total_variation(
   state_.add_column_sums(0, 1, voxel_step_, control);
   double const column =
       detail::largest_of(exec, static_cast<T const*>(voxel_step_.data.data()), state_.num_voxels());
-  double const average = detail::largest_average(state_, projected_.data.data());
+  state_.choose_words_by_readings(projected_.data.data());
+  double const average = state_.average_along_rays();
   if (scale_ == 0) {
     scale_ = detail::default_gradient_scale(weight_, average, ratio_.side(), column);
   }
-  box_.bound(4 * average, 1 / ratio_.side());
+  box_.expect(average);
   detail::for_each_number("iso::ct::total_variation: steps", exec, state_.num_voxels(),
                           detail::voxel_steps<T>{T(6 * scale_), voxel_step_.data.data()});
   state_.mask_voxels(voxel_step_);
@@ -55,6 +56,7 @@ total_variation<Exec, T>::total_variation(
 
 template <execution_space Exec, real T>
 iteration total_variation<Exec, T>::step(job const& control) {
+  state_.check_present();
   auto const& exec = state_.pair.exec();
   std::int64_t const rays = state_.num_readings();
   std::int64_t const voxels = state_.num_voxels();
@@ -62,9 +64,9 @@ iteration total_variation<Exec, T>::step(job const& control) {
   double const c = ratio_.value();
   detail::for_each_number("iso::ct::total_variation: x", exec, voxels,
                           detail::primal_step<T>{voxel_step_.data.data(), T(1 / c),
-                                                 slope_.data.data(), T(box_.range().lower),
-                                                 T(box_.range().upper), relaxed_.data.data(), x});
-  box_.widen(state_, static_cast<T const*>(voxel_step_.data.data()));
+                                                 slope_.data.data(), T(box_.given().lower),
+                                                 T(box_.given().upper), relaxed_.data.data(), x});
+  box_.enclose(state_);
   state_.pair.forward(0, state_.x, projected_, control);
   double const squares = state_.square_misfit(0, projected_);
   double const variation =
@@ -81,7 +83,7 @@ iteration total_variation<Exec, T>::step(job const& control) {
       "iso::ct::total_variation: duals", exec, voxels,
       detail::difference_dual_step<T>{differences_of(state_.x), differences_of(relaxed_),
                                       T(0.5 * c * scale_), T(weight_), T(relaxation), q});
-  state_.pair.adjoint(0, ray_dual_, state_.correction, onto::zero, control);
+  state_.pair.adjoint(0, ray_dual_, state_.correction, onto::zero, control, state_.words());
   detail::for_each_number("iso::ct::total_variation: adjoint", exec, voxels,
                           detail::add_difference_adjoint<T>{differences_of(state_.x), q,
                                                             state_.correction.data.data()});

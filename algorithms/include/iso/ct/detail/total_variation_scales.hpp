@@ -9,20 +9,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace iso::ct::detail {
-
-/// Returns the largest average along a ray, |b| over the ray's length in the grid; `averages` is
-/// overwritten.
-template <execution_space Exec, real T>
-double largest_average(iterative_state<Exec, T> const& of, T* averages) {
-  auto const& exec = of.pair.exec();
-  for_each_number("iso::ct::total_variation: averages", exec, of.num_readings(),
-                  size_of_average<T>{of.block_readings(0), of.block_mask(0),
-                                     of.row_weights().data.data(), averages});
-  return largest_of(exec, static_cast<T const*>(averages), of.num_readings());
-}
 
 /// Returns the g by which duals of differences reach the weight: their steps are c g / 2 times a
 /// difference.
@@ -33,45 +21,36 @@ inline double default_gradient_scale(double weight, double average, double side,
   return std::max(reaching, std::sqrt(reaching * column / 6));
 }
 
-/// A box that is bounded, and grows where no bound was given.
-class growing_box {
+/// The box that a bound of the minimum is taken on: the one given, and where that has no side, a
+/// side that no voxel comes near. Any box bounds the minimum on itself, so that each iteration has
+/// its own, and no voxel is held within it.
+class bound_box {
  public:
-  explicit growing_box(value_range const& given) : box_(given), given_(given) {}
+  explicit bound_box(value_range const& given) : box_(given), given_(given) {}
 
   [[nodiscard]] value_range const& range() const { return box_; }
+  [[nodiscard]] value_range const& given() const { return given_; }
 
-  /// Gives a side without a bound `most`, or `otherwise` where that is 0: readings that are all 0
-  /// say nothing of a size, and 0 cannot be doubled.
-  void bound(double most, double otherwise) {
-    most = most > 0 ? most : otherwise;
-    box_.lower = is_finite(box_.lower) ? box_.lower : std::min(-most, box_.upper);
-    box_.upper = is_finite(box_.upper) ? box_.upper : std::max(most, box_.lower);
-  }
-  /// Doubles the bounds that are not given where a voxel that has a step has come to one.
+  /// Says what size of a voxel the readings suggest.
+  void expect(double size) { expected_ = size; }
+  /// Gives the sides without a bound four times that, or twice the largest |voxel| where that is
+  /// more.
   template <execution_space Exec, real T>
-  void widen(iterative_state<Exec, T> const& of, T const* steps) {
+  void enclose(iterative_state<Exec, T> const& of) {
     if (is_finite(given_.lower) && is_finite(given_.upper)) {
       return;
     }
-    double const infinite = std::numeric_limits<double>::infinity();
-    at_bound<T> const touching{steps, of.x.data.data(),
-                               T(is_finite(given_.lower) ? -infinite : box_.lower),
-                               T(is_finite(given_.upper) ? infinite : box_.upper)};
-    if (count_of(of.pair.exec(), of.num_voxels(), touching) > 0) {
-      box_.lower = is_finite(given_.lower) ? box_.lower : 2 * box_.lower;
-      box_.upper = is_finite(given_.upper) ? box_.upper : 2 * box_.upper;
-    }
-  }
-
-  template <class F>
-  void visit(F& f) {
-    f("lower", box_.lower);
-    f("upper", box_.upper);
+    T const* const voxels = of.x.data.data();
+    double const size =
+        std::max(4 * expected_, 2 * largest_of<true>(of.pair.exec(), voxels, of.num_voxels()));
+    box_.lower = is_finite(given_.lower) ? given_.lower : std::min(-size, given_.upper);
+    box_.upper = is_finite(given_.upper) ? given_.upper : std::max(size, given_.lower);
   }
 
  private:
   value_range box_;
   value_range given_;
+  double expected_ = 0;
 };
 
 /// c, by which steps of duals are longer and those of voxels shorter.

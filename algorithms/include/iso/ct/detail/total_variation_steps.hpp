@@ -148,18 +148,6 @@ struct primal_step {
   }
 };
 
-/// Counts voxels that a step has brought to a bound.
-template <class T>
-struct at_bound {
-  T const* step;
-  T const* x;
-  T lower;
-  T upper;
-  KOKKOS_FUNCTION void operator()(std::int64_t i, std::int64_t& number) const {
-    number += step[i] != T(0) && (!(x[i] > lower) || !(x[i] < upper)) ? 1 : 0;
-  }
-};
-
 /// (x before) goes `by` times the way to x.
 template <class T>
 struct approach {
@@ -244,19 +232,6 @@ struct conjugate_term {
     }
     double const dual = double(y[i]);
     return dual * Kokkos::fma(0.5, dual, double(b[i]));
-  }
-};
-
-/// |b| over the length of the ray, times that it counts.
-template <class T>
-struct size_of_average {
-  T const* b;
-  T const* weight;      ///< may be null
-  T const* row_weight;  ///< 1 / length, or 0
-  T* average;
-  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    bool const counts = weight == nullptr || weight[i] != T(0);
-    average[i] = counts ? Kokkos::fabs(b[i]) * row_weight[i] : T(0);
   }
 };
 

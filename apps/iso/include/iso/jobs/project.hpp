@@ -23,6 +23,7 @@ struct project_request {
   std::string sum = "ordered";      ///< or "reproducible"
   std::string precision = "float";  ///< or "double"
   int oversampling = 1;             ///< exact methods: rays a pixel each way
+  bool extend_rays = false;         ///< move detectors along their rays to behind the volume
   files::geometry_description geometry;
   files::host_volume volume;      ///< 1/mm; without values where a phantom is wanted
   std::int64_t phantom_size = 0;  ///< voxels along each side; 0: `volume`
@@ -32,7 +33,8 @@ struct project_request {
 struct projection_result {
   std::array<std::int64_t, 3> extent{};                          ///< views, u, v
   std::variant<std::vector<float>, std::vector<double>> values;  ///< [views, u, v]
-  std::int64_t blind_views = 0;  ///< those of which no ray meets the volume: they are zero
+  std::int64_t blind_views = 0;   ///< those of which no ray meets the volume: they are zero
+  std::int64_t views_within = 0;  ///< those whose detector stands in the volume or before it
   std::string hash;
   double time_ms = 0;  ///< of the projection alone, data in place
 };

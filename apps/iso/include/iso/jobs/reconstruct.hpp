@@ -32,8 +32,9 @@ std::vector<std::string> iterative_projector_names();
 
 /// Says how to reconstruct by iterations; what a method has not is refused.
 struct iterative_request {
-  std::string method;                   ///< one of iterative_methods()
-  std::int64_t iterations = 20;         ///< at most
+  std::string method;  ///< one of iterative_methods()
+  /// At most; without a number 1000 of TV, whose gap ends it, and 20 of the others.
+  std::optional<std::int64_t> iterations{};
   std::optional<double> relaxation{};   ///< SIRT, SART, OS-SART: in (0, 2)
   std::optional<std::int64_t> block{};  ///< OS-SART, OSEM: views of a block
   std::optional<std::string> order{};   ///< of blocks: golden or sequential
@@ -88,6 +89,7 @@ struct reconstruct_request {
   std::optional<double> max_roll{};
   std::string precision = "float";               ///< or "double"
   std::optional<iterative_request> iterative{};  ///< none: filtered backprojection
+  bool extend_rays = false;  ///< move detectors along their rays to behind the volume
   files::geometry_description geometry;
   std::array<std::int64_t, 3> shape{};    ///< of `projections`: views, u, v
   std::vector<float> projections;         ///< [views, u, v]; empty with phantom_width
@@ -110,12 +112,20 @@ struct reconstruct_result {
   std::vector<iteration_record> history;  ///< of an iterative method, all runs of a checkpoint
   /// Holds ||b - A x|| of the result, and its part of ||b||, where it was asked for.
   std::optional<std::array<double, 2>> final_residual{};
+  /// With a stop by noise: readings of rays that less than one of the photons came through.
+  std::int64_t dark_readings = 0;
   std::int64_t resumed = 0;  ///< iterations that a checkpoint had made
   /// TV: the values that voxels may have, on which the gap was taken, 1/mm
   std::optional<std::array<double, 2>> box{};
   bool rule_met = true;  ///< a rule for stopping ended the iterations, and not their number
   std::int64_t views = 0;
   std::int64_t blind_views = 0;  ///< those that see nothing of the volume
+  /// Those whose detector stands in the volume or before it, where that counts.
+  std::int64_t views_within = 0;
+  /// Of iterations: the part of the rays with readings that pass the volume by, where it is more
+  /// than a thousandth, and the voxels of a volume about the same middle that they would meet.
+  double part_outside = 0;
+  std::array<std::int64_t, 3> voxels_wanted{};
   std::string hash;
   double time_ms = 0;  ///< of the reconstruction alone, data in place
 };
