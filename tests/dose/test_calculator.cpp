@@ -9,6 +9,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -81,6 +82,31 @@ TEST_CASE_TEMPLATE("dose: a calculator gives the bits of the functions that it c
   auto const dose = iso::make_volume<T, Kokkos::HostSpace>("dose", s.phantom);
   c.add(s.field, density, dose);
   CHECK(numbers(dose) == numbers(by_hand({s}, all.front(), density)));
+}
+
+TEST_CASE_TEMPLATE("dose: a beam's weight scales its dose", T, float, double) {
+  auto const s = small_field(true);
+  auto const density = volume_of<T>(s.phantom, mixed);
+  auto const of_weight = [&](double weight) {
+    calculator<exec_space, T> c({}, s.phantom, s.kernel, named_spectrum(s.photons), options_of(s));
+    auto const dose = iso::make_volume<T, Kokkos::HostSpace>("dose", s.phantom);
+    auto field = s.field;
+    field.weight = weight;
+    c.add(field, density, dose);
+    return numbers(dose);
+  };
+  auto const one = of_weight(1);
+  auto const most = *std::max_element(one.begin(), one.end());
+  CHECK(most > 0);
+  // A power of two scales every number, the grid of the sum included.
+  auto const four = of_weight(4);
+  auto const part = of_weight(0.3);
+  double worst = 0;
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    REQUIRE(four[i] == 4 * one[i]);
+    worst = std::max(worst, std::abs(double(part[i]) - 0.3 * double(one[i])));
+  }
+  CHECK(worst < 1e-5 * double(most));
 }
 
 TEST_CASE("dose: a calculator reports how far it is, and stops when it is told to") {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <iso/core/check.hpp>
+#include <iso/core/detail/presence.hpp>
 #include <iso/core/job.hpp>
 #include <iso/core/volume_view.hpp>
 #include <iso/core/workspace.hpp>
@@ -32,8 +33,9 @@ struct calculator_options {
 };
 
 /// A dose calculation on a patient's grid, for one beam after the other. It owns the cones of its
-/// kernels and the memory that a beam needs, which grows to that of the largest beam.
-/// Determinism: backend_to_backend. Parts of a spectrum are added in their order.
+/// kernels and the memory that a beam needs, which grows to that of the largest beam. What was
+/// moved from refuses every call. Determinism: backend_to_backend. Parts of a spectrum are added in
+/// their order.
 template <execution_space Exec, real T>
 class calculator {
  public:
@@ -75,6 +77,7 @@ class calculator {
   /// \throws iso::cancelled         `dose` is then incomplete
   void add(beam const& b, volume_view<std::type_identity_t<T> const, space> const& density,
            volume_view<T, space> const& dose, job const& control = {}) {
+    present_.check("iso::dose::calculator");
     iso::grid const region = region_around(b, patient_, options_.margin);
     terma_.reserve(terma_bytes(region));
     auto const released = wrap_volume<space>(reinterpret_cast<T*>(terma_.data()), region);
@@ -99,6 +102,7 @@ class calculator {
   /// space's memory; plans are small beside them. Makes the plans, and enqueues nothing.
   /// \throws iso::invalid_argument  as add
   [[nodiscard]] std::int64_t bytes_needed(beam const& b) const {
+    present_.check("iso::dose::calculator");
     iso::grid const region = region_around(b, patient_, options_.margin);
     std::int64_t scratch = scratch_.size();
     for (cone_set const& cones : cones_) {
@@ -108,10 +112,19 @@ class calculator {
     return scratch + std::max<std::int64_t>(terma_.size(), terma_bytes(region));
   }
   /// Returns the bytes that it holds now.
-  [[nodiscard]] std::int64_t bytes_held() const { return scratch_.size() + terma_.size(); }
-  [[nodiscard]] std::int64_t num_directions() const { return cones_.front().size(); }
+  [[nodiscard]] std::int64_t bytes_held() const {
+    present_.check("iso::dose::calculator");
+    return scratch_.size() + terma_.size();
+  }
+  [[nodiscard]] std::int64_t num_directions() const {
+    present_.check("iso::dose::calculator");
+    return cones_.front().size();
+  }
   /// Returns the number of kernels, one for each part of the spectrum.
-  [[nodiscard]] std::int64_t num_kernels() const { return std::int64_t(cones_.size()); }
+  [[nodiscard]] std::int64_t num_kernels() const {
+    present_.check("iso::dose::calculator");
+    return std::int64_t(cones_.size());
+  }
 
  private:
   static std::int64_t terma_bytes(iso::grid const& region) {
@@ -125,6 +138,7 @@ class calculator {
   std::vector<cone_set> cones_;
   workspace<space> terma_;
   workspace<space> scratch_;
+  iso::detail::presence present_;
 };
 
 }  // namespace iso::dose

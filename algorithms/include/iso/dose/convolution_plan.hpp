@@ -53,6 +53,11 @@ inline constexpr double min_source_to_voxel = 100;
 template <real T, class Space>
 class convolution_plan {
  public:
+  // No moves: a Kokkos::View that is moved from would dangle, and a copy shares its memory.
+  convolution_plan(convolution_plan const&) = default;
+  convolution_plan& operator=(convolution_plan const&) = default;
+  ~convolution_plan() = default;
+
   /// Computes the plan. It waits for `exec`, and fences no other instance.
   /// \param region  the voxels that get dose, as region_around returns them; at most 2^22 along an
   ///                axis

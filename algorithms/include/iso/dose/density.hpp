@@ -61,6 +61,11 @@ class staged_density_table {
  public:
   using segments_type = Kokkos::View<detail::density_segment*, Space>;
 
+  // No moves: a Kokkos::View that is moved from would dangle, and a copy shares its memory.
+  staged_density_table(staged_density_table const&) = default;
+  staged_density_table& operator=(staged_density_table const&) = default;
+  ~staged_density_table() = default;
+
   /// Waits for `exec`: no other instance is fenced.
   /// \throws iso::invalid_argument  what parse_density_table refuses
   /// \throws iso::out_of_memory     as iso::allocate

@@ -20,6 +20,11 @@ class terma_plan {
  public:
   using numbers = Kokkos::View<double*, Space>;
 
+  // No moves: a Kokkos::View that is moved from would dangle, and a copy shares its memory.
+  terma_plan(terma_plan const&) = default;
+  terma_plan& operator=(terma_plan const&) = default;
+  ~terma_plan() = default;
+
   /// Waits for `exec`: no other instance is fenced.
   /// \throws iso::invalid_argument  as frame_of; a spectrum as iso::dose::validate refuses it, or
   ///                                one of so low an energy that the depth curve is off by 1e-6

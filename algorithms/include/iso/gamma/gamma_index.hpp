@@ -62,6 +62,11 @@ class gamma_plan {
  public:
   using volume = volume_view<T const, Space>;
 
+  // No moves: a Kokkos::View that is moved from would dangle, and a copy shares its memory.
+  gamma_plan(gamma_plan const&) = default;
+  gamma_plan& operator=(gamma_plan const&) = default;
+  ~gamma_plan() = default;
+
   /// Checks both doses, every voxel, and prepares the search. Waits for `exec`: no other instance
   /// is fenced. Allocates eight numbers an evaluated voxel and 16 bytes a cell within reach of a
   /// point.

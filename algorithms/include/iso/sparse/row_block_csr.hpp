@@ -35,6 +35,11 @@ class row_block_csr {
   using memory_space = Space;
   static constexpr int rows = R;
 
+  // No moves: a Kokkos::View that is moved from would dangle, and a copy shares its memory.
+  row_block_csr(row_block_csr const&) = default;
+  row_block_csr& operator=(row_block_csr const&) = default;
+  ~row_block_csr() = default;
+
   /// Makes a matrix of 0 x 0.
   row_block_csr() = default;
 

@@ -55,6 +55,11 @@ class texture_planes {
 /// Determinism: not_guaranteed (hardware rounds the weights of whoever reads it to 8 bits).
 class texture_volume {
  public:
+  // No moves: an object that was moved from would have no arrays, and a copy shares them.
+  texture_volume(texture_volume const&) = default;
+  texture_volume& operator=(texture_volume const&) = default;
+  ~texture_volume() = default;
+
   /// Allocates and copies; the copy is enqueued on `exec`, which does not fence.
   ///
   /// \param[in] volume  [nx, ny, nz], each at most 2048

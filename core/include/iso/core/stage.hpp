@@ -29,6 +29,11 @@ class staged {
                                       typename Exec::memory_space>,
                          mirror_type>>;
 
+  // No moves: a Kokkos::View that is moved from would dangle, and a copy shares its memory.
+  staged(staged const&) = default;
+  staged& operator=(staged const&) = default;
+  ~staged() = default;
+
   staged(Exec const& exec, View const& original) : exec_(exec), original_(original) {
     if constexpr (reachable) {
       view_ = original;

@@ -28,6 +28,15 @@ class workspace {
   using storage = Kokkos::View<std::byte*, Space>;
 
   workspace() = default;
+  workspace(workspace const&) = default;
+  workspace& operator=(workspace const&) = default;
+  /// Leaves `other` empty. A Kokkos::View that is moved from keeps its address, not its memory.
+  workspace(workspace&& other) noexcept : storage_(std::exchange(other.storage_, {})) {}
+  workspace& operator=(workspace&& other) noexcept {
+    storage_ = std::exchange(other.storage_, {});
+    return *this;
+  }
+  ~workspace() = default;
   /// Takes memory that is there already; wrap_workspace (iso/core/wrap.hpp) checks it.
   explicit workspace(storage memory) : storage_(std::move(memory)) {}
   /// Allocates `bytes`.
