@@ -31,7 +31,7 @@ int main(int argc, char** argv) {
     std::fputs("usage: density_of_ct CT DENSITY\n", stderr);
     return 2;
   }
-  Kokkos::ScopeGuard const kokkos(argc, argv);
+  Kokkos::ScopeGuard const kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));
   try {
     convert(argv[1], argv[2]);
   } catch (std::exception const& problem) {

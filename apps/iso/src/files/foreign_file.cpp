@@ -36,8 +36,9 @@ void refuse_foreign(fs::path const& path, char const* wanted) {
   if (bytes.starts_with("\x89HDF\r\n\x1a\n")) {
     auto const kind = read_hdf5_kind(path);
     refuse(path, fmt::format("is a {} in HDF5 ({} is JSON); {}", name_of(kind), wanted,
-                             kind == hdf5_kind::stack
-                                 ? "name it as projections, which bring their geometry"
+                             kind == hdf5_kind::stack && std::string_view(wanted) == "a geometry"
+                                 ? "name it as projections where a command takes them: they bring "
+                                   "their geometry"
                                  : "write a file as docs/formats.md describes it"));
   }
   if (bytes.size() == 132 && bytes.ends_with("DICM")) {
