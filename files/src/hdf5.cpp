@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <numeric>
 
@@ -30,17 +29,25 @@ void start_hdf5() {
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
 }
 
-/// Returns the shape of pieces of about a megabyte, which bear a checksum each: as even as
-/// possible, since the last ones are stored as if they were whole.
+/// Returns the shape of pieces of at most a megabyte, which bear a checksum each. The last ones are
+/// stored as if they were whole: of the sizes down to 64 kB it is the one that fills them best.
 std::vector<hsize_t> pieces_of(std::span<hsize_t const> extent, std::size_t value_bytes) {
   constexpr double most = 0x1p20;
+  constexpr double least = 0x1p16;
   std::vector<hsize_t> piece(extent.begin(), extent.end());
   for (std::size_t axis = 0; axis < piece.size(); ++axis) {
-    double const bytes =
+    hsize_t const all = piece[axis];
+    piece[axis] = 1;
+    double const row =
         std::accumulate(piece.begin(), piece.end(), double(value_bytes),
                         [](double product, hsize_t n) { return product * double(n); });
-    auto const count = hsize_t(std::min(std::ceil(bytes / most), double(extent[axis])));
-    piece[axis] = (extent[axis] + count - 1) / count;
+    auto const left_over = [&](hsize_t n) { return (all + n - 1) / n * n - all; };
+    hsize_t best = std::max(hsize_t(1), std::min(all, hsize_t(most / row)));
+    for (hsize_t n = best; n > 1 && left_over(best) > 0 && double(n - 1) * row >= least;) {
+      --n;
+      best = left_over(n) < left_over(best) ? n : best;
+    }
+    piece[axis] = best;
   }
   return piece;
 }
@@ -119,8 +126,11 @@ atomic_file prepare_hdf5(fs::path const& path, std::uintmax_t bytes,
   // already.
   H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_LATEST);
   H5Pset_file_locking(access, false, true);
-  handle file(path, H5Fcreate(whole.temporary().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access),
-              H5Fclose, "cannot be written (HDF5 refused to make the file); make room on its disk");
+  handle const creation(path, H5Pcreate(H5P_FILE_CREATE), H5Pclose,
+                        "cannot be written (HDF5 properties); try another disk");
+  H5Pset_obj_track_times(creation, 0);  // equal contents are equal bytes
+  handle file(path, H5Fcreate(whole.temporary().c_str(), H5F_ACC_TRUNC, creation, access), H5Fclose,
+              "cannot be written (HDF5 refused to make the file); make room on its disk");
   fill(file);
   bool const flushed = H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0;
   if (!file.close() || !flushed) {

@@ -34,13 +34,26 @@ std::vector<block> blocks_of(linear_pair const& a, numbers const& b,
   return blocks;
 }
 
-/// 1 / x, 0 where x is nearly nothing.
-numbers inverse(numbers x) {
-  double const least = 1e-6 * *std::max_element(x.begin(), x.end());
+double largest(numbers const& x) { return *std::max_element(x.begin(), x.end()); }
+
+/// 1 / x, 0 where x is nearly nothing; below `floor` x counts as that.
+numbers inverse(numbers x, double floor = 0) {
+  double const least = 1e-6 * largest(x);
   for (double& value : x) {
-    value = value > least ? 1 / value : 0;
+    value = value > least ? 1 / std::max(value, floor) : 0;
   }
   return x;
+}
+
+numbers column_sums(linear_pair const& a, std::size_t rays) { return a.adjoint(numbers(rays, 1)); }
+numbers row_sums(linear_pair const& a) {
+  return a.forward(numbers(std::size_t(a.volume.size()), 1));
+}
+
+/// The length below which a ray counts as that long.
+double shortest_ray(grid const& volume) {
+  auto const& h = volume.spacing;
+  return std::sqrt(3.0) / 4 * std::min({h.x, h.y, h.z});
 }
 
 }  // namespace
@@ -73,8 +86,9 @@ numbers exact_sart(linear_pair const& a, numbers const& b,
   std::vector<numbers> rows;
   std::vector<numbers> columns;
   for (auto const& part : parts) {
-    rows.push_back(inverse(part.a.forward(numbers(size, 1))));
-    columns.push_back(inverse(part.a.adjoint(numbers(part.b.size(), 1))));
+    rows.push_back(inverse(row_sums(part.a), shortest_ray(a.volume)));
+    auto const sums = column_sums(part.a, part.b.size());
+    columns.push_back(inverse(sums, 1e-3 * largest(sums)));
   }
   for (std::int64_t step = 0; step < steps; ++step) {
     for (std::size_t s = 0; s < parts.size(); ++s) {
@@ -95,18 +109,40 @@ numbers exact_osem(linear_pair const& a, numbers const& b,
                    std::vector<std::vector<std::int64_t>> const& blocks, std::int64_t steps) {
   numbers x(std::size_t(a.volume.size()), 0);
   auto const parts = blocks_of(a, b, blocks);
+  double readings = 0;
+  double lengths = 0;
+  double longest = 0;
+  std::vector<numbers> background;
   for (auto const& part : parts) {
-    auto const sums = inverse(part.a.adjoint(numbers(part.b.size(), 1)));
+    background.push_back(row_sums(part.a));
+    for (std::size_t i = 0; i < part.b.size(); ++i) {
+      readings += part.b[i];
+      lengths += background.back()[i];
+      longest = std::max(longest, background.back()[i]);
+    }
+  }
+  double const shortest = shortest_ray(a.volume);
+  for (auto& all : background) {
+    for (double& length : all) {
+      bool const is_short = length > 1e-6 * longest && length < shortest;
+      length = is_short ? readings / lengths * (shortest - length) : 0;
+    }
+  }
+  for (auto const& part : parts) {
+    auto const sums = inverse(column_sums(part.a, part.b.size()));
     for (std::size_t i = 0; i < x.size(); ++i) {
       x[i] = sums[i] > 0 ? 1 : x[i];
     }
   }
   for (std::int64_t step = 0; step < steps; ++step) {
-    for (auto const& part : parts) {
-      auto const columns = inverse(part.a.adjoint(numbers(part.b.size(), 1)));
-      auto ratio = inverse(part.a.forward(x));
+    for (std::size_t s = 0; s < parts.size(); ++s) {
+      auto const& part = parts[s];
+      auto const columns = inverse(column_sums(part.a, part.b.size()));
+      auto ratio = part.a.forward(x);
+      double const least = 1e-6 * largest(ratio);
       for (std::size_t i = 0; i < ratio.size(); ++i) {
-        ratio[i] *= part.b[i];
+        double const expected = ratio[i] + background[s][i];
+        ratio[i] = expected > least ? (part.b[i] + background[s][i]) / expected : 0;
       }
       auto const correction = part.a.adjoint(ratio);
       for (std::size_t i = 0; i < x.size(); ++i) {
@@ -149,15 +185,16 @@ numbers exact_total_variation(linear_pair const& a, numbers const& b, double wei
     return at[axis] + 1 < n[axis];
   };
   auto const size = std::size_t(a.volume.size());
-  auto const sigma = inverse(a.forward(numbers(size, 1)));
-  auto const columns = a.adjoint(numbers(b.size(), 1));
-  double average = 0;  // the largest along a ray
+  auto const sigma = inverse(row_sums(a), shortest_ray(a.volume));
+  auto const columns = column_sums(a, b.size());
+  double lengths = 0;  // each times its reading
   for (std::size_t i = 0; i < b.size(); ++i) {
-    average = std::max(average, std::abs(b[i]) * sigma[i]);
+    lengths += sigma[i] > 0 ? std::abs(b[i]) / sigma[i] : 0;
   }
+  double const average = product(b, b) / lengths;  // of the readings along their rays
   double const side = (a.volume.spacing.x + a.volume.spacing.y + a.volume.spacing.z) / 3;
   double const reaching = 2 * weight / (average * side);
-  double const most = *std::max_element(columns.begin(), columns.end());
+  double const most = largest(columns);
   double const g = std::max(reaching, std::sqrt(reaching * most / 6));
   double const c = 8 * side;  // of the first 100 iterations
   double const relaxation = 1.9;

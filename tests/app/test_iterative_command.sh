@@ -389,7 +389,6 @@ expect 2 'no projections' back-project --output no.mha
 
 expect 2 'relaxation 2 \(must lie in \(0, 2\)\)' "${scan[@]}" --method sirt --relaxation 2 --output no.mha
 expect 2 'relaxation .method cgls has no such option' "${scan[@]}" --method cgls --relaxation 1 --output no.mha
-expect 2 'blocks of 21 views \(must lie in 1 .. 20' "${scan[@]}" --method os-sart --block 21 --output no.mha
 expect 2 'box is empty' "${scan[@]}" --method sirt --lower 1 --upper 1 --output no.mha
 expect 2 'no iterate may be' "${scan[@]}" --method sirt --lower 1 --output no.mha
 expect 2 'without --weight' "${scan[@]}" --method tv --output no.mha
