@@ -56,30 +56,42 @@ std::string joined(std::initializer_list<double> numbers) {
   return text;
 }
 
-std::string trimmed(std::string_view text) {
+std::string_view trim(std::string_view text) {
   constexpr std::string_view around(" \0\t\r\n", 5);
   auto const first = text.find_first_not_of(around);
   if (first == std::string_view::npos) {
     return {};
   }
-  return std::string(text.substr(first, text.find_last_not_of(around) - first + 1));
+  return text.substr(first, text.find_last_not_of(around) - first + 1);
 }
 
-std::vector<double> decimal_numbers(std::string_view text) {
-  std::vector<double> numbers;
-  while (!trimmed(text).empty()) {
-    auto const end = std::min(text.find('\\'), text.size());
-    auto const word = trimmed(text.substr(0, end));
-    auto const* const first = word.data() + (word.starts_with('+') ? 1 : 0);
-    double number = 0;
-    auto const read = std::from_chars(first, word.data() + word.size(), number);
-    if (read.ec != std::errc() || read.ptr != word.data() + word.size() || !std::isfinite(number)) {
-      return {};
-    }
-    numbers.push_back(number);
-    text.remove_prefix(std::min(end + 1, text.size()));
+namespace {
+
+// What the standard library reads, which knows no leading plus but an infinity, is narrower and
+// wider than what DICOM has.
+template <class T>
+std::optional<T> number_in(std::string_view text, std::string_view letters) {
+  auto word = trim(text);
+  bool const has_plus = word.starts_with('+');
+  word.remove_prefix(has_plus ? 1 : 0);
+  T number{};
+  auto const* const end = word.data() + word.size();
+  if (word.find_first_not_of(letters) != std::string_view::npos ||
+      (has_plus && word.starts_with('-'))) {
+    return {};
   }
-  return numbers;
+  auto const read = std::from_chars(word.data(), end, number);
+  return read.ec == std::errc() && read.ptr == end ? std::optional(number) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<double> decimal_number(std::string_view text) {
+  return number_in<double>(text, "0123456789+-.Ee");
+}
+
+std::optional<std::int32_t> integer_number(std::string_view text) {
+  return number_in<std::int32_t>(text, "0123456789-");
 }
 
 std::string uid_of(std::string_view text) {

@@ -4,8 +4,10 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -42,11 +44,15 @@ std::string decimal_string(double number);
 /// Returns the same of several, "\\" between them.
 std::string joined(std::initializer_list<double> numbers);
 
-/// Returns the numbers of a decimal string, as many as there are; empty where one is no number.
-std::vector<double> decimal_numbers(std::string_view text);
+/// Returns the number of one value of a decimal string (DS, PS3.5 6.2); nothing where it is none:
+/// "1,5", "10.x", "1 2", "inf". Blanks and zero bytes around it do not matter, nor does its length.
+std::optional<double> decimal_number(std::string_view text);
+/// The same of an integer string (IS).
+std::optional<std::int32_t> integer_number(std::string_view text);
 
 /// Returns the text without blanks and zero bytes around it.
-std::string trimmed(std::string_view text);
+std::string_view trim(std::string_view text);
+inline std::string trimmed(std::string_view text) { return std::string(trim(text)); }
 /// Returns what of `text` is an UID, all of it or nothing: nothing else shall be printed.
 std::string uid_of(std::string_view text);
 /// Returns what of `text` is a code string of capitals, digits, blanks and "_", all or nothing.

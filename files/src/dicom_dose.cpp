@@ -6,12 +6,12 @@
 #include <iso/files/dicom_rt.hpp>
 #include <iso/files/reorder.hpp>
 
-#include <dcmtk/dcmrt/drtdose.h>
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
+#include <string>
+#include <vector>
 
 namespace iso::files {
 namespace {
@@ -19,16 +19,10 @@ namespace {
 namespace fs = std::filesystem;
 using namespace detail;
 
-std::vector<double> numbers_of(OFVector<Float64> const& numbers) {
-  return {numbers.begin(), numbers.end()};
-}
-
 // Heights of the frames, mm, as the file has them.
-std::vector<double> frame_heights(fs::path const& path, DRTDoseIOD& dose, double first,
+std::vector<double> frame_heights(fs::path const& path, DcmItem& set, double first,
                                   std::int64_t frames) {
-  OFVector<Float64> offsets;
-  static_cast<void>(dose.getGridFrameOffsetVector(offsets));
-  auto heights = numbers_of(offsets);
+  auto heights = decimals_of(set, DCM_GridFrameOffsetVector, path);
   if (frames == 1 && heights.size() <= 1) {
     return {first};
   }
@@ -66,9 +60,17 @@ std::string unit_of(std::string const& text) {
   return text == "GY" ? "Gy" : text == "RELATIVE" ? "relative" : is_word ? text : "unknown units";
 }
 
-dose_layout read_layout(fs::path const& path, DRTDoseIOD& dose, dose_units units, rt_dose& result) {
+std::vector<std::string> references(DcmItem& set, DcmTagKey sequence) {
+  std::vector<std::string> all;
+  for_each_item(set, sequence, [&](DcmItem& item) {
+    all.push_back(uid_of(text_of(item, DCM_ReferencedSOPInstanceUID)));
+  });
+  return all;
+}
+
+dose_layout read_layout(fs::path const& path, DcmItem& set, dose_units units, rt_dose& result) {
   dose_layout layout;
-  auto const unit = unit_of(text_of([&](auto& t) { return dose.getDoseUnits(t); }));
+  auto const unit = unit_of(text_of(set, DCM_DoseUnits));
   if (unit != "Gy" && units == dose_units::gray) {
     refuse(path, unit.empty() ? "does not say its dose's units (Gy are needed); export it in Gy"
                  : unit == "relative"
@@ -76,38 +78,19 @@ dose_layout read_layout(fs::path const& path, DRTDoseIOD& dose, dose_units units
                      : fmt::format("has a dose in {} (Gy are needed); export it in Gy", unit));
   }
   result.volume.unit = unit;
-  result.type = stated_code(text_of([&](auto& t) { return dose.getDoseType(t); }));
-  result.summation = stated_code(text_of([&](auto& t) { return dose.getDoseSummationType(t); }));
-  for (std::size_t i = 0; i < dose.getReferencedRTPlanSequence().getNumberOfItems(); ++i) {
-    auto& item = dose.getReferencedRTPlanSequence().getItem(i);
-    result.plans.push_back(
-        uid_of(text_of([&](auto& t) { return item.getReferencedSOPInstanceUID(t); })));
-  }
-  for (std::size_t i = 0; i < dose.getReferencedStructureSetSequence().getNumberOfItems(); ++i) {
-    auto& item = dose.getReferencedStructureSetSequence().getItem(i);
-    result.structure_sets.push_back(
-        uid_of(text_of([&](auto& t) { return item.getReferencedSOPInstanceUID(t); })));
-  }
+  result.type = stated_code(text_of(set, DCM_DoseType));
+  result.summation = stated_code(text_of(set, DCM_DoseSummationType));
+  result.plans = references(set, DCM_ReferencedRTPlanSequence);
+  result.structure_sets = references(set, DCM_ReferencedStructureSetSequence);
 
-  OFVector<Float64> numbers;
-  static_cast<void>(dose.getImageOrientationPatient(numbers));
-  check_axial(path, numbers_of(numbers));
-  OFVector<Float64> position;
-  OFVector<Float64> pixel;
-  static_cast<void>(dose.getImagePositionPatient(position));
-  static_cast<void>(dose.getPixelSpacing(pixel));
-  Uint16 rows = 0;
-  Uint16 columns = 0;
-  Uint16 bits = 0;
-  Uint16 is_signed = 0;
-  Uint16 samples = 0;
-  Sint32 frames = 1;
-  static_cast<void>(dose.getRows(rows));
-  static_cast<void>(dose.getColumns(columns));
-  static_cast<void>(dose.getBitsAllocated(bits));
-  static_cast<void>(dose.getPixelRepresentation(is_signed));
-  static_cast<void>(dose.getSamplesPerPixel(samples));
-  static_cast<void>(dose.getNumberOfFrames(frames));
+  check_axial(path, decimals_of(set, DCM_ImageOrientationPatient, path));
+  auto const position = decimals_of(set, DCM_ImagePositionPatient, path);
+  auto const pixel = decimals_of(set, DCM_PixelSpacing, path);
+  int const rows = count_of(set, DCM_Rows, path).value_or(0);
+  int const columns = count_of(set, DCM_Columns, path).value_or(0);
+  int const bits = count_of(set, DCM_BitsAllocated, path).value_or(0);
+  int const samples = count_of(set, DCM_SamplesPerPixel, path).value_or(1);
+  int const frames = integer_of(set, DCM_NumberOfFrames, path).value_or(1);
   if (position.size() != 3 || pixel.size() != 2 || rows < 1 || columns < 1 || frames < 1) {
     refuse(path,
            "lacks position, pixel spacing or size (an RT Dose with pixels has all three); export "
@@ -122,17 +105,17 @@ dose_layout read_layout(fs::path const& path, DRTDoseIOD& dose, dose_units units
     refuse(path, fmt::format("has {} numbers a pixel (one is expected); export it without colours",
                              samples));
   }
-  static_cast<void>(dose.getDoseGridScaling(layout.scaling));
-  if (!(layout.scaling > 0 && std::isfinite(layout.scaling))) {
+  layout.scaling = decimal_of(set, DCM_DoseGridScaling, path).value_or(0);
+  if (!(layout.scaling > 0)) {
     refuse(path,
            fmt::format(
                "has a dose grid scaling of {} (a positive number is expected); export it again",
                layout.scaling));
   }
   layout.bits = bits;
-  layout.is_signed = is_signed == 1;
+  layout.is_signed = count_of(set, DCM_PixelRepresentation, path) == 1;
 
-  auto heights = frame_heights(path, dose, position[2], frames);
+  auto heights = frame_heights(path, set, position[2], frames);
   layout.is_descending = heights.back() < heights.front();
   if (layout.is_descending) {
     std::reverse(heights.begin(), heights.end());
@@ -141,7 +124,7 @@ dose_layout read_layout(fs::path const& path, DRTDoseIOD& dose, dose_units units
   if (frames > 1) {
     distance = even_distance(path, "frame", heights);
   } else {
-    static_cast<void>(dose.getSliceThickness(distance));
+    distance = decimal_of(set, DCM_SliceThickness, path).value_or(0);
     if (!(distance > 0)) {
       refuse(path,
              "has one frame without a thickness (its voxels have no height); export it with Slice "
@@ -167,9 +150,8 @@ double stored_number(Uint16 const* words, std::size_t at, dose_layout const& lay
   return layout.is_signed ? double(std::int32_t(number)) : double(number);
 }
 
-void read_values(fs::path const& path, DcmFileFormat& file, dose_layout const& layout,
+void read_values(fs::path const& path, DcmDataset& set, dose_layout const& layout,
                  host_volume& volume) {
-  auto& set = *file.getDataset();
   if (set.chooseRepresentation(EXS_LittleEndianExplicit, nullptr).bad()) {
     refuse(path, "has compressed pixels (only plain ones are read); export it uncompressed");
   }
@@ -207,24 +189,17 @@ void read_values(fs::path const& path, DcmFileFormat& file, dose_layout const& l
 rt_dose read_dose(fs::path const& path, dose_units units, bool with_values) {
   DcmFileFormat file;
   load_object(path, file, rt_dose_class, "RT Dose");
-  auto const dose = std::make_unique<DRTDoseIOD>();
+  auto& set = *file.getDataset();
   rt_dose result;
-  result.identity = read_dicom_identity(path);
-  if (!file.getDataset()->tagExists(DCM_PixelData)) {
+  result.identity = identity_of(set, path);
+  if (!set.tagExists(DCM_PixelData)) {
     refuse(path,
            "has no pixels (an RT Dose of histograms or points alone is not read); export the "
            "dose's grid");
   }
-  // The pixels stay out of the object, which would hold them once more.
-  std::unique_ptr<DcmElement> pixels(file.getDataset()->remove(DCM_PixelData));
-  auto const read = dose->read(*file.getDataset());
-  if (read.bad()) {
-    refuse(path, fmt::format("cannot be read as RT Dose ({}); export it again", read.text()));
-  }
-  auto const layout = read_layout(path, *dose, units, result);
+  auto const layout = read_layout(path, set, units, result);
   if (with_values) {
-    static_cast<void>(file.getDataset()->insert(pixels.release()));
-    read_values(path, file, layout, result.volume);
+    read_values(path, set, layout, result.volume);
   }
   return result;
 }

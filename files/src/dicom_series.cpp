@@ -48,23 +48,24 @@ struct slice {
   bool is_localizer = false;
 };
 
-slice slice_of(DcmItem& set, fs::path const& file) {
+// In the name of the folder: the file may be named after a patient.
+slice slice_of(DcmItem& set, fs::path const& file, fs::path const& folder) {
   slice s;
   s.identity = identity_of(set, file);
-  s.columns = count_of(set, DCM_Columns);
-  s.rows = count_of(set, DCM_Rows);
-  s.pixel = numbers_of(set, DCM_PixelSpacing);
-  s.position = numbers_of(set, DCM_ImagePositionPatient);
-  s.orientation = numbers_of(set, DCM_ImageOrientationPatient);
-  s.thickness = number_of(set, DCM_SliceThickness, 0);
-  s.tilt = number_of(set, DCM_GantryDetectorTilt, 0);
-  s.frames = number_of(set, DCM_NumberOfFrames, 1) == 1 ? 1 : 2;
-  s.slope = number_of(set, DCM_RescaleSlope, 1);
-  s.intercept = number_of(set, DCM_RescaleIntercept, 0);
-  s.allocated = count_of(set, DCM_BitsAllocated);
-  s.stored = count_of(set, DCM_BitsStored);
-  s.high = count_of(set, DCM_HighBit);
-  s.is_signed = count_of(set, DCM_PixelRepresentation) == 1;
+  s.columns = count_of(set, DCM_Columns, folder).value_or(0);
+  s.rows = count_of(set, DCM_Rows, folder).value_or(0);
+  s.pixel = decimals_of(set, DCM_PixelSpacing, folder);
+  s.position = decimals_of(set, DCM_ImagePositionPatient, folder);
+  s.orientation = decimals_of(set, DCM_ImageOrientationPatient, folder);
+  s.thickness = decimal_of(set, DCM_SliceThickness, folder).value_or(0);
+  s.tilt = decimal_of(set, DCM_GantryDetectorTilt, folder).value_or(0);
+  s.frames = integer_of(set, DCM_NumberOfFrames, folder).value_or(1);
+  s.slope = decimal_of(set, DCM_RescaleSlope, folder).value_or(1);
+  s.intercept = decimal_of(set, DCM_RescaleIntercept, folder).value_or(0);
+  s.allocated = count_of(set, DCM_BitsAllocated, folder).value_or(0);
+  s.stored = count_of(set, DCM_BitsStored, folder).value_or(0);
+  s.high = count_of(set, DCM_HighBit, folder).value_or(0);
+  s.is_signed = count_of(set, DCM_PixelRepresentation, folder) == 1;
   s.patient = text_of(set, DCM_PatientID);
   s.unit = stated_code(text_of(set, DCM_RescaleType));
   s.patient_position = stated_code(text_of(set, DCM_PatientPosition));
@@ -110,12 +111,12 @@ folder_content headers_of(fs::path const& folder) {
   folder_content content;
   for (auto const& file : files) {
     auto const kind = with_header(file, [&](DcmDataset& set) {
-      auto s = slice_of(set, file);
-      auto const& m = s.identity.modality;
+      auto const m = code_of(text_of(set, DCM_Modality));
       if (m.empty() || m.starts_with("RT") || m == "REG" || m == "SR" || m == "PR") {
         ++content.other_objects;
         return;
       }
+      auto s = slice_of(set, file, folder);
       if (m != "CT" || s.identity.sop_class != ct_image_class || s.frames != 1) {
         refuse(folder,
                fmt::format("holds {} of modality {}, series {} (only CT images of one frame each "
@@ -197,9 +198,9 @@ void check_slice(fs::path const& folder, slice const& s) {
   for (double const coordinate : s.position) {
     check_coordinate(folder, coordinate);
   }
-  if (!std::isfinite(s.slope) || !std::isfinite(s.intercept) || s.slope == 0) {
-    refuse(folder, fmt::format("is rescaled by slope {} and intercept {} (two numbers, the first "
-                               "not 0, are expected); export it again",
+  if (s.slope == 0) {
+    refuse(folder, fmt::format("is rescaled by slope {} and intercept {} (the first must not be 0); "
+                               "export it again",
                                s.slope, s.intercept));
   }
   if (!s.unit.empty() && s.unit != "HU" && s.unit != "US") {

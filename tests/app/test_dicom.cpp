@@ -36,22 +36,6 @@ files::host_volume rounded_to(double unit, files::host_volume volume, std::strin
   return volume;
 }
 
-// Slices at these heights, in files whose names are in another order.
-fs::path series_folder(scratch_folder const& scratch, std::vector<dicom_elements> const& slices) {
-  static int count = 0;
-  auto const folder = scratch / ("series" + std::to_string(++count));
-  fs::create_directory(folder);
-  for (std::size_t i = 0; i < slices.size(); ++i) {
-    put(folder / (std::string(secret) + std::to_string(i * 7 % 5) + ".dcm"), dicom_file(slices[i]));
-  }
-  return folder;
-}
-
-dicom_elements with(dicom_elements elements, std::uint32_t tag, dicom_element const& value) {
-  elements[tag] = value;
-  return elements;
-}
-
 // As dicom_file, deflated behind what the file begins with.
 std::string deflated_file(dicom_elements const& elements) {
   auto plain = encoded(elements);
@@ -131,7 +115,7 @@ TEST_CASE("a folder that is not one whole upright series is refused in a sentenc
   CHECK(names(refused({with(a, 0x00080060, {"CS", "MR"}), b}), {"modality MR"}));
   CHECK(names(refused({with(a, 0x00200052, {"UI", "1.9"}), b}), {"several frames of reference"}));
   CHECK(names(refused({a, with(b, 0x00100020, {"LO", "SECRET^OTHER"})}), {"name two patients"}));
-  CHECK(names(refused({with(a, 0x00281053, {"DS", "1,5"}), b}), {"slope nan and intercept -1000"}));
+  CHECK(names(refused({with(a, 0x00281053, {"DS", "1,5"}), b}), {"holds '1,5' as RescaleSlope"}));
   CHECK(names(refused({with(a, 0x00281054, {"LO", "OD"}), b}), {"values in OD"}));
   for (char const* const unit : {"od", "mg/cm3", "1/mm", secret}) {
     CHECK(names(refused({with(a, 0x00281054, {"LO", unit}), b}), {"values in unknown units"}));
