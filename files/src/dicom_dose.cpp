@@ -47,6 +47,7 @@ struct dose_layout {
   bool is_descending = false;
   int bits = 0;
   bool is_signed = false;
+  bool is_big_endian = false;
   double scaling = 0;
 };
 
@@ -68,8 +69,10 @@ std::vector<std::string> references(DcmItem& set, DcmTagKey sequence) {
   return all;
 }
 
-dose_layout read_layout(fs::path const& path, DcmItem& set, dose_units units, rt_dose& result) {
+dose_layout read_layout(fs::path const& path, DcmDataset& set, dose_units units,
+                        rt_dose& result) {
   dose_layout layout;
+  layout.is_big_endian = DcmXfer(set.getOriginalXfer()).isBigEndian();
   auto const unit = unit_of(text_of(set, DCM_DoseUnits));
   if (unit != "Gy" && units == dose_units::gray) {
     refuse(path, unit.empty() ? "does not say its dose's units (Gy are needed); export it in Gy"
@@ -141,12 +144,15 @@ dose_layout read_layout(fs::path const& path, DcmItem& set, dose_units units, rt
   return layout;
 }
 
-// Words of 16 bits, low ones first, as DCMTK has pixels on this machine.
+// DCMTK has put the bytes of words of 16 bits into this machine's order. Which word of 32 bits is
+// the low one it leaves as the file has it.
 double stored_number(Uint16 const* words, std::size_t at, dose_layout const& layout) {
   if (layout.bits == 16) {
     return layout.is_signed ? double(std::int16_t(words[at])) : double(words[at]);
   }
-  auto const number = std::uint32_t(words[2 * at]) | (std::uint32_t(words[2 * at + 1]) << 16U);
+  std::size_t const low = layout.is_big_endian ? 1 : 0;
+  auto const number =
+      std::uint32_t(words[2 * at + low]) | (std::uint32_t(words[2 * at + 1 - low]) << 16U);
   return layout.is_signed ? double(std::int32_t(number)) : double(number);
 }
 
