@@ -176,10 +176,10 @@ void load_object(fs::path const& path, DcmFileFormat& file, char const* sop_clas
 
 using namespace detail;
 
-dicom_identity read_dicom_identity(fs::path const& path) {
+dicom_identity read_dicom_identity(fs::path const& path, subfolders search) {
   std::error_code unknown;
   if (fs::is_directory(path, unknown)) {
-    return read_dicom_series_grid(path).identity;
+    return read_dicom_series_grid(path, search).identity;
   }
   check_regular(path);
   std::optional<dicom_identity> identity;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "dicom_header.hpp"
+#include "dicom_slices.hpp"
 #include "memory.hpp"
 
 #include <iso/files/detail/refuse.hpp>
@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -24,130 +23,6 @@ namespace {
 namespace fs = std::filesystem;
 using namespace detail;
 // Headers are read by DCMTK, and GDCM unpacks what is compressed.
-
-/// What the header of a slice says.
-struct slice {
-  dicom_identity identity;
-  std::int64_t columns = 0;
-  std::int64_t rows = 0;
-  std::vector<double> pixel;        ///< mm along y, along x
-  std::vector<double> position;     ///< mm, of the first pixel
-  std::vector<double> orientation;  ///< of rows and of columns
-  double thickness = 0;             ///< mm; 0 where it is not said
-  double tilt = 0;                  ///< degrees
-  std::int64_t frames = 1;
-  double slope = 1;
-  double intercept = 0;
-  int allocated = 0;  ///< bits of a pixel, and which of them count
-  int stored = 0;
-  int high = 0;
-  bool is_signed = false;
-  std::string patient;           ///< number of the patient: compared, never told
-  std::string unit;              ///< of rescaled values
-  std::string patient_position;  ///< "HFS"; may be empty
-  bool is_localizer = false;
-};
-
-// In the name of the folder: the file may be named after a patient.
-slice slice_of(DcmItem& set, fs::path const& file, fs::path const& folder) {
-  slice s;
-  s.identity = identity_of(set, file);
-  s.columns = count_of(set, DCM_Columns, folder).value_or(0);
-  s.rows = count_of(set, DCM_Rows, folder).value_or(0);
-  s.pixel = decimals_of(set, DCM_PixelSpacing, folder);
-  s.position = decimals_of(set, DCM_ImagePositionPatient, folder);
-  s.orientation = decimals_of(set, DCM_ImageOrientationPatient, folder);
-  s.thickness = decimal_of(set, DCM_SliceThickness, folder).value_or(0);
-  s.tilt = decimal_of(set, DCM_GantryDetectorTilt, folder).value_or(0);
-  s.frames = integer_of(set, DCM_NumberOfFrames, folder).value_or(1);
-  s.slope = decimal_of(set, DCM_RescaleSlope, folder).value_or(1);
-  s.intercept = decimal_of(set, DCM_RescaleIntercept, folder).value_or(0);
-  s.allocated = count_of(set, DCM_BitsAllocated, folder).value_or(0);
-  s.stored = count_of(set, DCM_BitsStored, folder).value_or(0);
-  s.high = count_of(set, DCM_HighBit, folder).value_or(0);
-  s.is_signed = count_of(set, DCM_PixelRepresentation, folder) == 1;
-  s.patient = text_of(set, DCM_PatientID);
-  s.unit = stated_code(text_of(set, DCM_RescaleType));
-  s.patient_position = stated_code(text_of(set, DCM_PatientPosition));
-  s.is_localizer = text_of(set, DCM_ImageType).find("LOCALIZER") != std::string::npos;
-  return s;
-}
-
-// Whether the file has the mark of a DICOM file; some have none.
-bool is_marked(fs::path const& file) {
-  std::FILE* const stream = std::fopen(file.c_str(), "rb");
-  std::array<char, 132> start{};
-  bool const whole = stream != nullptr && std::fread(start.data(), 1, 132, stream) == 132;
-  if (stream != nullptr) {
-    static_cast<void>(std::fclose(stream));
-  }
-  return whole && std::string_view(start.data() + 128, 4) == "DICM";
-}
-
-struct folder_content {
-  std::vector<slice> slices;
-  std::int64_t other_objects = 0;
-};
-
-folder_content headers_of(fs::path const& folder) {
-  std::error_code failure;
-  if (!fs::is_directory(folder, failure)) {
-    refuse(folder,
-           "is not a folder (a CT series is one, with a file for each slice); name the folder of "
-           "the slices");
-  }
-  std::vector<fs::path> files;
-  for (fs::directory_iterator at(folder, failure), end; !failure && at != end;
-       at.increment(failure)) {
-    std::error_code unknown;
-    if (at->is_regular_file(unknown)) {
-      files.push_back(at->path());
-    }
-  }
-  if (failure) {
-    refuse(folder, fmt::format("cannot be read ({}); check its permissions", failure.message()));
-  }
-  std::sort(files.begin(), files.end());
-  folder_content content;
-  for (auto const& file : files) {
-    auto const kind = with_header(file, [&](DcmDataset& set) {
-      auto const m = code_of(text_of(set, DCM_Modality));
-      if (m.empty() || m.starts_with("RT") || m == "REG" || m == "SR" || m == "PR") {
-        ++content.other_objects;
-        return;
-      }
-      auto s = slice_of(set, file, folder);
-      if (m != "CT" || s.identity.sop_class != ct_image_class || s.frames != 1) {
-        refuse(folder,
-               fmt::format("holds {} of modality {}, series {} (only CT images of one frame each "
-                           "are read); keep the CT series in a folder of its own",
-                           s.frames > 1 ? "a file of several frames" : "an image", m,
-                           s.identity.series));
-      }
-      if (s.identity.series.empty()) {
-        refuse(folder,
-               "holds a CT image that names no series (its header is cut short); fetch or write it "
-               "again");
-      }
-      content.slices.push_back(std::move(s));
-    });
-    if (kind == file_kind::unsupported) {
-      refuse(folder, fmt::format("holds a file that {}", unsupported_sentence));
-    }
-    if (kind == file_kind::other && is_marked(file)) {
-      refuse(folder,
-             "holds a DICOM file that is truncated or damaged (its header cannot be read); fetch "
-             "or write it again");
-    }
-  }
-  if (content.slices.empty()) {
-    refuse(folder, fmt::format("holds no CT image ({}); name the folder of the slices",
-                               content.other_objects > 0
-                                   ? "only other DICOM objects"
-                                   : "a CT series is a folder with a DICOM file for each slice"));
-  }
-  return content;
-}
 
 void check_one_series(fs::path const& folder, std::vector<slice> const& slices) {
   std::set<std::string> series;
@@ -239,8 +114,8 @@ void check_alike(fs::path const& folder, slice const& first, slice const& s) {
 }
 
 /// Ascending in z, with their grid.
-std::pair<std::vector<slice>, dicom_series> ordered(fs::path const& folder) {
-  auto content = headers_of(folder);
+std::pair<std::vector<slice>, dicom_series> ordered(fs::path const& folder, subfolders search) {
+  auto content = read_folder(folder, search);
   auto& slices = content.slices;
   check_one_series(folder, slices);
   for (auto const& s : slices) {
@@ -268,6 +143,7 @@ std::pair<std::vector<slice>, dicom_series> ordered(fs::path const& folder) {
   series.volume.spacing = {first.pixel[1], first.pixel[0], distance};
   series.volume.origin = {first.position[0], first.position[1], first.position[2]};
   series.volume.unit = "HU";
+  series.volume.unread = std::move(content.unread);
   series.other_objects = content.other_objects;
   return {std::move(slices), std::move(series)};
 }
@@ -360,10 +236,12 @@ void read_pixels(fs::path const& folder, slice const& s, float* to) {
 
 }  // namespace
 
-dicom_series read_dicom_series_grid(fs::path const& folder) { return ordered(folder).second; }
+dicom_series read_dicom_series_grid(fs::path const& folder, subfolders search) {
+  return ordered(folder, search).second;
+}
 
-dicom_series read_dicom_series(fs::path const& folder) {
-  auto [slices, series] = ordered(folder);
+dicom_series read_dicom_series(fs::path const& folder, subfolders search) {
+  auto [slices, series] = ordered(folder, search);
   auto const& n = series.volume.extent;
   auto const pixels = n[0] * n[1];
   with_memory(folder, fmt::format("its {} x {} x {} voxels", n[0], n[1], n[2]),

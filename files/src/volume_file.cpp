@@ -24,6 +24,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdlib>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -357,9 +358,21 @@ bool is_folder(fs::path const& path) {
 
 }  // namespace
 
-host_volume read_volume(fs::path const& path, finite_values values) {
+std::string count_reasons(std::vector<unread_file> const& files) {
+  std::map<std::string, int> counts;
+  for (auto const& file : files) {
+    ++counts[file.reason];
+  }
+  std::string text;
+  for (auto const& [reason, count] : counts) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, reason);
+  }
+  return text;
+}
+
+host_volume read_volume(fs::path const& path, finite_values values, subfolders search) {
   if (is_dicom_path(path)) {
-    return is_folder(path) ? read_dicom_series(path).volume
+    return is_folder(path) ? read_dicom_series(path, search).volume
                            : read_rt_dose(path, dose_units::any).volume;
   }
   host_volume volume;
@@ -382,9 +395,9 @@ host_volume read_volume(fs::path const& path, finite_values values) {
   return volume;
 }
 
-host_volume read_volume_grid(fs::path const& path) {
+host_volume read_volume_grid(fs::path const& path, subfolders search) {
   if (is_dicom_path(path)) {
-    return is_folder(path) ? read_dicom_series_grid(path).volume
+    return is_folder(path) ? read_dicom_series_grid(path, search).volume
                            : read_rt_dose_grid(path, dose_units::any).volume;
   }
   host_volume volume;

@@ -33,11 +33,13 @@ void add_grid(json& document, files::host_volume const& v) {
   document["unit"] = v.unit;
 }
 
-std::string series_text(std::string const& path, json& document) {
-  auto const series = files::read_dicom_series_grid(path);
+std::string series_text(std::string const& path, folder_options const& folder, json& document) {
+  auto const series = files::read_dicom_series_grid(path, folder.search);
+  warn_of_unread(path, series.volume, folder);
   document["kind"] = "CT series";
   add_grid(document, series.volume);
   document["other_objects"] = series.other_objects;
+  document["unread_files"] = series.volume.unread.size();
   return fmt::format("CT series of {} slice{}: {}; {} other DICOM file{} in the folder\n",
                      series.volume.extent[2], series.volume.extent[2] == 1 ? "" : "s",
                      grid_text(series.volume), series.other_objects,
@@ -105,14 +107,15 @@ std::string structures_text(std::string const& path, json& document) {
 
 }  // namespace
 
-int run_dicom_info(std::string const& path, std::string const& json_file) {
+int run_dicom_info(std::string const& path, std::string const& json_file,
+                   folder_options const& folder) {
   check_distinct({path, json_file});
-  auto const identity = files::read_dicom_identity(path);
+  auto const identity = files::read_dicom_identity(path, folder.search);
   json document = json::object();
   std::string text;
   std::error_code unknown;
   if (std::filesystem::is_directory(path, unknown)) {
-    text = series_text(path, document);
+    text = series_text(path, folder, document);
   } else if (identity.modality == "RTDOSE") {
     text = dose_text(path, document);
   } else if (identity.modality == "RTSTRUCT") {

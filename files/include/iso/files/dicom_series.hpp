@@ -34,9 +34,10 @@ struct dicom_series {
   std::int64_t other_objects = 0;  ///< files of plans, structures and doses, which are left alone
 };
 
-/// Reads the CT series in `folder`; of other folders in it nothing. Slices are put in the order of
-/// their positions, z ascending, and their values rescaled. Coordinates are the patient's, as of
-/// read_volume. Files that are not DICOM, and RT objects, are passed over.
+/// Reads the CT series in `folder`, and in the folders within where these are searched. Slices are
+/// put in the order of their positions, z ascending, and their values rescaled. Coordinates are the
+/// patient's, as of read_volume. Files that are not DICOM, and RT objects, are passed over; what
+/// looks like DICOM and cannot be read is listed in the volume's `unread`.
 ///
 /// Neighbouring slices lie apart by the mean distance; each distance may differ from the median by
 /// 1 % and 0.01 mm. A single slice is as thick as it says.
@@ -44,17 +45,21 @@ struct dicom_series {
 ///                             one series, several frames in one file; a missing slice, two at one
 ///                             position, uneven distances; planes that are not axial, a tilted
 ///                             gantry, positions other than head first supine; sizes or pixels that
-///                             differ; values that are not in HU; damaged files
+///                             differ; values that are not in HU; damaged files, and CT
+///                             images by their SOP class whose header says otherwise
 /// \throws iso::out_of_memory  more than this machine has
-dicom_series read_dicom_series(std::filesystem::path const& folder);
+dicom_series read_dicom_series(std::filesystem::path const& folder,
+                               subfolders search = subfolders::left_out);
 
 /// Reads the same without values.
 /// \throws iso::file_error  as read_dicom_series, as far as headers tell
-dicom_series read_dicom_series_grid(std::filesystem::path const& folder);
+dicom_series read_dicom_series_grid(std::filesystem::path const& folder,
+                                    subfolders search = subfolders::left_out);
 
 /// Reads what a DICOM file is, or the CT series in a folder.
 /// \throws iso::file_error  no DICOM; as read_dicom_series_grid
-dicom_identity read_dicom_identity(std::filesystem::path const& path);
+dicom_identity read_dicom_identity(std::filesystem::path const& path,
+                                   subfolders search = subfolders::left_out);
 
 /// Prepares a CT series in `folder`, a file for each slice: a commit puts all in place, or none
 /// (atomic_file::folder). Values are rounded to whole HU.

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! Holds the slices of a CT series: which files of a folder they are, and their pixels.
+#pragma once
+
+#include "dicom_header.hpp"
+
+#include <iso/files/volume_file.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace iso::files::detail {
+
+/// What the header of a slice says.
+struct slice {
+  dicom_identity identity;
+  std::int64_t columns = 0;
+  std::int64_t rows = 0;
+  std::vector<double> pixel;        ///< mm along y, along x
+  std::vector<double> position;     ///< mm, of the first pixel
+  std::vector<double> orientation;  ///< of rows and of columns
+  double thickness = 0;             ///< mm; 0 where it is not said
+  double tilt = 0;                  ///< degrees
+  std::int64_t frames = 1;
+  double slope = 1;
+  double intercept = 0;
+  int allocated = 0;  ///< bits of a pixel, and which of them count
+  int stored = 0;
+  int high = 0;
+  bool is_signed = false;
+  std::string patient;           ///< number of the patient: compared, never told
+  std::string unit;              ///< of rescaled values
+  std::string patient_position;  ///< "HFS"; may be empty
+  bool is_localizer = false;
+};
+
+/// The DICOM files of a folder.
+struct folder_content {
+  std::vector<slice> slices;
+  std::int64_t other_objects = 0;
+  std::vector<unread_file> unread;
+};
+
+/// Reads the headers of a folder's files. Throws iso::file_error, of the folder alone, where there
+/// is no CT image; where an image is none of CT, or one of these cannot be read.
+folder_content read_folder(std::filesystem::path const& folder, subfolders search);
+
+}  // namespace iso::files::detail
