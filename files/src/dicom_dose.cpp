@@ -70,7 +70,7 @@ std::vector<std::string> references(DcmItem& set, DcmTagKey sequence) {
 }
 
 dose_layout read_layout(fs::path const& path, DcmDataset& set, dose_units units,
-                        rt_dose& result) {
+                        double slice_thickness, rt_dose& result) {
   dose_layout layout;
   layout.is_big_endian = DcmXfer(set.getOriginalXfer()).isBigEndian();
   auto const unit = unit_of(text_of(set, DCM_DoseUnits));
@@ -128,6 +128,8 @@ dose_layout read_layout(fs::path const& path, DcmDataset& set, dose_units units,
     distance = even_distance(path, "frame", heights);
   } else {
     distance = decimal_of(set, DCM_SliceThickness, path).value_or(0);
+    result.states_thickness = distance > 0;
+    distance = result.states_thickness ? distance : slice_thickness;
     if (!(distance > 0)) {
       refuse(path,
              "has one frame without a thickness (its voxels have no height); export it with Slice "
@@ -181,6 +183,12 @@ void read_values(fs::path const& path, DcmDataset& set, dose_layout const& layou
               path,
               "is truncated (it has fewer pixels than its header says); fetch or write it again");
         }
+        if (found - words >= words / std::uint64_t(n[2])) {
+          refuse(path,
+                 fmt::format("holds more pixels than the {} frames that its header says (whose "
+                             "they are is not known); export it again",
+                             n[2]));
+        }
         std::vector<float> values(count);
         for (std::size_t i = 0; i < count; ++i) {
           values[i] = float(layout.scaling * stored_number(data, i, layout));
@@ -192,7 +200,8 @@ void read_values(fs::path const& path, DcmDataset& set, dose_layout const& layou
       });
 }
 
-rt_dose read_dose(fs::path const& path, dose_units units, bool with_values) {
+rt_dose read_dose(fs::path const& path, dose_units units, double slice_thickness,
+                  bool with_values) {
   DcmFileFormat file;
   load_object(path, file, rt_dose_class, "RT Dose");
   auto& set = *file.getDataset();
@@ -203,7 +212,7 @@ rt_dose read_dose(fs::path const& path, dose_units units, bool with_values) {
            "has no pixels (an RT Dose of histograms or points alone is not read); export the "
            "dose's grid");
   }
-  auto const layout = read_layout(path, set, units, result);
+  auto const layout = read_layout(path, set, units, slice_thickness, result);
   if (with_values) {
     read_values(path, set, layout, result.volume);
   }
@@ -212,12 +221,12 @@ rt_dose read_dose(fs::path const& path, dose_units units, bool with_values) {
 
 }  // namespace
 
-rt_dose read_rt_dose(fs::path const& path, dose_units units) {
-  return read_dose(path, units, true);
+rt_dose read_rt_dose(fs::path const& path, dose_units units, double slice_thickness) {
+  return read_dose(path, units, slice_thickness, true);
 }
 
-rt_dose read_rt_dose_grid(fs::path const& path, dose_units units) {
-  return read_dose(path, units, false);
+rt_dose read_rt_dose_grid(fs::path const& path, dose_units units, double slice_thickness) {
+  return read_dose(path, units, slice_thickness, false);
 }
 
 }  // namespace iso::files

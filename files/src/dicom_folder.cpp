@@ -29,8 +29,12 @@ slice slice_of(DcmItem& set, fs::path const& file, fs::path const& folder) {
   s.thickness = decimal_of(set, DCM_SliceThickness, folder).value_or(0);
   s.tilt = decimal_of(set, DCM_GantryDetectorTilt, folder).value_or(0);
   s.frames = integer_of(set, DCM_NumberOfFrames, folder).value_or(1);
-  s.slope = decimal_of(set, DCM_RescaleSlope, folder).value_or(1);
-  s.intercept = decimal_of(set, DCM_RescaleIntercept, folder).value_or(0);
+  s.samples = count_of(set, DCM_SamplesPerPixel, folder).value_or(1);
+  auto const slope = decimal_of(set, DCM_RescaleSlope, folder);
+  auto const intercept = decimal_of(set, DCM_RescaleIntercept, folder);
+  s.is_rescaled = slope && intercept;
+  s.slope = slope.value_or(1);
+  s.intercept = intercept.value_or(0);
   s.allocated = count_of(set, DCM_BitsAllocated, folder).value_or(0);
   s.stored = count_of(set, DCM_BitsStored, folder).value_or(0);
   s.high = count_of(set, DCM_HighBit, folder).value_or(0);

@@ -27,9 +27,13 @@ atomic_file prepare_dicom_series(std::filesystem::path const& folder, host_volum
   refuse_all(folder);
 }
 
-rt_dose read_rt_dose(std::filesystem::path const& path, dose_units /*units*/) { refuse_all(path); }
+rt_dose read_rt_dose(std::filesystem::path const& path, dose_units /*units*/,
+                     double /*slice_thickness*/) {
+  refuse_all(path);
+}
 
-rt_dose read_rt_dose_grid(std::filesystem::path const& path, dose_units /*units*/) {
+rt_dose read_rt_dose_grid(std::filesystem::path const& path, dose_units /*units*/,
+                          double /*slice_thickness*/) {
   refuse_all(path);
 }
 

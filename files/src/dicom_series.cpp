@@ -73,6 +73,16 @@ void check_slice(fs::path const& folder, slice const& s) {
   for (double const coordinate : s.position) {
     check_coordinate(folder, coordinate);
   }
+  if (s.samples != 1) {
+    refuse(folder, fmt::format("holds an image of {} numbers a pixel (one is expected, the CT "
+                               "number; this may be a picture in colours); export it without them",
+                               s.samples));
+  }
+  if (!s.is_rescaled) {
+    refuse(folder,
+           "holds a slice without Rescale Slope or Rescale Intercept (its numbers need not be in "
+           "Hounsfield units); export it again");
+  }
   if (s.slope == 0) {
     refuse(folder, fmt::format("is rescaled by slope {} and intercept {} (the first must not be 0); "
                                "export it again",
@@ -166,6 +176,9 @@ failure plain_pixels(DcmDataset& set, slice const& s, float* to) {
   if (set.findAndGetUint16Array(DCM_PixelData, words, &found).bad() || words == nullptr ||
       found < pixels) {
     return "it has fewer pixels than its header says";
+  }
+  if (found >= 2 * pixels) {
+    return "it has more pixels than its header says";
   }
   auto const unused = unsigned(16 - s.stored);
   std::vector<std::int32_t> stored(pixels);

@@ -24,6 +24,8 @@ struct slice {
   double thickness = 0;             ///< mm; 0 where it is not said
   double tilt = 0;                  ///< degrees
   std::int64_t frames = 1;
+  int samples = 1;                  ///< numbers a pixel
+  bool is_rescaled = false;         ///< whether the header says by what
   double slope = 1;
   double intercept = 0;
   int allocated = 0;  ///< bits of a pixel, and which of them count

@@ -16,14 +16,15 @@ namespace {
 
 std::string or_none(std::string const& text) { return text.empty() ? "none" : text; }
 
-std::string grid_text(files::host_volume const& v) {
+std::string grid_text(files::host_volume const& v, bool states_thickness = true) {
   auto const& n = v.extent;
   auto const& s = v.spacing;
   auto const& o = v.origin;
   return fmt::format(
-      "{} x {} x {} voxels of {:.6g} x {:.6g} x {:.6g} mm, the first at ({:.6g}, "
-      "{:.6g}, {:.6g}) mm",
-      n[0], n[1], n[2], s[0], s[1], s[2], o[0], o[1], o[2]);
+      "{} x {} x {} voxels of {:.6g} x {:.6g}{} mm, the first at ({:.6g}, {:.6g}, {:.6g}) mm", n[0],
+      n[1], n[2], s[0], s[1],
+      states_thickness ? fmt::format(" x {:.6g}", s[2]) : " x (thickness not stated)", o[0], o[1],
+      o[2]);
 }
 
 void add_grid(json& document, files::host_volume const& v) {
@@ -47,11 +48,14 @@ std::string series_text(std::string const& path, folder_options const& folder, j
 }
 
 std::string dose_text(std::string const& path, json& document) {
-  auto const dose = files::read_rt_dose(path, files::dose_units::any);
+  auto const dose = files::read_rt_dose(path, files::dose_units::any, 1);
   auto const& values = dose.volume.values;
   float const most = *std::max_element(values.begin(), values.end());
   document["kind"] = "RT Dose";
   add_grid(document, dose.volume);
+  if (!dose.states_thickness) {
+    document["spacing_mm"][2] = nullptr;
+  }
   document.update({{"dose_type", dose.type},
                    {"summation", dose.summation},
                    {"maximum", most},
@@ -59,7 +63,8 @@ std::string dose_text(std::string const& path, json& document) {
                    {"structure_sets", dose.structure_sets}});
   auto const& unit = dose.volume.unit;
   auto text = fmt::format("RT Dose ({}, {}): {}; at most {:.6g}{}\n", or_none(dose.type),
-                          or_none(dose.summation), grid_text(dose.volume), most,
+                          or_none(dose.summation),
+                          grid_text(dose.volume, dose.states_thickness), most,
                           unit.empty() ? ", of units that the file does not say" : " " + unit);
   for (auto const& plan : dose.plans) {
     text += fmt::format("of plan             {}\n", or_none(plan));
