@@ -116,23 +116,25 @@ std::string stated_code(std::string_view text) {
   return code.empty() && !trimmed(text).empty() ? unknown_code : code;
 }
 
-void check_axial(std::filesystem::path const& path, std::vector<double> const& orientation) {
-  if (orientation.size() != 6) {
+alignment align_planes(std::filesystem::path const& path, std::vector<double> const& o) {
+  if (o.size() != 6) {
     refuse(path,
            "has no orientation (six numbers of Image Orientation (Patient) are expected); export "
            "it again");
   }
-  constexpr std::array<double, 6> axial{1, 0, 0, 0, 1, 0};
-  for (std::size_t i = 0; i < 6; ++i) {
-    if (!(std::abs(orientation[i] - axial[i]) <= 1e-5)) {
-      refuse(path,
-             fmt::format(
-                 "has rows along ({}, {}, {}) and columns along ({}, {}, {}) (only axial planes "
-                 "with rows along x and columns along y are read); resample it to such planes",
-                 orientation[0], orientation[1], orientation[2], orientation[3], orientation[4],
-                 orientation[5]));
-    }
+  auto const row = axis_along(std::span(o).first(3));
+  auto const column = axis_along(std::span(o).last(3));
+  if (!row || !column || row->first == column->first) {
+    refuse(path, fmt::format("has rows along ({}, {}, {}) and columns along ({}, {}, {}) (only "
+                             "planes whose sides run along the patient's axes are read); resample "
+                             "it to such planes",
+                             o[0], o[1], o[2], o[3], o[4], o[5]));
   }
+  auto const [x, x_sign] = *row;
+  auto const [y, y_sign] = *column;
+  // Of axes in their cyclic order the product is the third, else its opposite.
+  int const turn = (x + 1) % 3 == y ? 1 : -1;
+  return {{x, y, 3 - x - y}, {x_sign, y_sign, turn * x_sign * y_sign}};
 }
 
 void check_spacing(std::filesystem::path const& path, double spacing) {
@@ -152,15 +154,15 @@ void check_coordinate(std::filesystem::path const& path, double coordinate) {
   }
 }
 
-double even_distance(std::filesystem::path const& path, char const* what,
+double even_distance(std::filesystem::path const& path, char const* what, char axis,
                      std::vector<double> const& positions) {
   std::vector<double> distances;
   for (std::size_t i = 1; i < positions.size(); ++i) {
     distances.push_back(positions[i] - positions[i - 1]);
     if (!(distances.back() >= 1e-4)) {
       refuse(path, fmt::format(
-                       "has two {}s at z = {} mm (each position may have one); remove one of them",
-                       what, positions[i]));
+                       "has two {}s at {} = {} mm (each position may have one); remove one of them",
+                       what, axis, positions[i]));
     }
   }
   auto sorted = distances;
@@ -172,13 +174,13 @@ double even_distance(std::filesystem::path const& path, char const* what,
       continue;
     }
     if (distances[i] > 1.5 * median) {
-      refuse(path, fmt::format("lacks a {} between z = {} and {} mm (the others are {:.6g} mm "
+      refuse(path, fmt::format("lacks a {} between {} = {} and {} mm (the others are {:.6g} mm "
                                "apart); find it, or resample the rest",
-                               what, positions[i], positions[i + 1], median));
+                               what, axis, positions[i], positions[i + 1], median));
     }
-    refuse(path, fmt::format("has {}s {:.6g} mm apart at z = {} mm (the others are {:.6g} mm "
+    refuse(path, fmt::format("has {}s {:.6g} mm apart at {} = {} mm (the others are {:.6g} mm "
                              "apart); resample it to even distances",
-                             what, distances[i], positions[i], median));
+                             what, distances[i], axis, positions[i], median));
   }
   return (positions.back() - positions.front()) / double(distances.size());
 }

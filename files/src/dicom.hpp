@@ -2,6 +2,8 @@
 //! Holds what CT series and RT objects share, of either library's.
 #pragma once
 
+#include "alignment.hpp"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -63,17 +65,18 @@ constexpr char const* unknown_code = "unknown";
 /// As code_of, but a text that is no code is not taken for an absent one.
 std::string stated_code(std::string_view text);
 
-/// Throws iso::file_error unless rows run along x and columns along y.
-void check_axial(std::filesystem::path const& path, std::vector<double> const& orientation);
+/// Returns along which of the patient's axes rows, columns and, by the cross product of both, frames
+/// run. Throws iso::file_error where one is oblique.
+alignment align_planes(std::filesystem::path const& path, std::vector<double> const& orientation);
 
 /// Throws iso::file_error unless a spacing or a coordinate lies within the limits of volumes.
 void check_spacing(std::filesystem::path const& path, double spacing);
 void check_coordinate(std::filesystem::path const& path, double coordinate);
 
 /// Returns the mean distance of ascending `positions`, at least two; throws iso::file_error, with
-/// `what` lies there, where two are one, one is missing, or distances differ by more than 1 % and
-/// 0.01 mm from the median.
-double even_distance(std::filesystem::path const& path, char const* what,
+/// `what` lies there along `axis`, 'x', 'y' or 'z', where two are one, one is missing, or distances
+/// differ by more than 1 % and 0.01 mm from the median.
+double even_distance(std::filesystem::path const& path, char const* what, char axis,
                      std::vector<double> const& positions);
 
 }  // namespace iso::files::detail

@@ -4,7 +4,6 @@
 
 #include <iso/files/detail/refuse.hpp>
 #include <iso/files/dicom_rt.hpp>
-#include <iso/files/reorder.hpp>
 
 #include <fmt/core.h>
 
@@ -19,9 +18,9 @@ namespace {
 namespace fs = std::filesystem;
 using namespace detail;
 
-// Heights of the frames, mm, as the file has them.
+// Coordinates of the frames along the axis that they follow, mm, in the order of the file.
 std::vector<double> frame_heights(fs::path const& path, DcmItem& set, double first,
-                                  std::int64_t frames) {
+                                  alignment const& how, std::int64_t frames) {
   auto heights = decimals_of(set, DCM_GridFrameOffsetVector, path);
   if (frames == 1 && heights.size() <= 1) {
     return {first};
@@ -31,20 +30,27 @@ std::vector<double> frame_heights(fs::path const& path, DcmItem& set, double fir
            fmt::format("has {} frame offsets for {} frames (one each is expected); export it again",
                        heights.size(), frames));
   }
+  // PS3.3 C.8.8.3.2: relative ones count along the cross product of rows and columns; absolute ones
+  // are defined where rows run along x and columns along y.
   bool const is_relative = heights.front() == 0;
-  if (!is_relative && std::abs(heights.front() - first) > 0.01) {
-    refuse(path, fmt::format("has frame offsets from {} mm on (from 0, relative, or from the first "
-                             "frame's {} mm, absolute, is expected); export it again",
-                             heights.front(), first));
+  bool const is_plain = how == alignment{{0, 1, 2}, {1, 1, 1}};
+  if (!is_relative && (!is_plain || std::abs(heights.front() - first) > 0.01)) {
+    refuse(path, fmt::format("has frame offsets from {} mm on ({} is expected); export it again",
+                             heights.front(),
+                             is_plain ? fmt::format("from 0, relative, or from the first frame's "
+                                                    "{} mm, absolute,",
+                                                    first)
+                                      : "from 0, relative, as its planes lie,"));
   }
   for (double& height : heights) {
-    height += is_relative ? first : 0;
+    height = is_relative ? first + how.sign[2] * height : height;
   }
   return heights;
 }
 
 struct dose_layout {
-  bool is_descending = false;
+  std::array<std::int64_t, 3> extent{};  ///< columns, rows, frames
+  alignment how{};
   int bits = 0;
   bool is_signed = false;
   bool is_big_endian = false;
@@ -86,7 +92,7 @@ dose_layout read_layout(fs::path const& path, DcmDataset& set, dose_units units,
   result.plans = references(set, DCM_ReferencedRTPlanSequence);
   result.structure_sets = references(set, DCM_ReferencedStructureSetSequence);
 
-  check_axial(path, decimals_of(set, DCM_ImageOrientationPatient, path));
+  layout.how = align_planes(path, decimals_of(set, DCM_ImageOrientationPatient, path));
   auto const position = decimals_of(set, DCM_ImagePositionPatient, path);
   auto const pixel = decimals_of(set, DCM_PixelSpacing, path);
   int const rows = count_of(set, DCM_Rows, path).value_or(0);
@@ -118,14 +124,15 @@ dose_layout read_layout(fs::path const& path, DcmDataset& set, dose_units units,
   layout.bits = bits;
   layout.is_signed = count_of(set, DCM_PixelRepresentation, path) == 1;
 
-  auto heights = frame_heights(path, set, position[2], frames);
-  layout.is_descending = heights.back() < heights.front();
-  if (layout.is_descending) {
+  auto const axis = layout.how.world[2];
+  auto heights = frame_heights(path, set, position[axis], layout.how, frames);
+  layout.how.sign[2] = heights.back() < heights.front() ? -1 : 1;
+  if (layout.how.sign[2] < 0) {
     std::reverse(heights.begin(), heights.end());
   }
   double distance = 0;
   if (frames > 1) {
-    distance = even_distance(path, "frame", heights);
+    distance = even_distance(path, "frame", "xyz"[axis], heights);
   } else {
     distance = decimal_of(set, DCM_SliceThickness, path).value_or(0);
     result.states_thickness = distance > 0;
@@ -136,9 +143,10 @@ dose_layout read_layout(fs::path const& path, DcmDataset& set, dose_units units,
              "Thickness or several frames");
     }
   }
-  result.volume.extent = {columns, rows, frames};
-  result.volume.spacing = {pixel[1], pixel[0], distance};
-  result.volume.origin = {position[0], position[1], heights.front()};
+  layout.extent = {columns, rows, frames};
+  place_along_world(layout.how, layout.extent, {pixel[1], pixel[0], distance},
+                    {position[0], position[1], position[2]}, result.volume);
+  result.volume.origin[axis] = heights.front();
   for (std::size_t axis = 0; axis < 3; ++axis) {
     check_spacing(path, result.volume.spacing[axis]);
     check_coordinate(path, result.volume.origin[axis]);
@@ -163,7 +171,7 @@ void read_values(fs::path const& path, DcmDataset& set, dose_layout const& layou
   if (set.chooseRepresentation(EXS_LittleEndianExplicit, nullptr).bad()) {
     refuse(path, "has compressed pixels (only plain ones are read); export it uncompressed");
   }
-  auto const& n = volume.extent;
+  auto const& n = layout.extent;
   auto const count = std::uint64_t(n[0] * n[1] * n[2]);
   auto const words = count * std::uint64_t(layout.bits / 16);
   // Before memory is taken. A deflated file is at least a 1032nd as long as what it holds.
@@ -193,10 +201,7 @@ void read_values(fs::path const& path, DcmDataset& set, dose_layout const& layou
         for (std::size_t i = 0; i < count; ++i) {
           values[i] = float(layout.scaling * stored_number(data, i, layout));
         }
-        auto walk = last_axis_fastest(n);
-        auto const offset = layout.is_descending ? (n[2] - 1) * walk[2].stride : 0;
-        walk[2].stride *= layout.is_descending ? -1 : 1;
-        volume.values = reorder<float, float>(values, offset, walk);
+        volume.values = along_world<float>(values, n, layout.how);
       });
 }
 

@@ -41,7 +41,6 @@ slice slice_of(DcmItem& set, fs::path const& file, fs::path const& folder) {
   s.is_signed = count_of(set, DCM_PixelRepresentation, folder) == 1;
   s.patient = text_of(set, DCM_PatientID);
   s.unit = stated_code(text_of(set, DCM_RescaleType));
-  s.patient_position = stated_code(text_of(set, DCM_PatientPosition));
   s.is_localizer = text_of(set, DCM_ImageType).find("LOCALIZER") != std::string::npos;
   return s;
 }

@@ -145,6 +145,7 @@ dicom_identity identity_of(DcmItem& set, fs::path const& file) {
           uid_of(text_of(set, DCM_SeriesInstanceUID)),
           uid_of(text_of(set, DCM_StudyInstanceUID)),
           frame_of(set),
+          stated_code(text_of(set, DCM_PatientPosition)),
           file};
 }
 

@@ -4,7 +4,6 @@
 
 #include <iso/files/detail/refuse.hpp>
 #include <iso/files/dicom_series.hpp>
-#include <iso/files/reorder.hpp>
 
 #include <fmt/core.h>
 #include <gdcmImageReader.h>
@@ -37,19 +36,13 @@ void check_one_series(fs::path const& folder, std::vector<slice> const& slices) 
   }
 }
 
-void check_slice(fs::path const& folder, slice const& s) {
+void check_slice(fs::path const& folder, slice& s) {
   if (s.is_localizer) {
     refuse(folder,
            "holds a localizer among its CT images (it is no slice); remove it from the folder");
   }
-  if (!s.patient_position.empty() && s.patient_position != "HFS") {
-    refuse(folder,
-           fmt::format("shows a patient in {} (until others are handled, only HFS, head first "
-                       "supine, is read); convert it to a volume in the patient's axes",
-                       s.patient_position == unknown_code ? "an unknown position"
-                                                          : "position " + s.patient_position));
-  }
-  check_axial(folder, s.orientation);
+  s.how = align_planes(folder, s.orientation);
+  s.how.sign[2] = 1;
   if (!(std::abs(s.tilt) <= 1e-3)) {
     refuse(folder, fmt::format("was scanned with the gantry tilted by {} degrees (its planes are "
                                "not perpendicular to z); resample it to axial planes",
@@ -110,11 +103,19 @@ void check_alike(fs::path const& folder, slice const& first, slice const& s) {
                                first.columns, first.rows, first.pixel[1], first.pixel[0], s.columns,
                                s.rows, s.pixel[1], s.pixel[0]));
   }
-  if (std::abs(s.position[0] - first.position[0]) > slack ||
-      std::abs(s.position[1] - first.position[1]) > slack) {
-    refuse(folder, fmt::format("has slices that begin at ({}, {}) mm and at ({}, {}) mm (the stack "
-                               "leans, as of a tilted gantry); resample it to axial planes",
-                               first.position[0], first.position[1], s.position[0], s.position[1]));
+  if (s.how != first.how) {
+    refuse(folder,
+           "holds slices whose rows or columns run along different axes (all must be alike); put "
+           "each stack of slices into a folder of its own");
+  }
+  auto const& [x, y, z] = s.how.world;
+  if (std::abs(s.position[x] - first.position[x]) > slack ||
+      std::abs(s.position[y] - first.position[y]) > slack) {
+    refuse(folder, fmt::format("has slices that begin at ({}, {}) mm and at ({}, {}) mm along {} "
+                               "and {} (the stack leans, as of a tilted gantry); resample it to "
+                               "axial planes",
+                               first.position[x], first.position[y], s.position[x], s.position[y],
+                               "xyz"[x], "xyz"[y]));
   }
   if (s.identity.frame_of_reference != first.identity.frame_of_reference) {
     refuse(folder,
@@ -123,20 +124,37 @@ void check_alike(fs::path const& folder, slice const& first, slice const& s) {
   }
 }
 
-/// Ascending in z, with their grid.
+// A slice that does not say it lies as the others do.
+std::string position_of_all(fs::path const& folder, std::vector<slice> const& slices) {
+  std::string all;
+  for (auto const& s : slices) {
+    auto const& own = s.identity.patient_position;
+    if (!own.empty() && !all.empty() && own != all) {
+      refuse(folder,
+             fmt::format("holds slices of patients in positions {} and {} (one series has one); put "
+                         "each into a folder of its own",
+                         all, own));
+    }
+    all = own.empty() ? all : own;
+  }
+  return all;
+}
+
+/// Ascending along the axis that they follow, with their grid.
 std::pair<std::vector<slice>, dicom_series> ordered(fs::path const& folder, subfolders search) {
   auto content = read_folder(folder, search);
   auto& slices = content.slices;
   check_one_series(folder, slices);
-  for (auto const& s : slices) {
+  for (auto& s : slices) {
     check_slice(folder, s);
   }
+  auto const axis = slices.front().how.world[2];
   std::sort(slices.begin(), slices.end(),
-            [](slice const& a, slice const& b) { return a.position[2] < b.position[2]; });
+            [&](slice const& a, slice const& b) { return a.position[axis] < b.position[axis]; });
   std::vector<double> heights;
   for (auto const& s : slices) {
     check_alike(folder, slices.front(), s);
-    heights.push_back(s.position[2]);
+    heights.push_back(s.position[axis]);
   }
   auto const& first = slices.front();
   if (slices.size() == 1 && !(first.thickness > 0)) {
@@ -145,13 +163,14 @@ std::pair<std::vector<slice>, dicom_series> ordered(fs::path const& folder, subf
            "Thickness, or more slices");
   }
   double const distance =
-      slices.size() == 1 ? first.thickness : even_distance(folder, "slice", heights);
+      slices.size() == 1 ? first.thickness : even_distance(folder, "slice", "xyz"[axis], heights);
   check_spacing(folder, distance);
   dicom_series series;
   series.identity = first.identity;
-  series.volume.extent = {first.columns, first.rows, std::int64_t(slices.size())};
-  series.volume.spacing = {first.pixel[1], first.pixel[0], distance};
-  series.volume.origin = {first.position[0], first.position[1], first.position[2]};
+  series.identity.patient_position = position_of_all(folder, slices);
+  place_along_world(first.how, {first.columns, first.rows, std::int64_t(slices.size())},
+                    {first.pixel[1], first.pixel[0], distance},
+                    {first.position[0], first.position[1], first.position[2]}, series.volume);
   series.volume.unit = "HU";
   series.volume.unread = std::move(content.unread);
   series.other_objects = content.other_objects;
@@ -242,8 +261,8 @@ void read_pixels(fs::path const& folder, slice const& s, float* to) {
   if (why != nullptr) {
     refuse(
         folder,
-        fmt::format("holds a slice at z = {} mm that cannot be read ({}); fetch or write it again",
-                    s.position[2], why));
+        fmt::format("holds a slice at {} = {} mm that cannot be read ({}); fetch or write it again",
+                    "xyz"[s.how.world[2]], s.position[s.how.world[2]], why));
   }
 }
 
@@ -255,16 +274,18 @@ dicom_series read_dicom_series_grid(fs::path const& folder, subfolders search) {
 
 dicom_series read_dicom_series(fs::path const& folder, subfolders search) {
   auto [slices, series] = ordered(folder, search);
-  auto const& n = series.volume.extent;
+  auto const& first = slices.front();
+  std::array<std::int64_t, 3> const n{first.columns, first.rows, std::int64_t(slices.size())};
   auto const pixels = n[0] * n[1];
-  with_memory(folder, fmt::format("its {} x {} x {} voxels", n[0], n[1], n[2]),
-              std::uint64_t(pixels * n[2]) * 8, [&, &slices = slices, &series = series] {
-                std::vector<float> values(std::size_t(pixels * n[2]));
-                for (std::size_t k = 0; k < slices.size(); ++k) {
-                  read_pixels(folder, slices[k], values.data() + k * std::size_t(pixels));
-                }
-                series.volume.values = reorder<float, float>(values, 0, last_axis_fastest(n));
-              });
+  with_memory(
+      folder, fmt::format("its {} x {} x {} voxels", n[0], n[1], n[2]),
+      std::uint64_t(pixels * n[2]) * 8, [&, &slices = slices, &series = series] {
+        std::vector<float> values(std::size_t(pixels * n[2]));
+        for (std::size_t k = 0; k < slices.size(); ++k) {
+          read_pixels(folder, slices[k], values.data() + k * std::size_t(pixels));
+        }
+        series.volume.values = along_world<float>(values, n, first.how);
+      });
   return std::move(series);
 }
 

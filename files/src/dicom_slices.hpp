@@ -21,6 +21,7 @@ struct slice {
   std::vector<double> pixel;        ///< mm along y, along x
   std::vector<double> position;     ///< mm, of the first pixel
   std::vector<double> orientation;  ///< of rows and of columns
+  alignment how;                    ///< of columns, rows and slices, which ascend
   double thickness = 0;             ///< mm; 0 where it is not said
   double tilt = 0;                  ///< degrees
   std::int64_t frames = 1;
@@ -34,7 +35,6 @@ struct slice {
   bool is_signed = false;
   std::string patient;           ///< number of the patient: compared, never told
   std::string unit;              ///< of rescaled values
-  std::string patient_position;  ///< "HFS"; may be empty
   bool is_localizer = false;
 };
 

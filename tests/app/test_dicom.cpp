@@ -106,10 +106,10 @@ TEST_CASE("a folder that is not one whole upright series is refused in a sentenc
               {"columns along (0, 0.98, 0.2)"}));
   CHECK(names(refused({with(a, 0x00280030, {"DS", "1.25\\0.75"}), b}), {"0.75 x 1.25 mm"}));
   CHECK(names(refused({with(a, 0x00280011, us(3)), b}), {"3 x 3 pixels"}));
-  CHECK(names(refused({with(a, 0x00185100, {"CS", "FFS"}), b}), {"position FFS"}));
+  CHECK(names(refused({with(a, 0x00185100, {"CS", "FFS"}), b}), {"positions FFS and HFS"}));
   // A text that is no code is not taken for an absent one.
   for (char const* const position : {"ffs", "hfs", "HFS\\FFS", secret}) {
-    CHECK(names(refused({with(a, 0x00185100, {"CS", position}), b}), {"an unknown position"}));
+    CHECK(names(refused({with(a, 0x00185100, {"CS", position}), b}), {"positions unknown and HFS"}));
   }
   CHECK(refused({with(a, 0x00185100, {"CS", ""}), b}).empty());
   CHECK(names(refused({with(a, 0x00080060, {"CS", "MR"}), b}), {"modality MR"}));
@@ -312,7 +312,8 @@ TEST_CASE("an RT Dose is read whichever way its frames are given" *
   CHECK(names(refused(dose_object("4\\7")), {"offsets from 4 mm"}));
   CHECK(names(refused(dose_object("0\\0")), {"two frames"}));
   CHECK(names(refused(with(dose_object(), 0x3004000e, {"DS", "0"})), {"scaling of 0"}));
-  CHECK(names(refused(with(dose_object(), 0x00200037, {"DS", "-1\\0\\0\\0\\-1\\0"})), {"axial"}));
+  CHECK(names(refused(with(dose_object(), 0x00200037, {"DS", "1\\0\\0\\0\\0.8\\0.6"})),
+              {"columns along (0, 0.8, 0.6)"}));
   CHECK(names(refused(with(dose_object(), 0x7fe00010, {"OW", "xx"})), {"truncated"}));
   CHECK(names(refused(with(dose_object(), 0x00280100, us(8))), {"8 bits"}));
   CHECK(names(refused(with(dose_object(), 0x00280002, us(3))), {"has 3 numbers a pixel"}));

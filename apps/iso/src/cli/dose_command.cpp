@@ -96,14 +96,28 @@ void read_inputs(dose_options& options) {
   }
 }
 
+/// Throws iso::file_error where gantry angles would be of another side of the patient.
+void check_position(std::string const& path, std::string const& position) {
+  if (!position.empty() && position != "HFS") {
+    throw file_error(fmt::format(
+        "'{}' shows a patient in {} (gantry angles are those of HFS, head first supine, alone); "
+        "convert it to a volume in the patient's axes",
+        path, position == "unknown" ? "an unknown position" : "position " + position));
+  }
+}
+
 // Before any work: whose dose it is, and the structures of that patient.
 std::vector<files::rt_structure> read_belongings(dose_options& options) {
   std::string volume = options.ct + options.density;  // one of them
   auto& like = options.rt.like;
   bool const is_rt_dose = files::ending(options.output) == ".dcm";
   std::optional<std::string> frame;
-  if (files::is_dicom_path(volume) && (is_rt_dose || !options.structures.file.empty())) {
-    frame = files::read_dicom_identity(volume, options.folder.search).frame_of_reference;
+  if (files::is_dicom_path(volume)) {
+    auto const identity = files::read_dicom_identity(volume, options.folder.search);
+    check_position(volume, identity.patient_position);
+    if (is_rt_dose || !options.structures.file.empty()) {
+      frame = identity.frame_of_reference;
+    }
   }
   if (!like.empty()) {
     auto const of_like = files::read_dicom_identity(like, options.folder.search).frame_of_reference;
