@@ -13,9 +13,29 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <fstream>
 
 namespace iso::files {
 namespace detail {
+
+std::string first_bytes(std::filesystem::path const& path) {
+  std::error_code unknown;
+  if (!std::filesystem::is_regular_file(path, unknown)) {
+    return {};
+  }
+  std::string bytes(4096, '\0');
+  std::ifstream stream(path, std::ios::binary);
+  stream.read(bytes.data(), std::streamsize(bytes.size()));
+  bytes.resize(std::size_t(stream.gcount()));
+  return bytes;
+}
+
+bool is_marked(std::string_view first_bytes) {
+  return first_bytes.size() >= dicom_mark_end &&
+         first_bytes.substr(dicom_mark_end - 4, 4) == "DICM";
+}
+
+bool is_zip(std::string_view first_bytes) { return first_bytes.starts_with("PK\3\4"); }
 
 void uid_maker::add(std::span<std::byte const> bytes) {
   constexpr wide prime = (wide(1) << 88) | 0x13bU;
@@ -189,7 +209,8 @@ double even_distance(std::filesystem::path const& path, char const* what, char a
 
 bool is_dicom_path(std::filesystem::path const& path) {
   std::error_code unknown;
-  return std::filesystem::is_directory(path, unknown) || ending(path) == ".dcm";
+  return std::filesystem::is_directory(path, unknown) || ending(path) == ".dcm" ||
+         (!is_image_path(path) && detail::is_marked(detail::first_bytes(path)));
 }
 
 void check_same_frame(std::filesystem::path const& a, std::string const& frame_a,

@@ -23,6 +23,16 @@ constexpr char const* rt_dose_class = "1.2.840.10008.5.1.4.1.1.481.2";
 constexpr char const* rt_structure_set_class = "1.2.840.10008.5.1.4.1.1.481.3";
 constexpr char const* rt_plan_class = "1.2.840.10008.5.1.4.1.1.481.5";
 
+/// Returns as many of a file's bytes as tell whether it was meant to be DICOM: its mark and the
+/// class of its object lie there. None of what is no regular file: a pipe may never begin.
+std::string first_bytes(std::filesystem::path const& path);
+/// Where the mark of a DICOM file ends; some have none.
+constexpr std::size_t dicom_mark_end = 132;
+bool is_marked(std::string_view first_bytes);
+bool is_zip(std::string_view first_bytes);
+constexpr char const* zip_sentence =
+    "is a zip archive (files in it are not read); unpack it, and name a file or a folder of it";
+
 /// The maker of a UID from what it names: 128 bits of a hash (FNV-1a, a word of 4 bytes at a time),
 /// as the UUID of RFC 9562, version 8, under the root 2.25 that DICOM has for UUIDs (PS3.5 B.2).
 class uid_maker {
@@ -36,8 +46,8 @@ class uid_maker {
   wide hash_ = (wide(0x6c62272e07bb0142U) << 64) | 0x62b821756295c58dU;
 };
 
-/// Makes DCMTK print nothing: what it meets has the values of patients. Throws iso::file_error, of
-/// `path`, where its dictionary is not there.
+/// Makes DCMTK print nothing (what it meets has the values of patients), and read elements of
+/// unknown kind by its dictionary. Throws iso::file_error, of `path`, where that is not there.
 void silence_dcmtk(std::filesystem::path const& path);
 
 /// Returns the number as a decimal string of at most 16 characters, to 10 digits or more.

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
 #include <string_view>
 #include <utility>
 
@@ -45,22 +44,6 @@ slice slice_of(DcmItem& set, fs::path const& file, fs::path const& folder) {
   return s;
 }
 
-// As many bytes as tell whether the file was meant to be DICOM: its mark and the class of its
-// object lie there.
-std::string first_bytes(fs::path const& file) {
-  std::string bytes(4096, '\0');
-  std::ifstream stream(file, std::ios::binary);
-  stream.read(bytes.data(), std::streamsize(bytes.size()));
-  bytes.resize(std::size_t(stream.gcount()));
-  return bytes;
-}
-
-constexpr std::size_t mark_end = 132;
-
-bool is_marked(std::string_view bytes) {
-  return bytes.size() >= mark_end && bytes.substr(128, 4) == "DICM";
-}
-
 bool names_dicom(fs::path const& file) {
   auto const end = ending(file);
   return end == ".dcm" || end == ".ima" || end == ".dicom";
@@ -83,10 +66,10 @@ std::string reason_to_tell(fs::path const& file, std::string_view bytes) {
   if (::access(file.c_str(), R_OK) != 0) {
     return "closed to this user";
   }
-  if (bytes.starts_with("PK\3\4")) {
+  if (is_zip(bytes)) {
     return "zip archive";
   }
-  if (bytes.size() < mark_end) {
+  if (bytes.size() < dicom_mark_end) {
     return !may_name_dicom(file) ? "" : bytes.empty() ? "empty" : "cut short";
   }
   bool const names_class = bytes.find("1.2.840.10008.") != std::string_view::npos;

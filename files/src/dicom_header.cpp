@@ -22,6 +22,9 @@ namespace detail {
 
 void silence_dcmtk(fs::path const& path) {
   OFLog::configure(OFLogger::OFF_LOG_LEVEL);
+  // Systems that do not know an element's kind write it as of unknown kind (UN), and others long
+  // lists of numbers, for want of room in the length.
+  dcmEnableUnknownVRConversion.set(OFTrue);
   if (!dcmDataDict.isDictionaryLoaded()) {
     refuse(path,
            "cannot be read or written (DCMTK's dictionary is not loaded); set DCMDICTPATH to its "
@@ -165,8 +168,6 @@ void load_object(fs::path const& path, DcmFileFormat& file, char const* sop_clas
                              identity.modality == "CT" ? "name the folder of the CT series"
                                                        : "name another file"));
   }
-  // Long lists of numbers are written as of unknown kind, for want of room in the length.
-  dcmEnableUnknownVRConversion.set(OFTrue);
   auto const read = file.loadFile(path.c_str());
   if (read.bad()) {
     refuse(path, fmt::format("is truncated or damaged ({}); fetch or write it again", read.text()));
@@ -192,6 +193,9 @@ dicom_identity read_dicom_identity(fs::path const& path, subfolders search) {
   }
   if (kind == file_kind::unsupported) {
     refuse(path, unsupported_sentence);
+  }
+  if (kind != file_kind::object && is_zip(first_bytes(path))) {
+    refuse(path, zip_sentence);
   }
   if (kind != file_kind::object) {
     refuse(path,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "alignment.hpp"
+#include "dicom.hpp"
 #include "finite.hpp"
 #include "image_io.hpp"
 #include "memory.hpp"
@@ -50,9 +51,12 @@ itk::ImageIOBase::Pointer image_io(fs::path const& path) {
   if (end == ".nii" || end == ".nii.gz") {
     return itk::NiftiImageIO::New().GetPointer();
   }
+  if (detail::is_zip(detail::first_bytes(path))) {
+    refuse(path, detail::zip_sentence);
+  }
   refuse(path,
          fmt::format("ending '{}' is not a volume format (.mha, .mhd, .nrrd, .nhdr, .nii, .nii.gz "
-                     "and, of DICOM, folders and .dcm are); name a file with one of these",
+                     "and, of DICOM, folders and files with its mark are); name one of these",
                      end));
 }
 

@@ -67,6 +67,45 @@ TEST_CASE("a CT image by its SOP class is read or refused, whatever else its hea
   CHECK(names(said_of_folder(folder), {"truncated or damaged"}));
 }
 
+TEST_CASE("DICOM is known by its mark, whatever the file's name is; an archive is refused" *
+          doctest::skip(!files::has_dicom)) {
+  scratch_folder const scratch;
+  for (char const* const name : {"RD.1.2.840.7", "dose", "dose.IMA", "dose.bin"}) {
+    CAPTURE(name);
+    CHECK_FALSE(files::is_dicom_path(scratch / name));
+    put(scratch / name, dicom_file(dose_object()));
+    CHECK(files::is_dicom_path(scratch / name));
+    CHECK(files::read_volume(scratch / name).extent[2] == 2);
+    CHECK(files::read_volume_grid(scratch / name).unit == "Gy");
+  }
+  for (char const* const name : {"ct.zip", "ct.dcm", "ct"}) {
+    put(scratch / name, "PK\3\4 and so on");
+    for (auto const& sentence :
+         {refusal([&] { files::read_volume(scratch / name); }),
+          refusal([&] { files::read_dicom_identity(scratch / name); })}) {
+      CHECK(names(sentence, {"is a zip archive (files in it are not read); unpack it"}));
+    }
+  }
+}
+
+TEST_CASE("elements of unknown kind are read by the dictionary" *
+          doctest::skip(!files::has_dicom)) {
+  scratch_folder const scratch;
+  auto const plain = ct_slice(3);
+  auto slice = plain;
+  for (auto& [tag, element] : slice) {
+    element.kind = tag == 0x7fe00010 ? "OW" : "UN";
+  }
+  CHECK(files::read_volume(series_folder(scratch, {slice})).values ==
+        files::read_volume(series_folder(scratch, {plain})).values);
+  auto dose = dose_object();
+  for (auto const tag : {0x00200032U, 0x00280010U, 0x00280030U, 0x3004000cU, 0x3004000eU}) {
+    dose[tag].kind = "UN";
+  }
+  put(scratch / "dose.dcm", dicom_file(dose));
+  CHECK(files::read_rt_dose(scratch / "dose.dcm").volume.extent[2] == 2);
+}
+
 TEST_CASE("slices in folders within a folder are read where these are searched" *
           doctest::skip(!files::has_dicom)) {
   scratch_folder const scratch;

@@ -76,7 +76,8 @@ dicom_identity read_dicom_identity(std::filesystem::path const& path,
                                                host_volume const& volume,
                                                std::filesystem::path const& like = {});
 
-/// Returns true for a folder, and for a name that ends in .dcm.
+/// Returns true for a folder, a name that ends in .dcm, and a file of another name that is none of
+/// an image and has the mark of DICOM (RD.1.2.3, IM0001, .ima).
 bool is_dicom_path(std::filesystem::path const& path);
 
 /// Does nothing where both frames of reference are one.
