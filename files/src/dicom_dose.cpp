@@ -168,7 +168,7 @@ double stored_number(Uint16 const* words, std::size_t at, dose_layout const& lay
 
 void read_values(fs::path const& path, DcmDataset& set, dose_layout const& layout,
                  host_volume& volume) {
-  if (set.chooseRepresentation(EXS_LittleEndianExplicit, nullptr).bad()) {
+  if (DcmXfer(set.getOriginalXfer()).isEncapsulated()) {
     refuse(path, "has compressed pixels (only plain ones are read); export it uncompressed");
   }
   auto const& n = layout.extent;

@@ -34,10 +34,7 @@ slice slice_of(DcmItem& set, fs::path const& file, fs::path const& folder) {
   s.is_rescaled = slope && intercept;
   s.slope = slope.value_or(1);
   s.intercept = intercept.value_or(0);
-  s.allocated = count_of(set, DCM_BitsAllocated, folder).value_or(0);
-  s.stored = count_of(set, DCM_BitsStored, folder).value_or(0);
-  s.high = count_of(set, DCM_HighBit, folder).value_or(0);
-  s.is_signed = count_of(set, DCM_PixelRepresentation, folder) == 1;
+  s.bits = bits_of(set, folder);
   s.patient = text_of(set, DCM_PatientID);
   s.unit = stated_code(text_of(set, DCM_RescaleType));
   s.is_localizer = text_of(set, DCM_ImageType).find("LOCALIZER") != std::string::npos;

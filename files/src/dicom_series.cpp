@@ -6,8 +6,6 @@
 #include <iso/files/dicom_series.hpp>
 
 #include <fmt/core.h>
-#include <gdcmImageReader.h>
-#include <gdcmTrace.h>
 
 #include <algorithm>
 #include <array>
@@ -21,7 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using namespace detail;
-// Headers are read by DCMTK, and GDCM unpacks what is compressed.
 
 void check_one_series(fs::path const& folder, std::vector<slice> const& slices) {
   std::set<std::string> series;
@@ -53,13 +50,12 @@ void check_slice(fs::path const& folder, slice& s) {
            "holds an image without position, pixel spacing or size (a slice has all three); export "
            "it again");
   }
-  if ((s.allocated != 8 && s.allocated != 16) || s.stored < 1 || s.stored > s.allocated ||
-      s.high != s.stored - 1) {
+  if (!is_known(s.bits)) {
     refuse(
         folder,
         fmt::format(
             "holds pixels of {} bits in {} (the low ones of 8 or 16 are expected); export it again",
-            s.stored, s.allocated));
+            s.bits.stored, s.bits.allocated));
   }
   check_spacing(folder, s.pixel[0]);
   check_spacing(folder, s.pixel[1]);
@@ -175,95 +171,6 @@ std::pair<std::vector<slice>, dicom_series> ordered(fs::path const& folder, subf
   series.volume.unread = std::move(content.unread);
   series.other_objects = content.other_objects;
   return {std::move(slices), std::move(series)};
-}
-
-/// Says why the pixels of a slice cannot be had; null where they can.
-using failure = char const*;
-
-template <class T>
-void rescale(T const* stored, slice const& s, float* to) {
-  for (std::size_t i = 0; i < std::size_t(s.columns * s.rows); ++i) {
-    to[i] = float(s.slope * double(stored[i]) + s.intercept);
-  }
-}
-
-// 16 bits of which the low ones count: the sign is the highest of these.
-failure plain_pixels(DcmDataset& set, slice const& s, float* to) {
-  Uint16 const* words = nullptr;
-  unsigned long found = 0;
-  auto const pixels = std::size_t(s.columns * s.rows);
-  if (set.findAndGetUint16Array(DCM_PixelData, words, &found).bad() || words == nullptr ||
-      found < pixels) {
-    return "it has fewer pixels than its header says";
-  }
-  if (found >= 2 * pixels) {
-    return "it has more pixels than its header says";
-  }
-  auto const unused = unsigned(16 - s.stored);
-  std::vector<std::int32_t> stored(pixels);
-  std::transform(words, words + pixels, stored.begin(), [&](Uint16 word) {
-    auto const high = std::uint16_t(word << unused);
-    return s.is_signed ? std::int32_t(std::int16_t(high)) >> unused : std::int32_t(high >> unused);
-  });
-  rescale(stored.data(), s, to);
-  return nullptr;
-}
-
-failure unpacked_pixels(slice const& s, float* to) {
-  // GDCM prints what it meets on standard error.
-  gdcm::Trace::DebugOff();
-  gdcm::Trace::WarningOff();
-  gdcm::Trace::ErrorOff();
-  gdcm::ImageReader reader;
-  reader.SetFileName(s.identity.file.c_str());
-  if (!reader.Read()) {
-    return "it is compressed in a way that GDCM does not know";
-  }
-  auto const& image = reader.GetImage();
-  auto const& format = image.GetPixelFormat();
-  auto const pixels = std::size_t(s.columns * s.rows);
-  if (format.GetSamplesPerPixel() != 1 || image.GetDimension(0) != std::size_t(s.columns) ||
-      image.GetDimension(1) != std::size_t(s.rows) ||
-      image.GetBufferLength() < pixels * format.GetPixelSize()) {
-    return "its pixels are not one number each";
-  }
-  std::vector<std::int32_t> aligned((image.GetBufferLength() + 3) / 4);  // for any of the types
-  auto* const bytes = reinterpret_cast<char*>(aligned.data());
-  if (!image.GetBuffer(bytes)) {
-    return "its pixels do not unpack";
-  }
-  auto const as = [&]<class T>(T /*type*/) {
-    rescale(reinterpret_cast<T const*>(bytes), s, to);
-    return failure(nullptr);
-  };
-  switch (format.GetScalarType()) {
-    case gdcm::PixelFormat::UINT8:
-      return as(std::uint8_t());
-    case gdcm::PixelFormat::INT8:
-      return as(std::int8_t());
-    case gdcm::PixelFormat::UINT12:
-    case gdcm::PixelFormat::UINT16:
-      return as(std::uint16_t());
-    case gdcm::PixelFormat::INT12:
-    case gdcm::PixelFormat::INT16:
-      return as(std::int16_t());
-    default:
-      return "its pixels are not whole numbers of 8 to 16 bits";
-  }
-}
-
-void read_pixels(fs::path const& folder, slice const& s, float* to) {
-  failure why = "it has changed since its header was read";
-  with_header(s.identity.file, [&](DcmDataset& set) {
-    bool const is_plain = s.allocated == 16 && !DcmXfer(set.getOriginalXfer()).isEncapsulated();
-    why = is_plain ? plain_pixels(set, s, to) : unpacked_pixels(s, to);
-  });
-  if (why != nullptr) {
-    refuse(
-        folder,
-        fmt::format("holds a slice at {} = {} mm that cannot be read ({}); fetch or write it again",
-                    "xyz"[s.how.world[2]], s.position[s.how.world[2]], why));
-  }
 }
 
 }  // namespace

@@ -13,6 +13,21 @@
 
 namespace iso::files::detail {
 
+/// The bits of a pixel, and which of them count.
+struct pixel_bits {
+  int allocated = 0;
+  int stored = 0;
+  int high = 0;
+  bool is_signed = false;
+};
+
+pixel_bits bits_of(DcmItem& set, std::filesystem::path const& path);
+/// Returns whether pixels are the low bits of 8 or 16.
+inline bool is_known(pixel_bits const& b) {
+  return (b.allocated == 8 || b.allocated == 16) && b.stored >= 1 && b.stored <= b.allocated &&
+         b.high == b.stored - 1;
+}
+
 /// What the header of a slice says.
 struct slice {
   dicom_identity identity;
@@ -29,10 +44,7 @@ struct slice {
   bool is_rescaled = false;         ///< whether the header says by what
   double slope = 1;
   double intercept = 0;
-  int allocated = 0;  ///< bits of a pixel, and which of them count
-  int stored = 0;
-  int high = 0;
-  bool is_signed = false;
+  pixel_bits bits;
   std::string patient;           ///< number of the patient: compared, never told
   std::string unit;              ///< of rescaled values
   bool is_localizer = false;
@@ -48,5 +60,9 @@ struct folder_content {
 /// Reads the headers of a folder's files. Throws iso::file_error, of the folder alone, where there
 /// is no CT image; where an image is none of CT, or one of these cannot be read.
 folder_content read_folder(std::filesystem::path const& folder, subfolders search);
+
+/// Reads a slice's pixels, rescaled, rows one after the other. Throws iso::file_error, of the folder
+/// and with the slice's place.
+void read_pixels(std::filesystem::path const& folder, slice const& s, float* to);
 
 }  // namespace iso::files::detail
