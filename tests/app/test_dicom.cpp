@@ -410,6 +410,13 @@ TEST_CASE("structures are read, and those that bound no volume are refused when 
   CHECK(names(said([&] { files::check_same_frame("a", "1.2", "b", ""); }), {"1.2 and none"}));
   put(file, dicom_file(ct_slice(3)));
   CHECK(names(said([&] { files::read_rt_structure_set(file); }), {"is no RT Structure Set"}));
+  // A set of two frames of reference.
+  put(file, dicom_file(structure_set({{"cord"}, {"ptv", "CLOSED_PLANAR", "0\\0\\9\\4\\0\\9\\4\\5\\9",
+                                                 {}, "1.2.3.9"}})));
+  auto const two = files::read_rt_structure_set(file);
+  CHECK(two.identity.frame_of_reference == "1.2.3.3");
+  CHECK(files::find_structure(file, two, "cord").frame_of_reference == "1.2.3.3");
+  CHECK(files::find_structure(file, two, "ptv").frame_of_reference == "1.2.3.9");
 }
 
 TEST_CASE("names of structures become UTF-8, whatever letters the file has" *

@@ -79,7 +79,7 @@ struct rt_structure {
   int number = 0;                              ///< ROI Number
   std::optional<std::array<int, 3>> colour{};  ///< red, green, blue, 0 to 255
   std::string type{};                          ///< "PTV", "ORGAN", "EXTERNAL"; may be empty
-  std::string frame_of_reference{};            ///< UID
+  std::string frame_of_reference{};            ///< UID; those of one set may differ
   std::vector<std::vector<std::array<double, 3>>> contours{};  ///< closed, planar; points in mm
   std::string other_geometry{};  ///< "POINT", ...: a contour that is none, and is left out
 };
@@ -96,10 +96,10 @@ struct rt_structure_set {
 ///                          structures without a number or with that of another
 rt_structure_set read_rt_structure_set(std::filesystem::path const& path);
 
-/// Returns the structure of that name in the set read from `path`.
+/// Returns the structure of that name in the set read from `path`. Its own frame of reference is to
+/// be compared with a volume's, by check_same_frame.
 /// \throws iso::file_error  no structure or several of that name; one without contours, or with
-///                          some that are not CLOSED_PLANAR; one in another frame of reference than
-///                          the set's
+///                          some that are not CLOSED_PLANAR
 rt_structure const& find_structure(std::filesystem::path const& path, rt_structure_set const& set,
                                    std::string const& name);
 
