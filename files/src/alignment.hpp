@@ -58,8 +58,8 @@ inline void place_along_world(alignment const& how, std::array<std::int64_t, 3> 
 /// Returns voxels of `extent` along the file's axes, the first one fastest, along the world's, the
 /// last one fastest.
 template <class T>
-std::vector<float> along_world(std::span<T const> values,
-                               std::array<std::int64_t, 3> const& extent, alignment const& how) {
+std::vector<float> along_world(std::span<T const> values, std::array<std::int64_t, 3> const& extent,
+                               alignment const& how) {
   auto const walk = last_axis_fastest(extent);
   std::array<axis_walk, 3> axes{};
   std::int64_t offset = 0;

@@ -75,8 +75,8 @@ constexpr char const* unknown_code = "unknown";
 /// As code_of, but a text that is no code is not taken for an absent one.
 std::string stated_code(std::string_view text);
 
-/// Returns along which of the patient's axes rows, columns and, by the cross product of both, frames
-/// run. Throws iso::file_error where one is oblique.
+/// Returns along which of the patient's axes rows, columns and, by the cross product of both,
+/// frames run. Throws iso::file_error where one is oblique.
 alignment align_planes(std::filesystem::path const& path, std::vector<double> const& orientation);
 
 /// Throws iso::file_error unless a spacing or a coordinate lies within the limits of volumes.

@@ -49,9 +49,8 @@ bool names_dicom(fs::path const& file) {
 // "CT.1.2.840.7" and "IM00012" as well.
 bool may_name_dicom(fs::path const& file) {
   auto const end = ending(file);
-  return names_dicom(file) || std::none_of(end.begin(), end.end(), [](char c) {
-           return c >= 'a' && c <= 'z';
-         });
+  return names_dicom(file) ||
+         std::none_of(end.begin(), end.end(), [](char c) { return c >= 'a' && c <= 'z'; });
 }
 
 // Why a file that is no DICOM should be told of: a slice may have been it. Empty where it should
@@ -155,14 +154,13 @@ folder_content read_folder(fs::path const& folder, subfolders search) {
     add_file(folder, file, content);
   }
   if (content.slices.empty()) {
-    refuse(folder,
-           fmt::format("holds no CT image ({}); name the folder of the slices",
-                       !content.unread.empty()
-                           ? fmt::format("what looks like DICOM in it is not read: {}",
-                                         count_reasons(content.unread))
-                       : content.other_objects > 0
-                           ? "only other DICOM objects"
-                           : "a CT series is a folder with a DICOM file for each slice"));
+    refuse(folder, fmt::format("holds no CT image ({}); name the folder of the slices",
+                               !content.unread.empty()
+                                   ? fmt::format("what looks like DICOM in it is not read: {}",
+                                                 count_reasons(content.unread))
+                               : content.other_objects > 0
+                                   ? "only other DICOM objects"
+                                   : "a CT series is a folder with a DICOM file for each slice"));
   }
   return content;
 }

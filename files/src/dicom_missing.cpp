@@ -16,11 +16,17 @@ namespace {
 
 }  // namespace
 
-dicom_series read_dicom_series(std::filesystem::path const& folder, subfolders /*search*/) { refuse_all(folder); }
+dicom_series read_dicom_series(std::filesystem::path const& folder, subfolders /*search*/) {
+  refuse_all(folder);
+}
 
-dicom_series read_dicom_series_grid(std::filesystem::path const& folder, subfolders /*search*/) { refuse_all(folder); }
+dicom_series read_dicom_series_grid(std::filesystem::path const& folder, subfolders /*search*/) {
+  refuse_all(folder);
+}
 
-dicom_identity read_dicom_identity(std::filesystem::path const& path, subfolders /*search*/) { refuse_all(path); }
+dicom_identity read_dicom_identity(std::filesystem::path const& path, subfolders /*search*/) {
+  refuse_all(path);
+}
 
 atomic_file prepare_dicom_series(std::filesystem::path const& folder, host_volume const& /*volume*/,
                                  std::filesystem::path const& /*like*/) {

@@ -73,9 +73,10 @@ void check_slice(fs::path const& folder, slice& s) {
            "Hounsfield units); export it again");
   }
   if (s.slope == 0) {
-    refuse(folder, fmt::format("is rescaled by slope {} and intercept {} (the first must not be 0); "
-                               "export it again",
-                               s.slope, s.intercept));
+    refuse(folder,
+           fmt::format("is rescaled by slope {} and intercept {} (the first must not be 0); "
+                       "export it again",
+                       s.slope, s.intercept));
   }
   if (!s.unit.empty() && s.unit != "HU" && s.unit != "US") {
     refuse(folder,
@@ -126,10 +127,11 @@ std::string position_of_all(fs::path const& folder, std::vector<slice> const& sl
   for (auto const& s : slices) {
     auto const& own = s.identity.patient_position;
     if (!own.empty() && !all.empty() && own != all) {
-      refuse(folder,
-             fmt::format("holds slices of patients in positions {} and {} (one series has one); put "
-                         "each into a folder of its own",
-                         all, own));
+      refuse(
+          folder,
+          fmt::format("holds slices of patients in positions {} and {} (one series has one); put "
+                      "each into a folder of its own",
+                      all, own));
     }
     all = own.empty() ? all : own;
   }
@@ -184,15 +186,14 @@ dicom_series read_dicom_series(fs::path const& folder, subfolders search) {
   auto const& first = slices.front();
   std::array<std::int64_t, 3> const n{first.columns, first.rows, std::int64_t(slices.size())};
   auto const pixels = n[0] * n[1];
-  with_memory(
-      folder, fmt::format("its {} x {} x {} voxels", n[0], n[1], n[2]),
-      std::uint64_t(pixels * n[2]) * 8, [&, &slices = slices, &series = series] {
-        std::vector<float> values(std::size_t(pixels * n[2]));
-        for (std::size_t k = 0; k < slices.size(); ++k) {
-          read_pixels(folder, slices[k], values.data() + k * std::size_t(pixels));
-        }
-        series.volume.values = along_world<float>(values, n, first.how);
-      });
+  with_memory(folder, fmt::format("its {} x {} x {} voxels", n[0], n[1], n[2]),
+              std::uint64_t(pixels * n[2]) * 8, [&, &slices = slices, &series = series] {
+                std::vector<float> values(std::size_t(pixels * n[2]));
+                for (std::size_t k = 0; k < slices.size(); ++k) {
+                  read_pixels(folder, slices[k], values.data() + k * std::size_t(pixels));
+                }
+                series.volume.values = along_world<float>(values, n, first.how);
+              });
   return std::move(series);
 }
 

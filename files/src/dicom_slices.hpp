@@ -40,13 +40,13 @@ struct slice {
   double thickness = 0;             ///< mm; 0 where it is not said
   double tilt = 0;                  ///< degrees
   std::int64_t frames = 1;
-  int samples = 1;                  ///< numbers a pixel
-  bool is_rescaled = false;         ///< whether the header says by what
+  int samples = 1;           ///< numbers a pixel
+  bool is_rescaled = false;  ///< whether the header says by what
   double slope = 1;
   double intercept = 0;
   pixel_bits bits;
-  std::string patient;           ///< number of the patient: compared, never told
-  std::string unit;              ///< of rescaled values
+  std::string patient;  ///< number of the patient: compared, never told
+  std::string unit;     ///< of rescaled values
   bool is_localizer = false;
 };
 
@@ -61,8 +61,8 @@ struct folder_content {
 /// is no CT image; where an image is none of CT, or one of these cannot be read.
 folder_content read_folder(std::filesystem::path const& folder, subfolders search);
 
-/// Reads a slice's pixels, rescaled, rows one after the other. Throws iso::file_error, of the folder
-/// and with the slice's place.
+/// Reads a slice's pixels, rescaled, rows one after the other. Throws iso::file_error, of the
+/// folder and with the slice's place.
 void read_pixels(std::filesystem::path const& folder, slice const& s, float* to);
 
 }  // namespace iso::files::detail

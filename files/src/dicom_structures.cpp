@@ -84,8 +84,7 @@ rt_structure structure_of(fs::path const& path, DcmItem& item) {
   rt_structure s;
   auto const number = integer_of(item, DCM_ROINumber, path);
   if (!number) {
-    refuse(path,
-           "has a structure without a number (its contours cannot be told); export it again");
+    refuse(path, "has a structure without a number (its contours cannot be told); export it again");
   }
   s.number = *number;
   s.name = printable(one_line(text_of(item, DCM_ROIName)));

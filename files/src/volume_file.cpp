@@ -362,9 +362,8 @@ host_volume read_volume(fs::path const& path, finite_values values, subfolders s
     // As the file has them, and as float.
     auto const count = std::uint64_t(n[0] * n[1] * n[2]);
     detail::with_memory(path, fmt::format("its {} x {} x {} voxels", n[0], n[1], n[2]),
-                        count * (io->GetComponentSize() + 4), [&] {
-                          volume.values = convert(path, *io, read_bytes(path, *io), n, how);
-                        });
+                        count * (io->GetComponentSize() + 4),
+                        [&] { volume.values = convert(path, *io, read_bytes(path, *io), n, how); });
   });
   if (values == finite_values::required) {
     check_finite(path, volume);

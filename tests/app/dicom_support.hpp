@@ -85,9 +85,9 @@ inline std::string big_endian_file(dicom_elements elements, int bits) {
     bytes += turned(little.substr(0, 4), 2) + little.substr(4, head == 12 ? 4 : 2) +
              turned(little.substr(head == 12 ? 8 : 6, head == 12 ? 4 : 2), head == 12 ? 4 : 2);
     auto const value = little.substr(head);
-    bytes += e.kind == "OW"                      ? turned(value, std::size_t(bits / 8))
+    bytes += e.kind == "OW"                     ? turned(value, std::size_t(bits / 8))
              : e.kind == "US" || e.kind == "AT" ? turned(value, 2)
-                                                 : value;
+                                                : value;
   }
   return dicom_meta(elements.at(0x00080016).value, elements.at(0x00080018).value,
                     "1.2.840.10008.1.2.2") +

@@ -109,7 +109,8 @@ TEST_CASE("a folder that is not one whole upright series is refused in a sentenc
   CHECK(names(refused({with(a, 0x00185100, {"CS", "FFS"}), b}), {"positions FFS and HFS"}));
   // A text that is no code is not taken for an absent one.
   for (char const* const position : {"ffs", "hfs", "HFS\\FFS", secret}) {
-    CHECK(names(refused({with(a, 0x00185100, {"CS", position}), b}), {"positions unknown and HFS"}));
+    CHECK(
+        names(refused({with(a, 0x00185100, {"CS", position}), b}), {"positions unknown and HFS"}));
   }
   CHECK(refused({with(a, 0x00185100, {"CS", ""}), b}).empty());
   CHECK(names(refused({with(a, 0x00080060, {"CS", "MR"}), b}), {"modality MR"}));
@@ -411,8 +412,8 @@ TEST_CASE("structures are read, and those that bound no volume are refused when 
   put(file, dicom_file(ct_slice(3)));
   CHECK(names(said([&] { files::read_rt_structure_set(file); }), {"is no RT Structure Set"}));
   // A set of two frames of reference.
-  put(file, dicom_file(structure_set({{"cord"}, {"ptv", "CLOSED_PLANAR", "0\\0\\9\\4\\0\\9\\4\\5\\9",
-                                                 {}, "1.2.3.9"}})));
+  put(file, dicom_file(structure_set(
+                {{"cord"}, {"ptv", "CLOSED_PLANAR", "0\\0\\9\\4\\0\\9\\4\\5\\9", {}, "1.2.3.9"}})));
   auto const two = files::read_rt_structure_set(file);
   CHECK(two.identity.frame_of_reference == "1.2.3.3");
   CHECK(files::find_structure(file, two, "cord").frame_of_reference == "1.2.3.3");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Slices whose pixels are compressed: read as their plain twins, and refused where they are damaged.
+// Slices whose pixels are compressed: read as their plain twins, and refused where they are
+// damaged.
 #include "dicom_support.hpp"
 
 #include <iso/files/dicom_series.hpp>
@@ -83,7 +84,9 @@ class slice_folder {
   [[nodiscard]] fs::path folder() const { return scratch_ / "ct"; }
   [[nodiscard]] std::string const& bytes() const { return bytes_; }
   /// Where the bytes of the Pixel Data element begin, its tag's first.
-  [[nodiscard]] std::size_t pixels() const { return bytes_.rfind(std::string("\xe0\x7f\x10\0", 4)); }
+  [[nodiscard]] std::size_t pixels() const {
+    return bytes_.rfind(std::string("\xe0\x7f\x10\0", 4));
+  }
   void place(std::string const& bytes) const { put(folder() / "slice", bytes); }
   [[nodiscard]] std::string said() const {
     return refusal([&] { files::read_dicom_series(folder()); });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Folders of slices as they are handed over: files that are damaged, otherwise named, in subfolders.
+// Folders of slices as they are handed over: files that are damaged, otherwise named, in
+// subfolders.
 #include "dicom_support.hpp"
 
 #include <iso/files/dicom_rt.hpp>
@@ -80,9 +81,8 @@ TEST_CASE("DICOM is known by its mark, whatever the file's name is; an archive i
   }
   for (char const* const name : {"ct.zip", "ct.dcm", "ct"}) {
     put(scratch / name, "PK\3\4 and so on");
-    for (auto const& sentence :
-         {refusal([&] { files::read_volume(scratch / name); }),
-          refusal([&] { files::read_dicom_identity(scratch / name); })}) {
+    for (auto const& sentence : {refusal([&] { files::read_volume(scratch / name); }),
+                                 refusal([&] { files::read_dicom_identity(scratch / name); })}) {
       CHECK(names(sentence, {"is a zip archive (files in it are not read); unpack it"}));
     }
   }

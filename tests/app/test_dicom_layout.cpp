@@ -87,9 +87,9 @@ void lay(dicom_elements& e, planes const& p, int k) {
 
 /// Head or feet first, supine, prone or on the left side; sagittal and coronal planes.
 std::vector<planes> all_planes() {
-  return {{{0, 1}, {1, 1}},          {{0, 1}, {-1, -1}, "HFP"}, {{0, 1}, {-1, 1}, "FFS"},
-          {{0, 1}, {1, -1}, "FFP"},  {{1, 0}, {1, -1}, "HFDL"}, {{1, 2}, {1, -1}},
-          {{0, 2}, {1, -1}},         {{2, 0}, {-1, -1}},        {{2, 1}, {1, 1}}};
+  return {{{0, 1}, {1, 1}},         {{0, 1}, {-1, -1}, "HFP"}, {{0, 1}, {-1, 1}, "FFS"},
+          {{0, 1}, {1, -1}, "FFP"}, {{1, 0}, {1, -1}, "HFDL"}, {{1, 2}, {1, -1}},
+          {{0, 2}, {1, -1}},        {{2, 0}, {-1, -1}},        {{2, 1}, {1, 1}}};
 }
 
 void check_volume(files::host_volume const& v, double scale, double zero) {
@@ -163,7 +163,8 @@ TEST_CASE("planes along the axes give one volume, however the patient lay" *
 TEST_CASE("absolute offsets are read where rows run along x and columns along y alone" *
           doctest::skip(!files::has_dicom)) {
   auto const flipped = with(dose_object("9\\12"), 0x00200037, {"DS", "-1\\0\\0\\0\\1\\0"});
-  CHECK(names(said_of_dose(flipped), {"offsets from 9 mm on (from 0, relative, as its planes lie, is"}));
+  CHECK(names(said_of_dose(flipped),
+              {"offsets from 9 mm on (from 0, relative, as its planes lie, is"}));
   auto const a = ct_slice(3);
   CHECK(names(said_of_slices({a, with(ct_slice(6), 0x00200037, {"DS", "-1\\0\\0\\0\\1\\0"})}),
               {"run along different axes"}));

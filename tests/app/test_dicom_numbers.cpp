@@ -54,8 +54,8 @@ TEST_CASE("a decimal string that is no number is refused by attribute and value"
   CHECK(names(said_of_dose(position, {"DS", "-7,25\\3,5\\-40"}),
               {"holds '-7,25' as ImagePositionPatient (a number with a decimal point is"}));
   CHECK(names(said_of_dose(0x3004000c, {"DS", "0\\3 mm"}), {"'3 ??' as GridFrameOffsetVector"}));
-  for (char const* const odd : {"10.x", "1 2", "inf", "nan", "1e999", "0x1", "+-1", "-", "+", ".",
-                                "1d3", "1\\", secret}) {
+  for (char const* const odd :
+       {"10.x", "1 2", "inf", "nan", "1e999", "0x1", "+-1", "-", "+", ".", "1d3", "1\\", secret}) {
     CAPTURE(odd);
     CHECK(names(said_of_dose(scaling, {"DS", odd}), {"' as DoseGridScaling"}));
     CHECK(names(said_of_slice(0x00281053, {"DS", odd}), {"' as RescaleSlope"}));
@@ -92,8 +92,8 @@ TEST_CASE("whole numbers are read whole, and one is not taken of several" *
   }
   CHECK(names(said_of_dose(frames, {"IS", "2\\2"}), {"holds 2 values of NumberOfFrames"}));
   CHECK(names(said_of_dose(scaling, {"DS", "0.25\\1"}), {"holds 2 values of DoseGridScaling"}));
-  CHECK(names(said_of_slice(0x00281052, {"DS", "0\\-1000"}),
-              {"holds 2 values of RescaleIntercept"}));
+  CHECK(
+      names(said_of_slice(0x00281052, {"DS", "0\\-1000"}), {"holds 2 values of RescaleIntercept"}));
   CHECK(names(said_of_dose(rows, {"US", std::string("\3\0\3\0", 4)}),
               {"holds 2 numbers of kind US as Rows"}));
   CHECK(names(said_of_dose(rows, {"UL", std::string("\3\0\0\0", 4)}),

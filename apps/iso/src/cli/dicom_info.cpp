@@ -62,10 +62,10 @@ std::string dose_text(std::string const& path, json& document) {
                    {"plans", dose.plans},
                    {"structure_sets", dose.structure_sets}});
   auto const& unit = dose.volume.unit;
-  auto text = fmt::format("RT Dose ({}, {}): {}; at most {:.6g}{}\n", or_none(dose.type),
-                          or_none(dose.summation),
-                          grid_text(dose.volume, dose.states_thickness), most,
-                          unit.empty() ? ", of units that the file does not say" : " " + unit);
+  auto text =
+      fmt::format("RT Dose ({}, {}): {}; at most {:.6g}{}\n", or_none(dose.type),
+                  or_none(dose.summation), grid_text(dose.volume, dose.states_thickness), most,
+                  unit.empty() ? ", of units that the file does not say" : " " + unit);
   for (auto const& plan : dose.plans) {
     text += fmt::format("of plan             {}\n", or_none(plan));
   }

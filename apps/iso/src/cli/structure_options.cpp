@@ -73,9 +73,9 @@ void check_frame(structure_options const& options, files::rt_structure_set const
   if (frame) {
     auto const other = in_other(*frame);
     auto const& s = other == structures.end() ? first : *other;
-    auto const name = is_mixed ? fmt::format("{}, structure {}", options.file,
-                                             files::shortened(s.name, 64))
-                               : options.file;
+    auto const name =
+        is_mixed ? fmt::format("{}, structure {}", options.file, files::shortened(s.name, 64))
+                 : options.file;
     files::check_same_frame(name, s.frame_of_reference, volume, *frame);
     return;
   }

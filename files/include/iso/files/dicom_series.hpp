@@ -24,10 +24,10 @@ struct dicom_identity {
   std::string series;              ///< UID
   std::string study;               ///< UID
   std::string frame_of_reference;  ///< UID: coordinates of one frame can be compared
-  /// How the patient lay, "HFS" or another code, or "unknown" where the text is no code. Coordinates
-  /// do not depend on it; gantry angles do.
+  /// How the patient lay, "HFS" or another code, or "unknown" where the text is no code.
+  /// Coordinates do not depend on it; gantry angles do.
   std::string patient_position;
-  std::filesystem::path file;      ///< of a folder: its lowest slice
+  std::filesystem::path file;  ///< of a folder: its lowest slice
 };
 
 /// A CT series: one image, in Hounsfield units, on evenly spaced planes.
@@ -38,17 +38,19 @@ struct dicom_series {
 };
 
 /// Reads the CT series in `folder`, and in the folders within where these are searched. Slices are
-/// put in the order of their positions, and their values rescaled. Coordinates are the patient's, in
-/// whatever position: flips and permutations of the axes are undone, as by read_volume. Files that are not DICOM, and RT objects, are passed over; what
-/// looks like DICOM and cannot be read is listed in the volume's `unread`.
+/// put in the order of their positions, and their values rescaled. Coordinates are the patient's,
+/// in whatever position: flips and permutations of the axes are undone, as by read_volume. Files
+/// that are not DICOM, and RT objects, are passed over; what looks like DICOM and cannot be read is
+/// listed in the volume's `unread`.
 ///
 /// Neighbouring slices lie apart by the mean distance; each distance may differ from the median by
 /// 1 % and 0.01 mm. A single slice is as thick as it says.
 /// \throws iso::file_error     not a folder; no CT image, images of another modality, of more than
 ///                             one series, several frames in one file; a missing slice, two at one
-///                             position, uneven distances; planes that are oblique, a tilted gantry;
-///                             two patient positions; orientations, sizes or pixels that differ; values that are not in HU; damaged files, and CT
-///                             images by their SOP class whose header says otherwise
+///                             position, uneven distances; planes that are oblique, a tilted
+///                             gantry; two patient positions; orientations, sizes or pixels that
+///                             differ; values that are not in HU; damaged files, and CT images by
+///                             their SOP class whose header says otherwise
 /// \throws iso::out_of_memory  more than this machine has
 dicom_series read_dicom_series(std::filesystem::path const& folder,
                                subfolders search = subfolders::left_out);

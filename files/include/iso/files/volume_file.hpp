@@ -44,10 +44,10 @@ enum class finite_values {
   not_required,  ///< read as it is
 };
 
-/// Reads a volume. A folder is a DICOM CT series (read_dicom_series), a file of DICOM (is_dicom_path)
-/// an RT Dose (read_rt_dose), whose unit may be another than Gy. Of the others, axis-aligned direction
-/// matrices (flips, permutations) are undone exactly: x, y, z of the result run along the world's
-/// axes.
+/// Reads a volume. A folder is a DICOM CT series (read_dicom_series), a file of DICOM
+/// (is_dicom_path) an RT Dose (read_rt_dose), whose unit may be another than Gy. Of the others,
+/// axis-aligned direction matrices (flips, permutations) are undone exactly: x, y, z of the result
+/// run along the world's axes.
 ///
 /// Header and length of the file are compared before any memory is asked for.
 /// The unit is that of the file's field `Unit`, where prepare_volume has put it.
