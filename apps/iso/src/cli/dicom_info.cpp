@@ -133,13 +133,14 @@ int run_dicom_info(std::string const& path, std::string const& json_file,
   }
   text += fmt::format(
       "modality            {}\nstudy               {}\nseries              {}\n"
-      "frame of reference  {}\n",
+      "frame of reference  {}\npatient position    {}\n",
       or_none(identity.modality), or_none(identity.study), or_none(identity.series),
-      or_none(identity.frame_of_reference));
+      or_none(identity.frame_of_reference), or_none(identity.patient_position));
   document.update({{"modality", identity.modality},
                    {"study", identity.study},
                    {"series", identity.series},
-                   {"frame_of_reference", identity.frame_of_reference}});
+                   {"frame_of_reference", identity.frame_of_reference},
+                   {"patient_position", identity.patient_position}});
   if (json_file != "-") {
     fmt::print("{}", text);
   }
