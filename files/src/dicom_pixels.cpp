@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// DCMTK decodes RLE, JPEG and JPEG-LS: GDCM, as distributions build it, ends the program at many
-// damaged ones. GDCM decodes JPEG 2000, which DCMTK does not read.
+// DCMTK decodes RLE and JPEG: GDCM, as distributions build it, ends the program at many damaged
+// ones. GDCM decodes JPEG 2000, which DCMTK does not read, and JPEG-LS: DCMTK's decoder of it has
+// the same names as the CharLS that GDCM links, and in one program one of the two calls the
+// other's.
 #include "dicom_slices.hpp"
 
 #include <iso/files/detail/refuse.hpp>
@@ -10,7 +12,6 @@
 #include <dcmtk/dcmdata/dcpxitem.h>
 #include <dcmtk/dcmdata/dcrledrg.h>
 #include <dcmtk/dcmjpeg/djdecode.h>
-#include <dcmtk/dcmjpls/djdecode.h>
 #include <fmt/core.h>
 #include <gdcmImageReader.h>
 #include <gdcmTrace.h>
@@ -80,7 +81,6 @@ failure decode(DcmDataset& set) {
   static bool const registered = [] {
     DcmRLEDecoderRegistration::registerCodecs();
     DJDecoderRegistration::registerCodecs();
-    DJLSDecoderRegistration::registerCodecs();
     return true;
   }();
   return registered && set.chooseRepresentation(EXS_LittleEndianExplicit, nullptr).good()
@@ -148,8 +148,32 @@ failure check_codestream(std::string_view stream, slice const& s) {
                                 : "its JPEG 2000 stream has another size than its header says";
 }
 
-failure jpeg_2000_pixels(DcmDataset& set, slice const& s, float* to) {
-  if (auto const why = check_codestream(first_fragment(set), s)) {
+// The frame header of JPEG-LS (ISO/IEC 14495-1, C.2.2), likewise.
+failure check_frame(std::string_view stream, slice const& s) {
+  auto const start = stream.find("\xff\xf7");
+  if (start == std::string_view::npos || stream.size() < start + 2 + 8) {
+    return "its pixels are no stream of JPEG-LS";
+  }
+  auto const frame = stream.substr(start + 2);
+  bool const good = int(number_at(frame, 2, 1)) <= s.bits.allocated &&
+                    std::int64_t(number_at(frame, 3, 2)) == s.rows &&
+                    std::int64_t(number_at(frame, 5, 2)) == s.columns &&
+                    number_at(frame, 7, 1) == 1;
+  return good ? nullptr : "its JPEG-LS stream has another size than its header says";
+}
+
+bool is_jpeg_2000(E_TransferSyntax syntax) {
+  return syntax == EXS_JPEG2000 || syntax == EXS_JPEG2000LosslessOnly;
+}
+
+bool is_jpeg_ls(E_TransferSyntax syntax) {
+  return syntax == EXS_JPEGLSLossless || syntax == EXS_JPEGLSLossy;
+}
+
+failure unpacked_pixels(DcmDataset& set, slice const& s, float* to) {
+  auto const stream = first_fragment(set);
+  if (auto const why = is_jpeg_2000(set.getOriginalXfer()) ? check_codestream(stream, s)
+                                                           : check_frame(stream, s)) {
     return why;
   }
   // GDCM prints what it meets on standard error.
@@ -207,8 +231,8 @@ void read_pixels(fs::path const& folder, slice const& s, float* to) {
   failure why = "it has changed since its header was read";
   with_header(s.identity.file, [&](DcmDataset& set) {
     auto const syntax = set.getOriginalXfer();
-    if (syntax == EXS_JPEG2000 || syntax == EXS_JPEG2000LosslessOnly) {
-      why = jpeg_2000_pixels(set, s, to);
+    if (is_jpeg_2000(syntax) || is_jpeg_ls(syntax)) {
+      why = unpacked_pixels(set, s, to);
       return;
     }
     why = DcmXfer(syntax).isEncapsulated() ? decode(set) : nullptr;

@@ -60,7 +60,9 @@ inline std::string dicom_meta(std::string const& sop_class, std::string const& i
                       {0x00020010, {"UI", transfer_syntax}},
                       {0x00020012, {"UI", "2.25.1"}}};
   meta[0x00020000] = {"UL", bytes_of_number(encoded(meta).size(), 4)};
-  return std::string(128, '\0') + "DICM" + encoded(meta);
+  std::string bytes(128, '\0');
+  bytes += "DICM";
+  return bytes + encoded(meta);
 }
 
 inline std::string dicom_file(dicom_elements const& elements) {
