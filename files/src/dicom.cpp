@@ -13,9 +13,29 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <fstream>
 
 namespace iso::files {
 namespace detail {
+
+std::string first_bytes(std::filesystem::path const& path) {
+  std::error_code unknown;
+  if (!std::filesystem::is_regular_file(path, unknown)) {
+    return {};
+  }
+  std::string bytes(4096, '\0');
+  std::ifstream stream(path, std::ios::binary);
+  stream.read(bytes.data(), std::streamsize(bytes.size()));
+  bytes.resize(std::size_t(stream.gcount()));
+  return bytes;
+}
+
+bool is_marked(std::string_view first_bytes) {
+  return first_bytes.size() >= dicom_mark_end &&
+         first_bytes.substr(dicom_mark_end - 4, 4) == "DICM";
+}
+
+bool is_zip(std::string_view first_bytes) { return first_bytes.starts_with("PK\3\4"); }
 
 void uid_maker::add(std::span<std::byte const> bytes) {
   constexpr wide prime = (wide(1) << 88) | 0x13bU;
@@ -56,30 +76,42 @@ std::string joined(std::initializer_list<double> numbers) {
   return text;
 }
 
-std::string trimmed(std::string_view text) {
+std::string_view trim(std::string_view text) {
   constexpr std::string_view around(" \0\t\r\n", 5);
   auto const first = text.find_first_not_of(around);
   if (first == std::string_view::npos) {
     return {};
   }
-  return std::string(text.substr(first, text.find_last_not_of(around) - first + 1));
+  return text.substr(first, text.find_last_not_of(around) - first + 1);
 }
 
-std::vector<double> decimal_numbers(std::string_view text) {
-  std::vector<double> numbers;
-  while (!trimmed(text).empty()) {
-    auto const end = std::min(text.find('\\'), text.size());
-    auto const word = trimmed(text.substr(0, end));
-    auto const* const first = word.data() + (word.starts_with('+') ? 1 : 0);
-    double number = 0;
-    auto const read = std::from_chars(first, word.data() + word.size(), number);
-    if (read.ec != std::errc() || read.ptr != word.data() + word.size() || !std::isfinite(number)) {
-      return {};
-    }
-    numbers.push_back(number);
-    text.remove_prefix(std::min(end + 1, text.size()));
+namespace {
+
+// What the standard library reads, which knows no leading plus but an infinity, is narrower and
+// wider than what DICOM has.
+template <class T>
+std::optional<T> number_in(std::string_view text, std::string_view letters) {
+  auto word = trim(text);
+  bool const has_plus = word.starts_with('+');
+  word.remove_prefix(has_plus ? 1 : 0);
+  T number{};
+  auto const* const end = word.data() + word.size();
+  if (word.find_first_not_of(letters) != std::string_view::npos ||
+      (has_plus && word.starts_with('-'))) {
+    return {};
   }
-  return numbers;
+  auto const read = std::from_chars(word.data(), end, number);
+  return read.ec == std::errc() && read.ptr == end ? std::optional(number) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<double> decimal_number(std::string_view text) {
+  return number_in<double>(text, "0123456789+-.Ee");
+}
+
+std::optional<std::int32_t> integer_number(std::string_view text) {
+  return number_in<std::int32_t>(text, "0123456789-");
 }
 
 std::string uid_of(std::string_view text) {
@@ -104,23 +136,25 @@ std::string stated_code(std::string_view text) {
   return code.empty() && !trimmed(text).empty() ? unknown_code : code;
 }
 
-void check_axial(std::filesystem::path const& path, std::vector<double> const& orientation) {
-  if (orientation.size() != 6) {
+alignment align_planes(std::filesystem::path const& path, std::vector<double> const& o) {
+  if (o.size() != 6) {
     refuse(path,
            "has no orientation (six numbers of Image Orientation (Patient) are expected); export "
            "it again");
   }
-  constexpr std::array<double, 6> axial{1, 0, 0, 0, 1, 0};
-  for (std::size_t i = 0; i < 6; ++i) {
-    if (!(std::abs(orientation[i] - axial[i]) <= 1e-5)) {
-      refuse(path,
-             fmt::format(
-                 "has rows along ({}, {}, {}) and columns along ({}, {}, {}) (only axial planes "
-                 "with rows along x and columns along y are read); resample it to such planes",
-                 orientation[0], orientation[1], orientation[2], orientation[3], orientation[4],
-                 orientation[5]));
-    }
+  auto const row = axis_along(std::span(o).first(3));
+  auto const column = axis_along(std::span(o).last(3));
+  if (!row || !column || row->first == column->first) {
+    refuse(path, fmt::format("has rows along ({}, {}, {}) and columns along ({}, {}, {}) (only "
+                             "planes whose sides run along the patient's axes are read); resample "
+                             "it to such planes",
+                             o[0], o[1], o[2], o[3], o[4], o[5]));
   }
+  auto const [x, x_sign] = *row;
+  auto const [y, y_sign] = *column;
+  // Of axes in their cyclic order the product is the third, else its opposite.
+  int const turn = (x + 1) % 3 == y ? 1 : -1;
+  return {{x, y, 3 - x - y}, {x_sign, y_sign, turn * x_sign * y_sign}};
 }
 
 void check_spacing(std::filesystem::path const& path, double spacing) {
@@ -140,15 +174,15 @@ void check_coordinate(std::filesystem::path const& path, double coordinate) {
   }
 }
 
-double even_distance(std::filesystem::path const& path, char const* what,
+double even_distance(std::filesystem::path const& path, char const* what, char axis,
                      std::vector<double> const& positions) {
   std::vector<double> distances;
   for (std::size_t i = 1; i < positions.size(); ++i) {
     distances.push_back(positions[i] - positions[i - 1]);
     if (!(distances.back() >= 1e-4)) {
       refuse(path, fmt::format(
-                       "has two {}s at z = {} mm (each position may have one); remove one of them",
-                       what, positions[i]));
+                       "has two {}s at {} = {} mm (each position may have one); remove one of them",
+                       what, axis, positions[i]));
     }
   }
   auto sorted = distances;
@@ -160,13 +194,13 @@ double even_distance(std::filesystem::path const& path, char const* what,
       continue;
     }
     if (distances[i] > 1.5 * median) {
-      refuse(path, fmt::format("lacks a {} between z = {} and {} mm (the others are {:.6g} mm "
+      refuse(path, fmt::format("lacks a {} between {} = {} and {} mm (the others are {:.6g} mm "
                                "apart); find it, or resample the rest",
-                               what, positions[i], positions[i + 1], median));
+                               what, axis, positions[i], positions[i + 1], median));
     }
-    refuse(path, fmt::format("has {}s {:.6g} mm apart at z = {} mm (the others are {:.6g} mm "
+    refuse(path, fmt::format("has {}s {:.6g} mm apart at {} = {} mm (the others are {:.6g} mm "
                              "apart); resample it to even distances",
-                             what, distances[i], positions[i], median));
+                             what, distances[i], axis, positions[i], median));
   }
   return (positions.back() - positions.front()) / double(distances.size());
 }
@@ -175,7 +209,8 @@ double even_distance(std::filesystem::path const& path, char const* what,
 
 bool is_dicom_path(std::filesystem::path const& path) {
   std::error_code unknown;
-  return std::filesystem::is_directory(path, unknown) || ending(path) == ".dcm";
+  return std::filesystem::is_directory(path, unknown) || ending(path) == ".dcm" ||
+         (!is_image_path(path) && detail::is_marked(detail::first_bytes(path)));
 }
 
 void check_same_frame(std::filesystem::path const& a, std::string const& frame_a,
@@ -220,11 +255,6 @@ rt_structure const& find_structure(std::filesystem::path const& path, rt_structu
   }
   if (found->contours.empty()) {
     refuse_it("without contours (it bounds no volume); choose another structure");
-  }
-  if (found->frame_of_reference != set.identity.frame_of_reference) {
-    refuse_it(
-        "in another frame of reference than the set's (its positions mean nothing there); choose "
-        "another structure");
   }
   return *found;
 }

@@ -4,14 +4,13 @@
 
 #include <iso/files/detail/refuse.hpp>
 #include <iso/files/dicom_rt.hpp>
-#include <iso/files/reorder.hpp>
 
-#include <dcmtk/dcmrt/drtdose.h>
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
+#include <string>
+#include <vector>
 
 namespace iso::files {
 namespace {
@@ -19,16 +18,10 @@ namespace {
 namespace fs = std::filesystem;
 using namespace detail;
 
-std::vector<double> numbers_of(OFVector<Float64> const& numbers) {
-  return {numbers.begin(), numbers.end()};
-}
-
-// Heights of the frames, mm, as the file has them.
-std::vector<double> frame_heights(fs::path const& path, DRTDoseIOD& dose, double first,
-                                  std::int64_t frames) {
-  OFVector<Float64> offsets;
-  static_cast<void>(dose.getGridFrameOffsetVector(offsets));
-  auto heights = numbers_of(offsets);
+// Coordinates of the frames along the axis that they follow, mm, in the order of the file.
+std::vector<double> frame_heights(fs::path const& path, DcmItem& set, double first,
+                                  alignment const& how, std::int64_t frames) {
+  auto heights = decimals_of(set, DCM_GridFrameOffsetVector, path);
   if (frames == 1 && heights.size() <= 1) {
     return {first};
   }
@@ -37,22 +30,30 @@ std::vector<double> frame_heights(fs::path const& path, DRTDoseIOD& dose, double
            fmt::format("has {} frame offsets for {} frames (one each is expected); export it again",
                        heights.size(), frames));
   }
+  // PS3.3 C.8.8.3.2: relative ones count along the cross product of rows and columns; absolute ones
+  // are defined where rows run along x and columns along y.
   bool const is_relative = heights.front() == 0;
-  if (!is_relative && std::abs(heights.front() - first) > 0.01) {
-    refuse(path, fmt::format("has frame offsets from {} mm on (from 0, relative, or from the first "
-                             "frame's {} mm, absolute, is expected); export it again",
-                             heights.front(), first));
+  bool const is_plain = how == alignment{{0, 1, 2}, {1, 1, 1}};
+  if (!is_relative && (!is_plain || std::abs(heights.front() - first) > 0.01)) {
+    refuse(path, fmt::format("has frame offsets from {} mm on ({} is expected); export it again",
+                             heights.front(),
+                             is_plain ? fmt::format("from 0, relative, or from the first frame's "
+                                                    "{} mm, absolute,",
+                                                    first)
+                                      : "from 0, relative, as its planes lie,"));
   }
   for (double& height : heights) {
-    height += is_relative ? first : 0;
+    height = is_relative ? first + how.sign[2] * height : height;
   }
   return heights;
 }
 
 struct dose_layout {
-  bool is_descending = false;
+  std::array<std::int64_t, 3> extent{};  ///< columns, rows, frames
+  alignment how{};
   int bits = 0;
   bool is_signed = false;
+  bool is_big_endian = false;
   double scaling = 0;
 };
 
@@ -66,9 +67,19 @@ std::string unit_of(std::string const& text) {
   return text == "GY" ? "Gy" : text == "RELATIVE" ? "relative" : is_word ? text : "unknown units";
 }
 
-dose_layout read_layout(fs::path const& path, DRTDoseIOD& dose, dose_units units, rt_dose& result) {
+std::vector<std::string> references(DcmItem& set, DcmTagKey sequence) {
+  std::vector<std::string> all;
+  for_each_item(set, sequence, [&](DcmItem& item) {
+    all.push_back(uid_of(text_of(item, DCM_ReferencedSOPInstanceUID)));
+  });
+  return all;
+}
+
+dose_layout read_layout(fs::path const& path, DcmDataset& set, dose_units units,
+                        double slice_thickness, rt_dose& result) {
   dose_layout layout;
-  auto const unit = unit_of(text_of([&](auto& t) { return dose.getDoseUnits(t); }));
+  layout.is_big_endian = DcmXfer(set.getOriginalXfer()).isBigEndian();
+  auto const unit = unit_of(text_of(set, DCM_DoseUnits));
   if (unit != "Gy" && units == dose_units::gray) {
     refuse(path, unit.empty() ? "does not say its dose's units (Gy are needed); export it in Gy"
                  : unit == "relative"
@@ -76,38 +87,19 @@ dose_layout read_layout(fs::path const& path, DRTDoseIOD& dose, dose_units units
                      : fmt::format("has a dose in {} (Gy are needed); export it in Gy", unit));
   }
   result.volume.unit = unit;
-  result.type = stated_code(text_of([&](auto& t) { return dose.getDoseType(t); }));
-  result.summation = stated_code(text_of([&](auto& t) { return dose.getDoseSummationType(t); }));
-  for (std::size_t i = 0; i < dose.getReferencedRTPlanSequence().getNumberOfItems(); ++i) {
-    auto& item = dose.getReferencedRTPlanSequence().getItem(i);
-    result.plans.push_back(
-        uid_of(text_of([&](auto& t) { return item.getReferencedSOPInstanceUID(t); })));
-  }
-  for (std::size_t i = 0; i < dose.getReferencedStructureSetSequence().getNumberOfItems(); ++i) {
-    auto& item = dose.getReferencedStructureSetSequence().getItem(i);
-    result.structure_sets.push_back(
-        uid_of(text_of([&](auto& t) { return item.getReferencedSOPInstanceUID(t); })));
-  }
+  result.type = stated_code(text_of(set, DCM_DoseType));
+  result.summation = stated_code(text_of(set, DCM_DoseSummationType));
+  result.plans = references(set, DCM_ReferencedRTPlanSequence);
+  result.structure_sets = references(set, DCM_ReferencedStructureSetSequence);
 
-  OFVector<Float64> numbers;
-  static_cast<void>(dose.getImageOrientationPatient(numbers));
-  check_axial(path, numbers_of(numbers));
-  OFVector<Float64> position;
-  OFVector<Float64> pixel;
-  static_cast<void>(dose.getImagePositionPatient(position));
-  static_cast<void>(dose.getPixelSpacing(pixel));
-  Uint16 rows = 0;
-  Uint16 columns = 0;
-  Uint16 bits = 0;
-  Uint16 is_signed = 0;
-  Uint16 samples = 0;
-  Sint32 frames = 1;
-  static_cast<void>(dose.getRows(rows));
-  static_cast<void>(dose.getColumns(columns));
-  static_cast<void>(dose.getBitsAllocated(bits));
-  static_cast<void>(dose.getPixelRepresentation(is_signed));
-  static_cast<void>(dose.getSamplesPerPixel(samples));
-  static_cast<void>(dose.getNumberOfFrames(frames));
+  layout.how = align_planes(path, decimals_of(set, DCM_ImageOrientationPatient, path));
+  auto const position = decimals_of(set, DCM_ImagePositionPatient, path);
+  auto const pixel = decimals_of(set, DCM_PixelSpacing, path);
+  int const rows = count_of(set, DCM_Rows, path).value_or(0);
+  int const columns = count_of(set, DCM_Columns, path).value_or(0);
+  int const bits = count_of(set, DCM_BitsAllocated, path).value_or(0);
+  int const samples = count_of(set, DCM_SamplesPerPixel, path).value_or(1);
+  int const frames = integer_of(set, DCM_NumberOfFrames, path).value_or(1);
   if (position.size() != 3 || pixel.size() != 2 || rows < 1 || columns < 1 || frames < 1) {
     refuse(path,
            "lacks position, pixel spacing or size (an RT Dose with pixels has all three); export "
@@ -122,35 +114,39 @@ dose_layout read_layout(fs::path const& path, DRTDoseIOD& dose, dose_units units
     refuse(path, fmt::format("has {} numbers a pixel (one is expected); export it without colours",
                              samples));
   }
-  static_cast<void>(dose.getDoseGridScaling(layout.scaling));
-  if (!(layout.scaling > 0 && std::isfinite(layout.scaling))) {
+  layout.scaling = decimal_of(set, DCM_DoseGridScaling, path).value_or(0);
+  if (!(layout.scaling > 0)) {
     refuse(path,
            fmt::format(
                "has a dose grid scaling of {} (a positive number is expected); export it again",
                layout.scaling));
   }
   layout.bits = bits;
-  layout.is_signed = is_signed == 1;
+  layout.is_signed = count_of(set, DCM_PixelRepresentation, path) == 1;
 
-  auto heights = frame_heights(path, dose, position[2], frames);
-  layout.is_descending = heights.back() < heights.front();
-  if (layout.is_descending) {
+  auto const axis = layout.how.world[2];
+  auto heights = frame_heights(path, set, position[axis], layout.how, frames);
+  layout.how.sign[2] = heights.back() < heights.front() ? -1 : 1;
+  if (layout.how.sign[2] < 0) {
     std::reverse(heights.begin(), heights.end());
   }
   double distance = 0;
   if (frames > 1) {
-    distance = even_distance(path, "frame", heights);
+    distance = even_distance(path, "frame", "xyz"[axis], heights);
   } else {
-    static_cast<void>(dose.getSliceThickness(distance));
+    distance = decimal_of(set, DCM_SliceThickness, path).value_or(0);
+    result.states_thickness = distance > 0;
+    distance = result.states_thickness ? distance : slice_thickness;
     if (!(distance > 0)) {
       refuse(path,
              "has one frame without a thickness (its voxels have no height); export it with Slice "
              "Thickness or several frames");
     }
   }
-  result.volume.extent = {columns, rows, frames};
-  result.volume.spacing = {pixel[1], pixel[0], distance};
-  result.volume.origin = {position[0], position[1], heights.front()};
+  layout.extent = {columns, rows, frames};
+  place_along_world(layout.how, layout.extent, {pixel[1], pixel[0], distance},
+                    {position[0], position[1], position[2]}, result.volume);
+  result.volume.origin[axis] = heights.front();
   for (std::size_t axis = 0; axis < 3; ++axis) {
     check_spacing(path, result.volume.spacing[axis]);
     check_coordinate(path, result.volume.origin[axis]);
@@ -158,22 +154,24 @@ dose_layout read_layout(fs::path const& path, DRTDoseIOD& dose, dose_units units
   return layout;
 }
 
-// Words of 16 bits, low ones first, as DCMTK has pixels on this machine.
+// DCMTK has put the bytes of words of 16 bits into this machine's order. Which word of 32 bits is
+// the low one it leaves as the file has it.
 double stored_number(Uint16 const* words, std::size_t at, dose_layout const& layout) {
   if (layout.bits == 16) {
     return layout.is_signed ? double(std::int16_t(words[at])) : double(words[at]);
   }
-  auto const number = std::uint32_t(words[2 * at]) | (std::uint32_t(words[2 * at + 1]) << 16U);
+  std::size_t const low = layout.is_big_endian ? 1 : 0;
+  auto const number =
+      std::uint32_t(words[2 * at + low]) | (std::uint32_t(words[2 * at + 1 - low]) << 16U);
   return layout.is_signed ? double(std::int32_t(number)) : double(number);
 }
 
-void read_values(fs::path const& path, DcmFileFormat& file, dose_layout const& layout,
+void read_values(fs::path const& path, DcmDataset& set, dose_layout const& layout,
                  host_volume& volume) {
-  auto& set = *file.getDataset();
-  if (set.chooseRepresentation(EXS_LittleEndianExplicit, nullptr).bad()) {
+  if (DcmXfer(set.getOriginalXfer()).isEncapsulated()) {
     refuse(path, "has compressed pixels (only plain ones are read); export it uncompressed");
   }
-  auto const& n = volume.extent;
+  auto const& n = layout.extent;
   auto const count = std::uint64_t(n[0] * n[1] * n[2]);
   auto const words = count * std::uint64_t(layout.bits / 16);
   // Before memory is taken. A deflated file is at least a 1032nd as long as what it holds.
@@ -193,50 +191,47 @@ void read_values(fs::path const& path, DcmFileFormat& file, dose_layout const& l
               path,
               "is truncated (it has fewer pixels than its header says); fetch or write it again");
         }
+        if (found - words >= words / std::uint64_t(n[2])) {
+          refuse(path,
+                 fmt::format("holds more pixels than the {} frames that its header says (whose "
+                             "they are is not known); export it again",
+                             n[2]));
+        }
         std::vector<float> values(count);
         for (std::size_t i = 0; i < count; ++i) {
           values[i] = float(layout.scaling * stored_number(data, i, layout));
         }
-        auto walk = last_axis_fastest(n);
-        auto const offset = layout.is_descending ? (n[2] - 1) * walk[2].stride : 0;
-        walk[2].stride *= layout.is_descending ? -1 : 1;
-        volume.values = reorder<float, float>(values, offset, walk);
+        volume.values = along_world<float>(values, n, layout.how);
       });
 }
 
-rt_dose read_dose(fs::path const& path, dose_units units, bool with_values) {
+rt_dose read_dose(fs::path const& path, dose_units units, double slice_thickness,
+                  bool with_values) {
   DcmFileFormat file;
   load_object(path, file, rt_dose_class, "RT Dose");
-  auto const dose = std::make_unique<DRTDoseIOD>();
+  auto& set = *file.getDataset();
   rt_dose result;
-  result.identity = read_dicom_identity(path);
-  if (!file.getDataset()->tagExists(DCM_PixelData)) {
+  result.identity = identity_of(set, path);
+  if (!set.tagExists(DCM_PixelData)) {
     refuse(path,
            "has no pixels (an RT Dose of histograms or points alone is not read); export the "
            "dose's grid");
   }
-  // The pixels stay out of the object, which would hold them once more.
-  std::unique_ptr<DcmElement> pixels(file.getDataset()->remove(DCM_PixelData));
-  auto const read = dose->read(*file.getDataset());
-  if (read.bad()) {
-    refuse(path, fmt::format("cannot be read as RT Dose ({}); export it again", read.text()));
-  }
-  auto const layout = read_layout(path, *dose, units, result);
+  auto const layout = read_layout(path, set, units, slice_thickness, result);
   if (with_values) {
-    static_cast<void>(file.getDataset()->insert(pixels.release()));
-    read_values(path, file, layout, result.volume);
+    read_values(path, set, layout, result.volume);
   }
   return result;
 }
 
 }  // namespace
 
-rt_dose read_rt_dose(fs::path const& path, dose_units units) {
-  return read_dose(path, units, true);
+rt_dose read_rt_dose(fs::path const& path, dose_units units, double slice_thickness) {
+  return read_dose(path, units, slice_thickness, true);
 }
 
-rt_dose read_rt_dose_grid(fs::path const& path, dose_units units) {
-  return read_dose(path, units, false);
+rt_dose read_rt_dose_grid(fs::path const& path, dose_units units, double slice_thickness) {
+  return read_dose(path, units, slice_thickness, false);
 }
 
 }  // namespace iso::files

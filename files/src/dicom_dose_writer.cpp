@@ -26,7 +26,7 @@ using namespace detail;
 std::string decimal_above(double number) {
   for (double more = number;; more *= 1 + 1e-10) {
     auto text = fmt::format("{:.9e}", more);
-    if (decimal_numbers(text).front() >= number) {
+    if (*decimal_number(text) >= number) {
       return text;
     }
   }
@@ -187,7 +187,7 @@ atomic_file prepare_rt_dose(fs::path const& path, host_volume const& v,
 
   auto const most = v.values.empty() ? 0 : *std::max_element(v.values.begin(), v.values.end());
   auto const scaling = most > 0 ? decimal_above(double(most) / 4294967295.0) : std::string("1");
-  double const step = decimal_numbers(scaling).front();
+  double const step = *decimal_number(scaling);
   good(dose->setDoseGridScaling(scaling.c_str()));
 
   DcmFileFormat file;

@@ -10,6 +10,7 @@
 #include <dcmtk/dcmdata/dctk.h>
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,20 +18,31 @@ namespace iso::files::detail {
 
 /// Returns the text of an element, of several values all; empty where it is not there.
 std::string text_of(DcmItem& set, DcmTagKey tag);
-std::vector<double> numbers_of(DcmItem& set, DcmTagKey tag);
-/// Returns the number of an element, `otherwise` where it is not there; NaN where the text is no
-/// number.
-double number_of(DcmItem& set, DcmTagKey tag, double otherwise);
-int count_of(DcmItem& set, DcmTagKey tag);
+
+/// Returns the numbers of a decimal string (DS), as many as there are: none where the element is
+/// not there. These and those below throw iso::file_error, of `path`, where a value is no number,
+/// with the attribute and the value; and where several are there for one.
+std::vector<double> decimals_of(DcmItem& set, DcmTagKey tag, std::filesystem::path const& path);
+/// Returns the number of a decimal string.
+std::optional<double> decimal_of(DcmItem& set, DcmTagKey tag, std::filesystem::path const& path);
+/// Returns the number of an integer string (IS).
+std::optional<int> integer_of(DcmItem& set, DcmTagKey tag, std::filesystem::path const& path);
+/// Returns the number of an element of 16 bits (US).
+std::optional<int> count_of(DcmItem& set, DcmTagKey tag, std::filesystem::path const& path);
+
+/// Calls `use` with each item of a sequence, where it is there.
+template <class Use>
+void for_each_item(DcmItem& set, DcmTagKey tag, Use&& use) {
+  DcmSequenceOfItems* items = nullptr;
+  if (set.findAndGetSequence(tag, items).bad() || items == nullptr) {
+    return;
+  }
+  for (auto* at = items->nextInContainer(nullptr); at != nullptr; at = items->nextInContainer(at)) {
+    use(static_cast<DcmItem&>(*at));
+  }
+}
 
 dicom_identity identity_of(DcmItem& set, std::filesystem::path const& file);
-
-/// Returns the text that get(OFString&) of a class of dcmrt gives; empty where it is not there.
-template <class Get>
-std::string text_of(Get&& get) {
-  OFString text;
-  return get(text).good() ? trimmed({text.c_str(), text.length()}) : std::string();
-}
 
 /// The kind that a file turned out to be.
 enum class file_kind {

@@ -16,20 +16,30 @@ namespace {
 
 }  // namespace
 
-dicom_series read_dicom_series(std::filesystem::path const& folder) { refuse_all(folder); }
+dicom_series read_dicom_series(std::filesystem::path const& folder, subfolders /*search*/) {
+  refuse_all(folder);
+}
 
-dicom_series read_dicom_series_grid(std::filesystem::path const& folder) { refuse_all(folder); }
+dicom_series read_dicom_series_grid(std::filesystem::path const& folder, subfolders /*search*/) {
+  refuse_all(folder);
+}
 
-dicom_identity read_dicom_identity(std::filesystem::path const& path) { refuse_all(path); }
+dicom_identity read_dicom_identity(std::filesystem::path const& path, subfolders /*search*/) {
+  refuse_all(path);
+}
 
 atomic_file prepare_dicom_series(std::filesystem::path const& folder, host_volume const& /*volume*/,
                                  std::filesystem::path const& /*like*/) {
   refuse_all(folder);
 }
 
-rt_dose read_rt_dose(std::filesystem::path const& path, dose_units /*units*/) { refuse_all(path); }
+rt_dose read_rt_dose(std::filesystem::path const& path, dose_units /*units*/,
+                     double /*slice_thickness*/) {
+  refuse_all(path);
+}
 
-rt_dose read_rt_dose_grid(std::filesystem::path const& path, dose_units /*units*/) {
+rt_dose read_rt_dose_grid(std::filesystem::path const& path, dose_units /*units*/,
+                          double /*slice_thickness*/) {
   refuse_all(path);
 }
 

@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "dicom_header.hpp"
+#include "dicom_slices.hpp"
 #include "memory.hpp"
 
 #include <iso/files/detail/refuse.hpp>
 #include <iso/files/dicom_series.hpp>
-#include <iso/files/reorder.hpp>
 
 #include <fmt/core.h>
-#include <gdcmImageReader.h>
-#include <gdcmTrace.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -23,130 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using namespace detail;
-// Headers are read by DCMTK, and GDCM unpacks what is compressed.
-
-/// What the header of a slice says.
-struct slice {
-  dicom_identity identity;
-  std::int64_t columns = 0;
-  std::int64_t rows = 0;
-  std::vector<double> pixel;        ///< mm along y, along x
-  std::vector<double> position;     ///< mm, of the first pixel
-  std::vector<double> orientation;  ///< of rows and of columns
-  double thickness = 0;             ///< mm; 0 where it is not said
-  double tilt = 0;                  ///< degrees
-  std::int64_t frames = 1;
-  double slope = 1;
-  double intercept = 0;
-  int allocated = 0;  ///< bits of a pixel, and which of them count
-  int stored = 0;
-  int high = 0;
-  bool is_signed = false;
-  std::string patient;           ///< number of the patient: compared, never told
-  std::string unit;              ///< of rescaled values
-  std::string patient_position;  ///< "HFS"; may be empty
-  bool is_localizer = false;
-};
-
-slice slice_of(DcmItem& set, fs::path const& file) {
-  slice s;
-  s.identity = identity_of(set, file);
-  s.columns = count_of(set, DCM_Columns);
-  s.rows = count_of(set, DCM_Rows);
-  s.pixel = numbers_of(set, DCM_PixelSpacing);
-  s.position = numbers_of(set, DCM_ImagePositionPatient);
-  s.orientation = numbers_of(set, DCM_ImageOrientationPatient);
-  s.thickness = number_of(set, DCM_SliceThickness, 0);
-  s.tilt = number_of(set, DCM_GantryDetectorTilt, 0);
-  s.frames = number_of(set, DCM_NumberOfFrames, 1) == 1 ? 1 : 2;
-  s.slope = number_of(set, DCM_RescaleSlope, 1);
-  s.intercept = number_of(set, DCM_RescaleIntercept, 0);
-  s.allocated = count_of(set, DCM_BitsAllocated);
-  s.stored = count_of(set, DCM_BitsStored);
-  s.high = count_of(set, DCM_HighBit);
-  s.is_signed = count_of(set, DCM_PixelRepresentation) == 1;
-  s.patient = text_of(set, DCM_PatientID);
-  s.unit = stated_code(text_of(set, DCM_RescaleType));
-  s.patient_position = stated_code(text_of(set, DCM_PatientPosition));
-  s.is_localizer = text_of(set, DCM_ImageType).find("LOCALIZER") != std::string::npos;
-  return s;
-}
-
-// Whether the file has the mark of a DICOM file; some have none.
-bool is_marked(fs::path const& file) {
-  std::FILE* const stream = std::fopen(file.c_str(), "rb");
-  std::array<char, 132> start{};
-  bool const whole = stream != nullptr && std::fread(start.data(), 1, 132, stream) == 132;
-  if (stream != nullptr) {
-    static_cast<void>(std::fclose(stream));
-  }
-  return whole && std::string_view(start.data() + 128, 4) == "DICM";
-}
-
-struct folder_content {
-  std::vector<slice> slices;
-  std::int64_t other_objects = 0;
-};
-
-folder_content headers_of(fs::path const& folder) {
-  std::error_code failure;
-  if (!fs::is_directory(folder, failure)) {
-    refuse(folder,
-           "is not a folder (a CT series is one, with a file for each slice); name the folder of "
-           "the slices");
-  }
-  std::vector<fs::path> files;
-  for (fs::directory_iterator at(folder, failure), end; !failure && at != end;
-       at.increment(failure)) {
-    std::error_code unknown;
-    if (at->is_regular_file(unknown)) {
-      files.push_back(at->path());
-    }
-  }
-  if (failure) {
-    refuse(folder, fmt::format("cannot be read ({}); check its permissions", failure.message()));
-  }
-  std::sort(files.begin(), files.end());
-  folder_content content;
-  for (auto const& file : files) {
-    auto const kind = with_header(file, [&](DcmDataset& set) {
-      auto s = slice_of(set, file);
-      auto const& m = s.identity.modality;
-      if (m.empty() || m.starts_with("RT") || m == "REG" || m == "SR" || m == "PR") {
-        ++content.other_objects;
-        return;
-      }
-      if (m != "CT" || s.identity.sop_class != ct_image_class || s.frames != 1) {
-        refuse(folder,
-               fmt::format("holds {} of modality {}, series {} (only CT images of one frame each "
-                           "are read); keep the CT series in a folder of its own",
-                           s.frames > 1 ? "a file of several frames" : "an image", m,
-                           s.identity.series));
-      }
-      if (s.identity.series.empty()) {
-        refuse(folder,
-               "holds a CT image that names no series (its header is cut short); fetch or write it "
-               "again");
-      }
-      content.slices.push_back(std::move(s));
-    });
-    if (kind == file_kind::unsupported) {
-      refuse(folder, fmt::format("holds a file that {}", unsupported_sentence));
-    }
-    if (kind == file_kind::other && is_marked(file)) {
-      refuse(folder,
-             "holds a DICOM file that is truncated or damaged (its header cannot be read); fetch "
-             "or write it again");
-    }
-  }
-  if (content.slices.empty()) {
-    refuse(folder, fmt::format("holds no CT image ({}); name the folder of the slices",
-                               content.other_objects > 0
-                                   ? "only other DICOM objects"
-                                   : "a CT series is a folder with a DICOM file for each slice"));
-  }
-  return content;
-}
 
 void check_one_series(fs::path const& folder, std::vector<slice> const& slices) {
   std::set<std::string> series;
@@ -161,19 +33,13 @@ void check_one_series(fs::path const& folder, std::vector<slice> const& slices) 
   }
 }
 
-void check_slice(fs::path const& folder, slice const& s) {
+void check_slice(fs::path const& folder, slice& s) {
   if (s.is_localizer) {
     refuse(folder,
            "holds a localizer among its CT images (it is no slice); remove it from the folder");
   }
-  if (!s.patient_position.empty() && s.patient_position != "HFS") {
-    refuse(folder,
-           fmt::format("shows a patient in {} (until others are handled, only HFS, head first "
-                       "supine, is read); convert it to a volume in the patient's axes",
-                       s.patient_position == unknown_code ? "an unknown position"
-                                                          : "position " + s.patient_position));
-  }
-  check_axial(folder, s.orientation);
+  s.how = align_planes(folder, s.orientation);
+  s.how.sign[2] = 1;
   if (!(std::abs(s.tilt) <= 1e-3)) {
     refuse(folder, fmt::format("was scanned with the gantry tilted by {} degrees (its planes are "
                                "not perpendicular to z); resample it to axial planes",
@@ -184,23 +50,33 @@ void check_slice(fs::path const& folder, slice const& s) {
            "holds an image without position, pixel spacing or size (a slice has all three); export "
            "it again");
   }
-  if ((s.allocated != 8 && s.allocated != 16) || s.stored < 1 || s.stored > s.allocated ||
-      s.high != s.stored - 1) {
+  if (!is_known(s.bits)) {
     refuse(
         folder,
         fmt::format(
             "holds pixels of {} bits in {} (the low ones of 8 or 16 are expected); export it again",
-            s.stored, s.allocated));
+            s.bits.stored, s.bits.allocated));
   }
   check_spacing(folder, s.pixel[0]);
   check_spacing(folder, s.pixel[1]);
   for (double const coordinate : s.position) {
     check_coordinate(folder, coordinate);
   }
-  if (!std::isfinite(s.slope) || !std::isfinite(s.intercept) || s.slope == 0) {
-    refuse(folder, fmt::format("is rescaled by slope {} and intercept {} (two numbers, the first "
-                               "not 0, are expected); export it again",
-                               s.slope, s.intercept));
+  if (s.samples != 1) {
+    refuse(folder, fmt::format("holds an image of {} numbers a pixel (one is expected, the CT "
+                               "number; this may be a picture in colours); export it without them",
+                               s.samples));
+  }
+  if (!s.is_rescaled) {
+    refuse(folder,
+           "holds a slice without Rescale Slope or Rescale Intercept (its numbers need not be in "
+           "Hounsfield units); export it again");
+  }
+  if (s.slope == 0) {
+    refuse(folder,
+           fmt::format("is rescaled by slope {} and intercept {} (the first must not be 0); "
+                       "export it again",
+                       s.slope, s.intercept));
   }
   if (!s.unit.empty() && s.unit != "HU" && s.unit != "US") {
     refuse(folder,
@@ -224,11 +100,19 @@ void check_alike(fs::path const& folder, slice const& first, slice const& s) {
                                first.columns, first.rows, first.pixel[1], first.pixel[0], s.columns,
                                s.rows, s.pixel[1], s.pixel[0]));
   }
-  if (std::abs(s.position[0] - first.position[0]) > slack ||
-      std::abs(s.position[1] - first.position[1]) > slack) {
-    refuse(folder, fmt::format("has slices that begin at ({}, {}) mm and at ({}, {}) mm (the stack "
-                               "leans, as of a tilted gantry); resample it to axial planes",
-                               first.position[0], first.position[1], s.position[0], s.position[1]));
+  if (s.how != first.how) {
+    refuse(folder,
+           "holds slices whose rows or columns run along different axes (all must be alike); put "
+           "each stack of slices into a folder of its own");
+  }
+  auto const& [x, y, z] = s.how.world;
+  if (std::abs(s.position[x] - first.position[x]) > slack ||
+      std::abs(s.position[y] - first.position[y]) > slack) {
+    refuse(folder, fmt::format("has slices that begin at ({}, {}) mm and at ({}, {}) mm along {} "
+                               "and {} (the stack leans, as of a tilted gantry); resample it to "
+                               "axial planes",
+                               first.position[x], first.position[y], s.position[x], s.position[y],
+                               "xyz"[x], "xyz"[y]));
   }
   if (s.identity.frame_of_reference != first.identity.frame_of_reference) {
     refuse(folder,
@@ -237,20 +121,38 @@ void check_alike(fs::path const& folder, slice const& first, slice const& s) {
   }
 }
 
-/// Ascending in z, with their grid.
-std::pair<std::vector<slice>, dicom_series> ordered(fs::path const& folder) {
-  auto content = headers_of(folder);
+// A slice that does not say it lies as the others do.
+std::string position_of_all(fs::path const& folder, std::vector<slice> const& slices) {
+  std::string all;
+  for (auto const& s : slices) {
+    auto const& own = s.identity.patient_position;
+    if (!own.empty() && !all.empty() && own != all) {
+      refuse(
+          folder,
+          fmt::format("holds slices of patients in positions {} and {} (one series has one); put "
+                      "each into a folder of its own",
+                      all, own));
+    }
+    all = own.empty() ? all : own;
+  }
+  return all;
+}
+
+/// Ascending along the axis that they follow, with their grid.
+std::pair<std::vector<slice>, dicom_series> ordered(fs::path const& folder, subfolders search) {
+  auto content = read_folder(folder, search);
   auto& slices = content.slices;
   check_one_series(folder, slices);
-  for (auto const& s : slices) {
+  for (auto& s : slices) {
     check_slice(folder, s);
   }
+  auto const axis = slices.front().how.world[2];
   std::sort(slices.begin(), slices.end(),
-            [](slice const& a, slice const& b) { return a.position[2] < b.position[2]; });
+            [&](slice const& a, slice const& b) { return a.position[axis] < b.position[axis]; });
   std::vector<double> heights;
   for (auto const& s : slices) {
     check_alike(folder, slices.front(), s);
-    heights.push_back(s.position[2]);
+    heights.push_back(s.position[axis]);
   }
   auto const& first = slices.front();
   if (slices.size() == 1 && !(first.thickness > 0)) {
@@ -259,111 +161,30 @@ std::pair<std::vector<slice>, dicom_series> ordered(fs::path const& folder) {
            "Thickness, or more slices");
   }
   double const distance =
-      slices.size() == 1 ? first.thickness : even_distance(folder, "slice", heights);
+      slices.size() == 1 ? first.thickness : even_distance(folder, "slice", "xyz"[axis], heights);
   check_spacing(folder, distance);
   dicom_series series;
   series.identity = first.identity;
-  series.volume.extent = {first.columns, first.rows, std::int64_t(slices.size())};
-  series.volume.spacing = {first.pixel[1], first.pixel[0], distance};
-  series.volume.origin = {first.position[0], first.position[1], first.position[2]};
+  series.identity.patient_position = position_of_all(folder, slices);
+  place_along_world(first.how, {first.columns, first.rows, std::int64_t(slices.size())},
+                    {first.pixel[1], first.pixel[0], distance},
+                    {first.position[0], first.position[1], first.position[2]}, series.volume);
   series.volume.unit = "HU";
+  series.volume.unread = std::move(content.unread);
   series.other_objects = content.other_objects;
   return {std::move(slices), std::move(series)};
 }
 
-/// Says why the pixels of a slice cannot be had; null where they can.
-using failure = char const*;
-
-template <class T>
-void rescale(T const* stored, slice const& s, float* to) {
-  for (std::size_t i = 0; i < std::size_t(s.columns * s.rows); ++i) {
-    to[i] = float(s.slope * double(stored[i]) + s.intercept);
-  }
-}
-
-// 16 bits of which the low ones count: the sign is the highest of these.
-failure plain_pixels(DcmDataset& set, slice const& s, float* to) {
-  Uint16 const* words = nullptr;
-  unsigned long found = 0;
-  auto const pixels = std::size_t(s.columns * s.rows);
-  if (set.findAndGetUint16Array(DCM_PixelData, words, &found).bad() || words == nullptr ||
-      found < pixels) {
-    return "it has fewer pixels than its header says";
-  }
-  auto const unused = unsigned(16 - s.stored);
-  std::vector<std::int32_t> stored(pixels);
-  std::transform(words, words + pixels, stored.begin(), [&](Uint16 word) {
-    auto const high = std::uint16_t(word << unused);
-    return s.is_signed ? std::int32_t(std::int16_t(high)) >> unused : std::int32_t(high >> unused);
-  });
-  rescale(stored.data(), s, to);
-  return nullptr;
-}
-
-failure unpacked_pixels(slice const& s, float* to) {
-  // GDCM prints what it meets on standard error.
-  gdcm::Trace::DebugOff();
-  gdcm::Trace::WarningOff();
-  gdcm::Trace::ErrorOff();
-  gdcm::ImageReader reader;
-  reader.SetFileName(s.identity.file.c_str());
-  if (!reader.Read()) {
-    return "it is compressed in a way that GDCM does not know";
-  }
-  auto const& image = reader.GetImage();
-  auto const& format = image.GetPixelFormat();
-  auto const pixels = std::size_t(s.columns * s.rows);
-  if (format.GetSamplesPerPixel() != 1 || image.GetDimension(0) != std::size_t(s.columns) ||
-      image.GetDimension(1) != std::size_t(s.rows) ||
-      image.GetBufferLength() < pixels * format.GetPixelSize()) {
-    return "its pixels are not one number each";
-  }
-  std::vector<std::int32_t> aligned((image.GetBufferLength() + 3) / 4);  // for any of the types
-  auto* const bytes = reinterpret_cast<char*>(aligned.data());
-  if (!image.GetBuffer(bytes)) {
-    return "its pixels do not unpack";
-  }
-  auto const as = [&]<class T>(T /*type*/) {
-    rescale(reinterpret_cast<T const*>(bytes), s, to);
-    return failure(nullptr);
-  };
-  switch (format.GetScalarType()) {
-    case gdcm::PixelFormat::UINT8:
-      return as(std::uint8_t());
-    case gdcm::PixelFormat::INT8:
-      return as(std::int8_t());
-    case gdcm::PixelFormat::UINT12:
-    case gdcm::PixelFormat::UINT16:
-      return as(std::uint16_t());
-    case gdcm::PixelFormat::INT12:
-    case gdcm::PixelFormat::INT16:
-      return as(std::int16_t());
-    default:
-      return "its pixels are not whole numbers of 8 to 16 bits";
-  }
-}
-
-void read_pixels(fs::path const& folder, slice const& s, float* to) {
-  failure why = "it has changed since its header was read";
-  with_header(s.identity.file, [&](DcmDataset& set) {
-    bool const is_plain = s.allocated == 16 && !DcmXfer(set.getOriginalXfer()).isEncapsulated();
-    why = is_plain ? plain_pixels(set, s, to) : unpacked_pixels(s, to);
-  });
-  if (why != nullptr) {
-    refuse(
-        folder,
-        fmt::format("holds a slice at z = {} mm that cannot be read ({}); fetch or write it again",
-                    s.position[2], why));
-  }
-}
-
 }  // namespace
 
-dicom_series read_dicom_series_grid(fs::path const& folder) { return ordered(folder).second; }
+dicom_series read_dicom_series_grid(fs::path const& folder, subfolders search) {
+  return ordered(folder, search).second;
+}
 
-dicom_series read_dicom_series(fs::path const& folder) {
-  auto [slices, series] = ordered(folder);
-  auto const& n = series.volume.extent;
+dicom_series read_dicom_series(fs::path const& folder, subfolders search) {
+  auto [slices, series] = ordered(folder, search);
+  auto const& first = slices.front();
+  std::array<std::int64_t, 3> const n{first.columns, first.rows, std::int64_t(slices.size())};
   auto const pixels = n[0] * n[1];
   with_memory(folder, fmt::format("its {} x {} x {} voxels", n[0], n[1], n[2]),
               std::uint64_t(pixels * n[2]) * 8, [&, &slices = slices, &series = series] {
@@ -371,7 +192,7 @@ dicom_series read_dicom_series(fs::path const& folder) {
                 for (std::size_t k = 0; k < slices.size(); ++k) {
                   read_pixels(folder, slices[k], values.data() + k * std::size_t(pixels));
                 }
-                series.volume.values = reorder<float, float>(values, 0, last_axis_fastest(n));
+                series.volume.values = along_world<float>(values, n, first.how);
               });
   return std::move(series);
 }

@@ -6,13 +6,15 @@
 #include <iso/files/text.hpp>
 
 #include <dcmtk/dcmdata/dcspchrs.h>
-#include <dcmtk/dcmrt/drtstrct.h>
 #include <dcmtk/ofstd/ofchrenc.h>
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <map>
-#include <memory>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 namespace iso::files {
@@ -60,97 +62,99 @@ void convert_names(DcmDataset& set) {
   }
 }
 
+// Red, green and blue. A set whose colours are none is as good as any.
+std::optional<std::array<int, 3>> colour_of(DcmItem& item) {
+  std::array<int, 3> colour{};
+  auto const text = text_of(item, DCM_ROIDisplayColor);
+  std::string_view rest = text;
+  for (std::size_t i = 0; i < 3; ++i) {
+    auto const word = rest.substr(0, rest.find('\\'));
+    auto const number = integer_number(word);
+    bool const is_last = word.size() == rest.size();
+    if (!number || *number < 0 || *number > 255 || is_last != (i == 2)) {
+      return {};
+    }
+    colour[i] = *number;
+    rest.remove_prefix(std::min(word.size() + 1, rest.size()));
+  }
+  return colour;
+}
+
+rt_structure structure_of(fs::path const& path, DcmItem& item) {
+  rt_structure s;
+  auto const number = integer_of(item, DCM_ROINumber, path);
+  if (!number) {
+    refuse(path, "has a structure without a number (its contours cannot be told); export it again");
+  }
+  s.number = *number;
+  s.name = printable(one_line(text_of(item, DCM_ROIName)));
+  s.frame_of_reference = uid_of(text_of(item, DCM_ReferencedFrameOfReferenceUID));
+  return s;
+}
+
+void add_contour(fs::path const& path, DcmItem& contour, rt_structure& s) {
+  auto const kind = code_of(text_of(contour, DCM_ContourGeometricType));
+  if (kind != "CLOSED_PLANAR") {
+    s.other_geometry = kind.empty() ? "no" : kind;
+    return;
+  }
+  auto const numbers = decimals_of(contour, DCM_ContourData, path);
+  if (numbers.empty() || numbers.size() % 3 != 0) {
+    refuse(path,
+           fmt::format(
+               "has a contour of '{}' of {} numbers (three a point are expected); export it again",
+               shortened(s.name, 64), numbers.size()));
+  }
+  auto const points = numbers.size() / 3;
+  auto const told = integer_of(contour, DCM_NumberOfContourPoints, path);
+  if (told && std::int64_t(points) != *told) {
+    refuse(path, fmt::format("has a contour of '{}' of {} points where {} are told (it was cut); "
+                             "export it again",
+                             shortened(s.name, 64), points, *told));
+  }
+  auto& to = s.contours.emplace_back();
+  for (std::size_t p = 0; p < numbers.size(); p += 3) {
+    to.push_back({numbers[p], numbers[p + 1], numbers[p + 2]});
+  }
+}
+
 }  // namespace
 
 rt_structure_set read_rt_structure_set(fs::path const& path) {
   DcmFileFormat file;
   load_object(path, file, rt_structure_set_class, "RT Structure Set");
-  convert_names(*file.getDataset());
-  auto const set = std::make_unique<DRTStructureSetIOD>();
-  auto const read = set->read(*file.getDataset());
-  if (read.bad()) {
-    refuse(path,
-           fmt::format("cannot be read as RT Structure Set ({}); export it again", read.text()));
-  }
-  rt_structure_set result{read_dicom_identity(path), {}};
+  auto& set = *file.getDataset();
+  convert_names(set);
+  rt_structure_set result{identity_of(set, path), {}};
   std::map<int, std::size_t> at;
-  auto& structures = set->getStructureSetROISequence();
-  for (std::size_t i = 0; i < structures.getNumberOfItems(); ++i) {
-    auto& item = structures.getItem(i);
-    rt_structure s;
-    Sint32 number = 0;
-    if (item.getROINumber(number).bad() || !at.emplace(number, i).second) {
-      refuse(path,
-             "has structures without a number of their own (contours cannot be told apart); export "
-             "it again");
+  for_each_item(set, DCM_StructureSetROISequence, [&](DcmItem& item) {
+    auto s = structure_of(path, item);
+    if (!at.emplace(s.number, result.structures.size()).second) {
+      refuse(path, fmt::format("has two structures of number {} (contours cannot be told apart); "
+                               "export it again",
+                               s.number));
     }
-    s.number = number;
-    s.name = printable(one_line(text_of([&](auto& t) { return item.getROIName(t); })));
-    s.frame_of_reference =
-        uid_of(text_of([&](auto& t) { return item.getReferencedFrameOfReferenceUID(t); }));
     result.structures.push_back(std::move(s));
-  }
-  auto const place = [&](Sint32 number) {
+  });
+  for_each_item(set, DCM_ROIContourSequence, [&](DcmItem& item) {
+    int const number = integer_of(item, DCM_ReferencedROINumber, path).value_or(0);
     auto const found = at.find(number);
     if (found == at.end()) {
       refuse(path, fmt::format("has contours of a structure {} that it does not name (it may be "
                                "cut short); export it again",
                                number));
     }
-    return &result.structures[found->second];
-  };
-  auto& contours = set->getROIContourSequence();
-  for (std::size_t i = 0; i < contours.getNumberOfItems(); ++i) {
-    auto& item = contours.getItem(i);
-    Sint32 number = 0;
-    static_cast<void>(item.getReferencedROINumber(number));
-    auto& s = *place(number);
-    std::array<Sint32, 3> colour{};
-    if (item.getROIDisplayColor(colour[0], 0).good() &&
-        item.getROIDisplayColor(colour[1], 1).good() &&
-        item.getROIDisplayColor(colour[2], 2).good()) {
-      s.colour = {int(colour[0]), int(colour[1]), int(colour[2])};
+    auto& s = result.structures[found->second];
+    s.colour = colour_of(item);
+    for_each_item(item, DCM_ContourSequence,
+                  [&](DcmItem& contour) { add_contour(path, contour, s); });
+  });
+  for_each_item(set, DCM_RTROIObservationsSequence, [&](DcmItem& item) {
+    auto const found = at.find(integer_of(item, DCM_ReferencedROINumber, path).value_or(0));
+    if (found != at.end()) {
+      result.structures[found->second].type = code_of(text_of(item, DCM_RTROIInterpretedType));
     }
-    auto& list = item.getContourSequence();
-    for (std::size_t c = 0; c < list.getNumberOfItems(); ++c) {
-      auto& contour = list.getItem(c);
-      auto const kind =
-          code_of(text_of([&](auto& t) { return contour.getContourGeometricType(t); }));
-      if (kind != "CLOSED_PLANAR") {
-        s.other_geometry = kind.empty() ? "no" : kind;
-        continue;
-      }
-      OFVector<Float64> numbers;
-      if (contour.getContourData(numbers).bad() || numbers.empty() || numbers.size() % 3 != 0) {
-        refuse(
-            path,
-            fmt::format(
-                "has a contour of '{}' of {} numbers (three a point are expected); export it again",
-                shortened(s.name, 64), numbers.size()));
-      }
-      Sint32 told = 0;
-      if (contour.getNumberOfContourPoints(told).good() &&
-          std::size_t(told) != numbers.size() / 3) {
-        refuse(path, fmt::format("has a contour of '{}' of {} points where {} are told (it was "
-                                 "cut); export it again",
-                                 shortened(s.name, 64), numbers.size() / 3, told));
-      }
-      auto& points = s.contours.emplace_back();
-      for (std::size_t p = 0; p < numbers.size(); p += 3) {
-        points.push_back({numbers[p], numbers[p + 1], numbers[p + 2]});
-      }
-    }
-  }
-  auto& observations = set->getRTROIObservationsSequence();
-  for (std::size_t i = 0; i < observations.getNumberOfItems(); ++i) {
-    auto& item = observations.getItem(i);
-    Sint32 number = 0;
-    static_cast<void>(item.getReferencedROINumber(number));
-    if (auto const found = at.find(number); found != at.end()) {
-      result.structures[found->second].type =
-          code_of(text_of([&](auto& t) { return item.getRTROIInterpretedType(t); }));
-    }
-  }
+  });
   return result;
 }
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "alignment.hpp"
+#include "dicom.hpp"
 #include "finite.hpp"
 #include "image_io.hpp"
 #include "memory.hpp"
@@ -24,14 +26,17 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdlib>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
+#include <tuple>
 
 namespace iso::files {
 namespace {
 
 namespace fs = std::filesystem;
+using detail::alignment;
 using detail::refuse;
 
 itk::ImageIOBase::Pointer image_io(fs::path const& path) {
@@ -46,67 +51,40 @@ itk::ImageIOBase::Pointer image_io(fs::path const& path) {
   if (end == ".nii" || end == ".nii.gz") {
     return itk::NiftiImageIO::New().GetPointer();
   }
+  if (detail::is_zip(detail::first_bytes(path))) {
+    refuse(path, detail::zip_sentence);
+  }
   refuse(path,
          fmt::format("ending '{}' is not a volume format (.mha, .mhd, .nrrd, .nhdr, .nii, .nii.gz "
-                     "and, of DICOM, folders and .dcm are); name a file with one of these",
+                     "and, of DICOM, folders and files with its mark are); name one of these",
                      end));
 }
 
-// Which world axis each file axis runs along, and which way.
-struct alignment {
-  std::array<std::size_t, 3> world{};
-  std::array<int, 3> sign{};
-};
-
 alignment align(fs::path const& path, itk::ImageIOBase const& io) {
-  // Directions stored as 32-bit quaternions come back with errors of this size.
-  double const slack = 1e-5;
   alignment result;
   std::array<bool, 3> taken{};
   for (unsigned axis = 0; axis < 3; ++axis) {
     auto const direction = io.GetDirection(axis);
-    int along = 0;
-    int across = 0;
-    for (std::size_t world = 0; world < 3; ++world) {
-      double const size = std::abs(direction[world]);
-      if (std::abs(size - 1) <= slack && !taken[world]) {
-        ++along;
-        taken[world] = true;
-        result.world[axis] = world;
-        result.sign[axis] = direction[world] > 0 ? 1 : -1;
-      } else if (size <= slack) {
-        ++across;
-      }
-    }
-    if (along != 1 || across != 2) {
+    auto const along = detail::axis_along(direction);
+    if (!along || taken[along->first]) {
       refuse(path,
              fmt::format("axis {} of its direction matrix is ({}, {}, {}) (only flips and "
                          "permutations of the axes are read); resample it to an axis-aligned grid",
                          axis, direction[0], direction[1], direction[2]));
     }
+    taken[along->first] = true;
+    std::tie(result.world[axis], result.sign[axis]) = *along;
   }
   return result;
 }
 
-// Voxels of component type T, axes put along the world's, as float.
-template <class T>
-std::vector<float> aligned_values(std::vector<std::byte> const& bytes, host_volume const& volume,
-                                  std::array<std::int64_t, 3> const& extent, alignment const& how) {
-  auto const walk = last_axis_fastest(extent);
-  std::array<axis_walk, 3> axes{};
-  std::int64_t offset = 0;
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    axes[how.world[axis]] = {extent[axis], how.sign[axis] * walk[axis].stride};
-    offset += how.sign[axis] < 0 ? (extent[axis] - 1) * walk[axis].stride : 0;
-  }
-  auto const count = std::size_t(volume.extent[0] * volume.extent[1] * volume.extent[2]);
-  return reorder<float, T>({reinterpret_cast<T const*>(bytes.data()), count}, offset, axes);
-}
-
 std::vector<float> convert(fs::path const& path, itk::ImageIOBase const& io,
-                           std::vector<std::byte> const& bytes, host_volume const& volume,
+                           std::vector<std::byte> const& bytes,
                            std::array<std::int64_t, 3> const& extent, alignment const& how) {
-  auto const as = [&]<class T>(T) { return aligned_values<T>(bytes, volume, extent, how); };
+  auto const count = std::size_t(extent[0] * extent[1] * extent[2]);
+  auto const as = [&]<class T>(T) {
+    return detail::along_world<T>({reinterpret_cast<T const*>(bytes.data()), count}, extent, how);
+  };
   using type = itk::CommonEnums::IOComponent;
   switch (io.GetComponentType()) {
     case type::UCHAR:
@@ -142,24 +120,24 @@ std::vector<float> convert(fs::path const& path, itk::ImageIOBase const& io,
 
 void place(fs::path const& path, itk::ImageIOBase const& io, alignment const& how,
            std::array<std::int64_t, 3> const& extent, host_volume& volume) {
+  std::array<double, 3> spacing{};
+  std::array<double, 3> first{};
   for (unsigned axis = 0; axis < 3; ++axis) {
-    double const spacing = io.GetSpacing(axis);
-    if (!(spacing >= 1e-6 && spacing <= 1e9)) {
+    spacing[axis] = io.GetSpacing(axis);
+    first[axis] = io.GetOrigin(axis);
+    if (!(spacing[axis] >= 1e-6 && spacing[axis] <= 1e9)) {
       refuse(path, fmt::format(
                        "spacing {} is {} (mm, from 1e-6 to 1e9, are expected); correct the header",
-                       axis, spacing));
+                       axis, spacing[axis]));
     }
-    auto const world = how.world[axis];
-    volume.extent[world] = extent[axis];
-    volume.spacing[world] = spacing;
-    double const corner = io.GetOrigin(unsigned(world));
-    double& origin = volume.origin[world];
-    origin = how.sign[axis] > 0 ? corner : corner - double(extent[axis] - 1) * spacing;
-    if (!(std::abs(origin) <= 1e9)) {
+  }
+  detail::place_along_world(how, extent, spacing, first, volume);
+  for (auto const world : how.world) {
+    if (!(std::abs(volume.origin[world]) <= 1e9)) {
       refuse(path,
              fmt::format(
                  "origin {} is {} (mm, between -1e9 and 1e9, are expected); correct the header",
-                 world, origin));
+                 world, volume.origin[world]));
     }
   }
 }
@@ -357,9 +335,21 @@ bool is_folder(fs::path const& path) {
 
 }  // namespace
 
-host_volume read_volume(fs::path const& path, finite_values values) {
+std::string count_reasons(std::vector<unread_file> const& files) {
+  std::map<std::string, int> counts;
+  for (auto const& file : files) {
+    ++counts[file.reason];
+  }
+  std::string text;
+  for (auto const& [reason, count] : counts) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, reason);
+  }
+  return text;
+}
+
+host_volume read_volume(fs::path const& path, finite_values values, subfolders search) {
   if (is_dicom_path(path)) {
-    return is_folder(path) ? read_dicom_series(path).volume
+    return is_folder(path) ? read_dicom_series(path, search).volume
                            : read_rt_dose(path, dose_units::any).volume;
   }
   host_volume volume;
@@ -372,9 +362,8 @@ host_volume read_volume(fs::path const& path, finite_values values) {
     // As the file has them, and as float.
     auto const count = std::uint64_t(n[0] * n[1] * n[2]);
     detail::with_memory(path, fmt::format("its {} x {} x {} voxels", n[0], n[1], n[2]),
-                        count * (io->GetComponentSize() + 4), [&] {
-                          volume.values = convert(path, *io, read_bytes(path, *io), volume, n, how);
-                        });
+                        count * (io->GetComponentSize() + 4),
+                        [&] { volume.values = convert(path, *io, read_bytes(path, *io), n, how); });
   });
   if (values == finite_values::required) {
     check_finite(path, volume);
@@ -382,9 +371,9 @@ host_volume read_volume(fs::path const& path, finite_values values) {
   return volume;
 }
 
-host_volume read_volume_grid(fs::path const& path) {
+host_volume read_volume_grid(fs::path const& path, subfolders search) {
   if (is_dicom_path(path)) {
-    return is_folder(path) ? read_dicom_series_grid(path).volume
+    return is_folder(path) ? read_dicom_series_grid(path, search).volume
                            : read_rt_dose_grid(path, dose_units::any).volume;
   }
   host_volume volume;

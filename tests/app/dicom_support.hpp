@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
@@ -59,7 +60,9 @@ inline std::string dicom_meta(std::string const& sop_class, std::string const& i
                       {0x00020010, {"UI", transfer_syntax}},
                       {0x00020012, {"UI", "2.25.1"}}};
   meta[0x00020000] = {"UL", bytes_of_number(encoded(meta).size(), 4)};
-  return std::string(128, '\0') + "DICM" + encoded(meta);
+  std::string bytes(128, '\0');
+  bytes += "DICM";
+  return bytes + encoded(meta);
 }
 
 inline std::string dicom_file(dicom_elements const& elements) {
@@ -67,9 +70,52 @@ inline std::string dicom_file(dicom_elements const& elements) {
          encoded(elements);
 }
 
+/// As dicom_file, in the order of bytes of "big endian": numbers of 16 bits, and pixels of `bits`.
+/// It knows no sequences.
+inline std::string big_endian_file(dicom_elements elements, int bits) {
+  elements.erase(0x300c0002);
+  std::string bytes;
+  auto const turned = [](std::string value, std::size_t size) {
+    for (std::size_t at = 0; at + size <= value.size(); at += size) {
+      std::reverse(value.begin() + std::ptrdiff_t(at), value.begin() + std::ptrdiff_t(at + size));
+    }
+    return value;
+  };
+  for (auto const& [tag, e] : elements) {
+    auto const little = encoded({{tag, e}});
+    std::size_t const head = e.kind == "OW" ? 12 : 8;
+    bytes += turned(little.substr(0, 4), 2) + little.substr(4, head == 12 ? 4 : 2) +
+             turned(little.substr(head == 12 ? 8 : 6, head == 12 ? 4 : 2), head == 12 ? 4 : 2);
+    auto const value = little.substr(head);
+    bytes += e.kind == "OW"                     ? turned(value, std::size_t(bits / 8))
+             : e.kind == "US" || e.kind == "AT" ? turned(value, 2)
+                                                : value;
+  }
+  return dicom_meta(elements.at(0x00080016).value, elements.at(0x00080018).value,
+                    "1.2.840.10008.1.2.2") +
+         bytes;
+}
+
 inline dicom_element us(int number) { return {"US", bytes_of_number(std::uint64_t(number), 2)}; }
 
 constexpr char const* secret = "SECRET^PATIENT";
+
+inline dicom_elements with(dicom_elements elements, std::uint32_t tag, dicom_element const& value) {
+  elements[tag] = value;
+  return elements;
+}
+
+/// Slices in files whose names are in another order, and a patient's.
+inline std::filesystem::path series_folder(scratch_folder const& scratch,
+                                           std::vector<dicom_elements> const& slices) {
+  static int count = 0;
+  auto const folder = scratch / ("series" + std::to_string(++count));
+  std::filesystem::create_directory(folder);
+  for (std::size_t i = 0; i < slices.size(); ++i) {
+    put(folder / (std::string(secret) + std::to_string(i * 7 % 5) + ".dcm"), dicom_file(slices[i]));
+  }
+  return folder;
+}
 
 /// What every object here has: a patient whom no message may name.
 inline dicom_elements dicom_object(std::string const& sop_class, std::string const& modality,
@@ -144,6 +190,7 @@ struct structure_text {
   std::string kind = "CLOSED_PLANAR";
   std::string points = "0\\0\\9\\4\\0\\9\\4\\5\\9";
   std::vector<std::string> further = {};
+  std::string frame_of_reference = "1.2.3.3";
 };
 
 /// A structure set; an empty kind leaves the contours out.
@@ -158,7 +205,7 @@ inline dicom_elements structure_set(std::vector<structure_text> const& structure
     auto const& s = structures[i];
     dicom_element const number{"IS", std::to_string(i + 1)};
     rois += item({{0x30060022, number},
-                  {0x30060024, {"UI", "1.2.3.3"}},
+                  {0x30060024, {"UI", s.frame_of_reference}},
                   {0x30060026, {"LO", s.name}},
                   {0x30060036, {"CS", "MANUAL"}}});
     dicom_elements contour{{0x3006002a, {"IS", "255\\0\\7"}}, {0x30060084, number}};

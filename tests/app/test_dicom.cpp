@@ -36,22 +36,6 @@ files::host_volume rounded_to(double unit, files::host_volume volume, std::strin
   return volume;
 }
 
-// Slices at these heights, in files whose names are in another order.
-fs::path series_folder(scratch_folder const& scratch, std::vector<dicom_elements> const& slices) {
-  static int count = 0;
-  auto const folder = scratch / ("series" + std::to_string(++count));
-  fs::create_directory(folder);
-  for (std::size_t i = 0; i < slices.size(); ++i) {
-    put(folder / (std::string(secret) + std::to_string(i * 7 % 5) + ".dcm"), dicom_file(slices[i]));
-  }
-  return folder;
-}
-
-dicom_elements with(dicom_elements elements, std::uint32_t tag, dicom_element const& value) {
-  elements[tag] = value;
-  return elements;
-}
-
 // As dicom_file, deflated behind what the file begins with.
 std::string deflated_file(dicom_elements const& elements) {
   auto plain = encoded(elements);
@@ -122,16 +106,17 @@ TEST_CASE("a folder that is not one whole upright series is refused in a sentenc
               {"columns along (0, 0.98, 0.2)"}));
   CHECK(names(refused({with(a, 0x00280030, {"DS", "1.25\\0.75"}), b}), {"0.75 x 1.25 mm"}));
   CHECK(names(refused({with(a, 0x00280011, us(3)), b}), {"3 x 3 pixels"}));
-  CHECK(names(refused({with(a, 0x00185100, {"CS", "FFS"}), b}), {"position FFS"}));
+  CHECK(names(refused({with(a, 0x00185100, {"CS", "FFS"}), b}), {"positions FFS and HFS"}));
   // A text that is no code is not taken for an absent one.
   for (char const* const position : {"ffs", "hfs", "HFS\\FFS", secret}) {
-    CHECK(names(refused({with(a, 0x00185100, {"CS", position}), b}), {"an unknown position"}));
+    CHECK(
+        names(refused({with(a, 0x00185100, {"CS", position}), b}), {"positions unknown and HFS"}));
   }
   CHECK(refused({with(a, 0x00185100, {"CS", ""}), b}).empty());
   CHECK(names(refused({with(a, 0x00080060, {"CS", "MR"}), b}), {"modality MR"}));
   CHECK(names(refused({with(a, 0x00200052, {"UI", "1.9"}), b}), {"several frames of reference"}));
   CHECK(names(refused({a, with(b, 0x00100020, {"LO", "SECRET^OTHER"})}), {"name two patients"}));
-  CHECK(names(refused({with(a, 0x00281053, {"DS", "1,5"}), b}), {"slope nan and intercept -1000"}));
+  CHECK(names(refused({with(a, 0x00281053, {"DS", "1,5"}), b}), {"holds '1,5' as RescaleSlope"}));
   CHECK(names(refused({with(a, 0x00281054, {"LO", "OD"}), b}), {"values in OD"}));
   for (char const* const unit : {"od", "mg/cm3", "1/mm", secret}) {
     CHECK(names(refused({with(a, 0x00281054, {"LO", unit}), b}), {"values in unknown units"}));
@@ -328,7 +313,8 @@ TEST_CASE("an RT Dose is read whichever way its frames are given" *
   CHECK(names(refused(dose_object("4\\7")), {"offsets from 4 mm"}));
   CHECK(names(refused(dose_object("0\\0")), {"two frames"}));
   CHECK(names(refused(with(dose_object(), 0x3004000e, {"DS", "0"})), {"scaling of 0"}));
-  CHECK(names(refused(with(dose_object(), 0x00200037, {"DS", "-1\\0\\0\\0\\-1\\0"})), {"axial"}));
+  CHECK(names(refused(with(dose_object(), 0x00200037, {"DS", "1\\0\\0\\0\\0.8\\0.6"})),
+              {"columns along (0, 0.8, 0.6)"}));
   CHECK(names(refused(with(dose_object(), 0x7fe00010, {"OW", "xx"})), {"truncated"}));
   CHECK(names(refused(with(dose_object(), 0x00280100, us(8))), {"8 bits"}));
   CHECK(names(refused(with(dose_object(), 0x00280002, us(3))), {"has 3 numbers a pixel"}));
@@ -425,6 +411,13 @@ TEST_CASE("structures are read, and those that bound no volume are refused when 
   CHECK(names(said([&] { files::check_same_frame("a", "1.2", "b", ""); }), {"1.2 and none"}));
   put(file, dicom_file(ct_slice(3)));
   CHECK(names(said([&] { files::read_rt_structure_set(file); }), {"is no RT Structure Set"}));
+  // A set of two frames of reference.
+  put(file, dicom_file(structure_set(
+                {{"cord"}, {"ptv", "CLOSED_PLANAR", "0\\0\\9\\4\\0\\9\\4\\5\\9", {}, "1.2.3.9"}})));
+  auto const two = files::read_rt_structure_set(file);
+  CHECK(two.identity.frame_of_reference == "1.2.3.3");
+  CHECK(files::find_structure(file, two, "cord").frame_of_reference == "1.2.3.3");
+  CHECK(files::find_structure(file, two, "ptv").frame_of_reference == "1.2.3.9");
 }
 
 TEST_CASE("names of structures become UTF-8, whatever letters the file has" *

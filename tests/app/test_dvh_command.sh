@@ -150,6 +150,17 @@ refuse "'unitless.dcm' does not say its dose's units .a dose difference of Gy" g
 refuse "'cgy.dcm' holds values in CGY .a dose difference of Gy" gamma cgy.dcm one.mha --normalisation 2
 refuse "'relative.dcm'.*Gy" dvh --dose relative.dcm --structures set.dcm --structure Box
 refuse "'set.dcm' and 'elsewhere.dcm' have frames of reference 1.2.3.3 and 1.2.3.9" dvh --dose elsewhere.dcm --structures set.dcm --structure Box
+# A set of two frames: each structure is compared by its own.
+expect 0 '^Second +1.728 ' dvh --dose elsewhere.dcm --structures frames.dcm --structure Second --quantity mean
+expect 0 '^First +1.728 ' dvh --dose dose.dcm --structures frames.dcm --structure First --quantity mean
+refuse "'frames.dcm, structure Second' and 'dose.dcm' have frames of reference 1.2.3.9 and 1.2.3.3" dvh --dose dose.dcm --structures frames.dcm
+refuse "'frames.dcm' has structures 'First' and 'Second' in two frames" dvh --dose one.mha --structures frames.dcm
+# One frame that does not say how thick it is: a plane for gamma, and for info.
+expect 0 '12 x 12 x 1 voxels of 2 x 2 x .thickness not stated. mm' info plane.dcm
+expect 0 '^3%/3mm +144 +144 +100.00 ' gamma plane.dcm dose.dcm
+says "'plane.dcm' is one plane and does not state its thickness"
+expect 0 '^3%/3mm +144 +144 +100.00 ' gamma plane.dcm half.dcm --criterion 3%/3mm --normalisation 1000 --cut-off 0%
+refuse "'plane.dcm': has one frame without a thickness" dvh --dose plane.dcm --structures set.dcm --structure Box
 refuse "'dose.dcm' and 'elsewhere.dcm' have frames of reference 1.2.3.3 and 1.2.3.9" gamma dose.dcm elsewhere.dcm
 refuse "'dose.dcm' holds values in Gy, 'relative.dcm' in relative" gamma dose.dcm relative.dcm
 refuse "'relative.dcm' holds a relative dose" gamma dose.dcm relative.dcm --normalisation 2

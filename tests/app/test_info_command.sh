@@ -98,6 +98,23 @@ if ! "$iso" info . 2>&1 | grep -q 'this build has no DCMTK'; then
   expect 2 "'rtplan.dcm': is an RT Plan of DICOM .a plan is JSON, and no beam of an RT Plan is read.; write a file as docs" dose --plan rtplan.dcm --phantom slab --json no.json
   expect 2 "'dose.dcm': is a DICOM file of modality RTDOSE .a plan is JSON.; write a file as docs" dose --plan dose.dcm --phantom slab --json no.json
   expect 2 "'rtplan.dcm': is an RT Plan of DICOM .a geometry is JSON" project --phantom shepp-logan --geometry rtplan.dcm --json no.json
+  # A folder with a slice that is empty, and more slices below; a patient who lay feet first.
+  expect 0 '^CT series of 6 slices' info feet
+  says "warning: 'feet': 1 file looks like DICOM and is not read .1 empty.: slices may be missing; --name-files names them"
+  says '^patient position +FFS$'
+  grep -q SECRET <<<"$answer" && fail "a file's name: $answer"
+  expect 0 "warning: 'feet/SECRET.dcm' is not read .empty.$" info feet --name-files
+  expect 0 '^CT series of 12 slices' info feet --recursive --json feet.json
+  grep -q '"unread_files": 1' feet.json || fail "feet.json: $(cat feet.json)"
+  expect 0 'looks like DICOM' project --volume feet --recursive --hounsfield --geometry "$geometry" --output feet.h5
+  expect 2 "'feet' shows a patient in position FFS .gantry angles are those of HFS" dose --plan "$top/examples/plans/slab_phantom.json" --ct feet --recursive --json no.json
+  # Any name; an archive.
+  cp dose.dcm RD.1.2.3
+  expect 0 '^RT Dose' info RD.1.2.3
+  expect 0 '^3%/3mm ' gamma RD.1.2.3 half.dcm --normalisation 1000 --cut-off 0%
+  printf 'PK\3\4 and more' >ct.zip
+  expect 2 "'ct.zip': is a zip archive .files in it are not read.; unpack it" info ct.zip
+  expect 2 "'ct.zip': is a zip archive" project --volume ct.zip --geometry "$geometry" --json no.json
 fi
 [ ! -e no.json ] || fail 'a refused run wrote no.json'
 

@@ -101,6 +101,22 @@ int main(int count, char** words) {
            {"Plane", "CLOSED_PLANAR", rectangle(-6, 6, 6, 1), {}},
            box("Aside", 6, 18, 6),
            box("Far", 106, 118, 6)})));
+  // Feet first, which a plan's angles do not know; with an empty slice at its end.
+  std::filesystem::create_directories(folder / "feet" / "more");
+  for (int slice = 0; slice < 12; ++slice) {
+    put(folder / "feet" / (slice < 6 ? "." : "more") / ("IM" + std::to_string(slice)),
+        dicom_file(with(water(slice, "1.2.3.3"), 0x00185100, {"CS", "FFS"})));
+  }
+  put(folder / "feet" / "SECRET.dcm", "");
+  auto second = box("Second", -6, 6, 6);
+  second.frame_of_reference = "1.2.3.9";
+  put(folder / "frames.dcm", dicom_file(structure_set({box("First", -6, 6, 6), second})));
+  auto thin = gradient("1.2.3.11");
+  thin.erase(0x00280008);
+  thin.erase(0x3004000c);
+  thin[0x00200032] = {"DS", "-11\\-11\\1"};
+  thin[0x7fe00010].value.resize(std::size_t(12 * 12 * 2));
+  put(folder / "plane.dcm", dicom_file(thin));
   for (auto const& [name, frame] : {std::pair("ct", "1.2.3.3"), std::pair("other", "1.2.3.9")}) {
     std::filesystem::create_directory(folder / name);
     for (int slice = 0; slice < 12; ++slice) {

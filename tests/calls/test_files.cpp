@@ -124,6 +124,7 @@ TEST_CASE("scanners and DICOM") {
   in_a_folder const here;
   CHECK_THROWS_AS(iso::files::read_xtekct("none.xtekct"), iso::file_error);
   CHECK(iso::files::is_dicom_path("dose.dcm"));
+  CHECK(iso::files::count_reasons({{"ct/1", "empty"}, {"ct/2", "empty"}}) == "2 empty");
   iso::files::check_same_frame("a", "1.2", "b", "1.2");
   CHECK_THROWS_AS(iso::files::read_rt_structure_set("none.dcm"), iso::file_error);
   CHECK_THROWS_AS(iso::files::find_structure("set.dcm", {}, "PTV"), iso::file_error);

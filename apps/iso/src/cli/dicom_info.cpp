@@ -16,14 +16,15 @@ namespace {
 
 std::string or_none(std::string const& text) { return text.empty() ? "none" : text; }
 
-std::string grid_text(files::host_volume const& v) {
+std::string grid_text(files::host_volume const& v, bool states_thickness = true) {
   auto const& n = v.extent;
   auto const& s = v.spacing;
   auto const& o = v.origin;
   return fmt::format(
-      "{} x {} x {} voxels of {:.6g} x {:.6g} x {:.6g} mm, the first at ({:.6g}, "
-      "{:.6g}, {:.6g}) mm",
-      n[0], n[1], n[2], s[0], s[1], s[2], o[0], o[1], o[2]);
+      "{} x {} x {} voxels of {:.6g} x {:.6g}{} mm, the first at ({:.6g}, {:.6g}, {:.6g}) mm", n[0],
+      n[1], n[2], s[0], s[1],
+      states_thickness ? fmt::format(" x {:.6g}", s[2]) : " x (thickness not stated)", o[0], o[1],
+      o[2]);
 }
 
 void add_grid(json& document, files::host_volume const& v) {
@@ -33,11 +34,13 @@ void add_grid(json& document, files::host_volume const& v) {
   document["unit"] = v.unit;
 }
 
-std::string series_text(std::string const& path, json& document) {
-  auto const series = files::read_dicom_series_grid(path);
+std::string series_text(std::string const& path, folder_options const& folder, json& document) {
+  auto const series = files::read_dicom_series_grid(path, folder.search);
+  warn_of_unread(path, series.volume, folder);
   document["kind"] = "CT series";
   add_grid(document, series.volume);
   document["other_objects"] = series.other_objects;
+  document["unread_files"] = series.volume.unread.size();
   return fmt::format("CT series of {} slice{}: {}; {} other DICOM file{} in the folder\n",
                      series.volume.extent[2], series.volume.extent[2] == 1 ? "" : "s",
                      grid_text(series.volume), series.other_objects,
@@ -45,20 +48,24 @@ std::string series_text(std::string const& path, json& document) {
 }
 
 std::string dose_text(std::string const& path, json& document) {
-  auto const dose = files::read_rt_dose(path, files::dose_units::any);
+  auto const dose = files::read_rt_dose(path, files::dose_units::any, 1);
   auto const& values = dose.volume.values;
   float const most = *std::max_element(values.begin(), values.end());
   document["kind"] = "RT Dose";
   add_grid(document, dose.volume);
+  if (!dose.states_thickness) {
+    document["spacing_mm"][2] = nullptr;
+  }
   document.update({{"dose_type", dose.type},
                    {"summation", dose.summation},
                    {"maximum", most},
                    {"plans", dose.plans},
                    {"structure_sets", dose.structure_sets}});
   auto const& unit = dose.volume.unit;
-  auto text = fmt::format("RT Dose ({}, {}): {}; at most {:.6g}{}\n", or_none(dose.type),
-                          or_none(dose.summation), grid_text(dose.volume), most,
-                          unit.empty() ? ", of units that the file does not say" : " " + unit);
+  auto text =
+      fmt::format("RT Dose ({}, {}): {}; at most {:.6g}{}\n", or_none(dose.type),
+                  or_none(dose.summation), grid_text(dose.volume, dose.states_thickness), most,
+                  unit.empty() ? ", of units that the file does not say" : " " + unit);
   for (auto const& plan : dose.plans) {
     text += fmt::format("of plan             {}\n", or_none(plan));
   }
@@ -105,14 +112,15 @@ std::string structures_text(std::string const& path, json& document) {
 
 }  // namespace
 
-int run_dicom_info(std::string const& path, std::string const& json_file) {
+int run_dicom_info(std::string const& path, std::string const& json_file,
+                   folder_options const& folder) {
   check_distinct({path, json_file});
-  auto const identity = files::read_dicom_identity(path);
+  auto const identity = files::read_dicom_identity(path, folder.search);
   json document = json::object();
   std::string text;
   std::error_code unknown;
   if (std::filesystem::is_directory(path, unknown)) {
-    text = series_text(path, document);
+    text = series_text(path, folder, document);
   } else if (identity.modality == "RTDOSE") {
     text = dose_text(path, document);
   } else if (identity.modality == "RTSTRUCT") {
@@ -125,13 +133,14 @@ int run_dicom_info(std::string const& path, std::string const& json_file) {
   }
   text += fmt::format(
       "modality            {}\nstudy               {}\nseries              {}\n"
-      "frame of reference  {}\n",
+      "frame of reference  {}\npatient position    {}\n",
       or_none(identity.modality), or_none(identity.study), or_none(identity.series),
-      or_none(identity.frame_of_reference));
+      or_none(identity.frame_of_reference), or_none(identity.patient_position));
   document.update({{"modality", identity.modality},
                    {"study", identity.study},
                    {"series", identity.series},
-                   {"frame_of_reference", identity.frame_of_reference}});
+                   {"frame_of_reference", identity.frame_of_reference},
+                   {"patient_position", identity.patient_position}});
   if (json_file != "-") {
     fmt::print("{}", text);
   }

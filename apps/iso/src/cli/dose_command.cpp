@@ -29,6 +29,7 @@ struct dose_options {
   std::string plan;
   std::string density;
   std::string ct;
+  folder_options folder;
   std::string density_table = "schneider_2000";
   std::string phantom;
   double voxel = 2;
@@ -83,7 +84,9 @@ void read_inputs(dose_options& options) {
   request.hounsfield = !options.ct.empty();
   if (request.hounsfield) {
     request.density_table = files::read_table(options.density_table, {});
-    request.volume = files::read_volume(options.ct);
+    request.volume =
+        files::read_volume(options.ct, files::finite_values::required, options.folder.search);
+    warn_of_unread(options.ct, request.volume, options.folder);
     warn_of_unit(options.ct, request.volume.unit, "HU", "the numbers are taken as they are");
   } else {
     // What is not finite is counted with the rest.
@@ -93,17 +96,31 @@ void read_inputs(dose_options& options) {
   }
 }
 
+/// Throws iso::file_error where gantry angles would be of another side of the patient.
+void check_position(std::string const& path, std::string const& position) {
+  if (!position.empty() && position != "HFS") {
+    throw file_error(fmt::format(
+        "'{}' shows a patient in {} (gantry angles are those of HFS, head first supine, alone); "
+        "convert it to a volume in the patient's axes",
+        path, position == "unknown" ? "an unknown position" : "position " + position));
+  }
+}
+
 // Before any work: whose dose it is, and the structures of that patient.
 std::vector<files::rt_structure> read_belongings(dose_options& options) {
   std::string volume = options.ct + options.density;  // one of them
   auto& like = options.rt.like;
   bool const is_rt_dose = files::ending(options.output) == ".dcm";
   std::optional<std::string> frame;
-  if (files::is_dicom_path(volume) && (is_rt_dose || !options.structures.file.empty())) {
-    frame = files::read_dicom_identity(volume).frame_of_reference;
+  if (files::is_dicom_path(volume)) {
+    auto const identity = files::read_dicom_identity(volume, options.folder.search);
+    check_position(volume, identity.patient_position);
+    if (is_rt_dose || !options.structures.file.empty()) {
+      frame = identity.frame_of_reference;
+    }
   }
   if (!like.empty()) {
-    auto const of_like = files::read_dicom_identity(like).frame_of_reference;
+    auto const of_like = files::read_dicom_identity(like, options.folder.search).frame_of_reference;
     if (frame) {
       files::check_same_frame(volume, *frame, like, of_like);
     } else {
@@ -111,7 +128,7 @@ std::vector<files::rt_structure> read_belongings(dose_options& options) {
       frame = of_like;
     }
   } else if (is_rt_dose && frame) {
-    like = volume;
+    like = belonging_to(volume, options.folder);
   }
   if (options.structures.file.empty()) {
     return {};
@@ -268,6 +285,7 @@ void add_input_options(CLI::App& sub, dose_options& options) {
       sub.add_option("--ct", options.ct,
                      "the same in Hounsfield units, or the folder of a DICOM CT series")
           ->excludes(density);
+  add_folder_options(sub, options.folder, ct);
   sub.add_option("--density-table", options.density_table,
                  "density of CT numbers: schneider_2000, or a file that ends in .csv (lines of CT "
                  "number and g/cm3)")

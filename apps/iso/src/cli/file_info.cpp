@@ -309,7 +309,8 @@ void describe_json(std::string const& path, description& d) {
 
 }  // namespace
 
-int run_file_info(std::string const& path, std::string const& json_file) {
+int run_file_info(std::string const& path, std::string const& json_file,
+                  folder_options const& folder) {
   check_distinct({path, json_file});
   auto const end = files::ending(path);
   description d;
@@ -330,7 +331,7 @@ int run_file_info(std::string const& path, std::string const& json_file) {
     d.document.update({{"kind", "geometry"}, {"format", "xtekct"}});
     describe_geometry(files::read_geometry(path), d);
   } else {
-    return run_dicom_info(path, json_file);
+    return run_dicom_info(path, json_file, folder);
   }
   if (json_file != "-") {
     fmt::print("{}: {}\n", path, d.title);

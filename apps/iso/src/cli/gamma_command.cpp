@@ -129,7 +129,11 @@ std::optional<files::rt_dose> read_dose(std::string const& path, files::host_vol
     volume = files::read_volume(path);
     return {};
   }
-  auto dose = files::read_rt_dose(path, files::dose_units::any);
+  // The thickness of a plane enters no gamma: its points lie in the middle.
+  auto dose = files::read_rt_dose(path, files::dose_units::any, 1);
+  if (!dose.states_thickness) {
+    spdlog::info("'{}' is one plane and does not state its thickness: 1 mm is taken", path);
+  }
   refuse_differences(path, dose);
   volume = std::exchange(dose.volume, {});
   return dose;

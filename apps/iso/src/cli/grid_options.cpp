@@ -39,6 +39,7 @@ void add_grid_options(CLI::App& app, grid_options& options) {
                          ->excludes(extent)
                          ->excludes(spacing)
                          ->excludes(origin);
+  add_folder_options(app, options.folder, like);
   auto* const isocentre =
       app.add_option(
              "--isocentre", options.isocentre,
@@ -54,7 +55,8 @@ void add_grid_options(CLI::App& app, grid_options& options) {
 placement place_grid(grid_options const& options, jobs::reconstruct_request& request) {
   placement place{point_of(options.isocentre), {}};
   if (!options.like.empty()) {
-    auto volume = files::read_volume_grid(options.like);
+    auto volume = files::read_volume_grid(options.like, options.folder.search);
+    warn_of_unread(options.like, volume, options.folder);
     request.extent = volume.extent;
     request.spacing = volume.spacing;
     place.origin = volume.origin;

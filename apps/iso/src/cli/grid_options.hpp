@@ -18,6 +18,7 @@ struct grid_options {
   std::vector<double> origin;
   std::vector<double> isocentre;
   std::string like;
+  folder_options folder;
   bool centred = false;
 };
 

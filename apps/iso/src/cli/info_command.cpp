@@ -18,6 +18,7 @@ struct info_options {
   bool no_ceilings = false;
   std::string geometry;
   std::string file;
+  folder_options folder;
 };
 
 // A geometry file of type `vectors`.
@@ -59,7 +60,7 @@ int run_info(info_options const& options) {
     return run_geometry(options);
   }
   if (!options.file.empty()) {
-    return run_file_info(options.file, options.common.json_file);
+    return run_file_info(options.file, options.common.json_file, options.folder);
   }
   jobs::session const session(options.common.threads);
   auto const backends = jobs::choose_backends(options.common.backend);
@@ -92,6 +93,7 @@ command add_info(CLI::App& app) {
                                     "geometry, a plan, a DICOM file or the folder of a CT series: "
                                     "shape, spacing, range and unit, without a patient's name")
                         ->excludes(geometry);
+  add_folder_options(*sub, options->folder, any);
   for (auto* const file : {geometry, any}) {
     file->excludes(no_ceilings)
         ->excludes(sub->get_option("--backend"))

@@ -24,6 +24,7 @@ namespace fs = std::filesystem;
 struct project_options {
   common_options common;
   std::string volume;
+  folder_options folder;
   std::string phantom;
   std::string geometry;
   std::string output;
@@ -113,7 +114,9 @@ void read_inputs(project_options& options) {
     request.phantom_width = options.width;
     return;
   }
-  request.volume = files::read_volume(options.volume);
+  request.volume =
+      files::read_volume(options.volume, files::finite_values::required, options.folder.search);
+  warn_of_unread(options.volume, request.volume, options.folder);
   convert_to_attenuation(options);
   place_on_isocentre(options);
 }
@@ -266,6 +269,7 @@ void add_input_options(CLI::App& sub, project_options& options) {
       "--volume", options.volume,
       "volume file (.mha, .mhd, .nrrd, .nhdr, .nii, .nii.gz), attenuation in 1/mm; or, "
       "with --hounsfield, the folder of a DICOM CT series");
+  add_folder_options(sub, options.folder, volume);
   auto* const hounsfield =
       sub.add_flag("--hounsfield", options.hounsfield,
                    "the volume holds CT numbers: convert them to attenuation by the table of "

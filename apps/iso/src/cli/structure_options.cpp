@@ -61,12 +61,33 @@ void tell_left_out(structure_options const& options, files::rt_structure_set con
 
 void check_frame(structure_options const& options, files::rt_structure_set const& set,
                  std::string const& volume, std::optional<std::string> const& frame) {
+  // A set may have several frames of reference: each structure says its own.
+  auto const structures = chosen_structures(options, set);
+  auto const& first = structures.front();
+  auto const in_other = [&](std::string const& wanted) {
+    return std::find_if(structures.begin(), structures.end(),
+                        [&](auto const& s) { return s.frame_of_reference != wanted; });
+  };
+  auto const unlike = in_other(first.frame_of_reference);
+  bool const is_mixed = unlike != structures.end();
   if (frame) {
-    files::check_same_frame(options.file, set.identity.frame_of_reference, volume, *frame);
-  } else {
-    spdlog::info("'{}' does not say its frame of reference: it is taken for the structures' own",
-                 volume);
+    auto const other = in_other(*frame);
+    auto const& s = other == structures.end() ? first : *other;
+    auto const name =
+        is_mixed ? fmt::format("{}, structure {}", options.file, files::shortened(s.name, 64))
+                 : options.file;
+    files::check_same_frame(name, s.frame_of_reference, volume, *frame);
+    return;
   }
+  if (is_mixed) {
+    throw file_error(fmt::format(
+        "'{}' has structures '{}' and '{}' in two frames of reference ('{}' does not say in which "
+        "it lies); name those of one frame by --structure",
+        options.file, files::shortened(first.name, 64), files::shortened(unlike->name, 64),
+        volume));
+  }
+  spdlog::info("'{}' does not say its frame of reference: it is taken for the structures' own",
+               volume);
 }
 
 }  // namespace iso::cli

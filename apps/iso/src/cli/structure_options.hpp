@@ -33,8 +33,9 @@ std::vector<files::rt_structure> chosen_structures(structure_options const& opti
 /// Says which structures of the set chosen_structures left out.
 void tell_left_out(structure_options const& options, files::rt_structure_set const& set);
 
-/// Throws iso::file_error where `volume` has another frame of reference than the set, and says that
-/// the set's is taken where the volume cannot say.
+/// Throws iso::file_error where a structure that chosen_structures returns has another frame of
+/// reference than `volume`. Where the volume cannot say its own, all must have one, which is then
+/// told to be taken.
 /// \param frame  empty where it is no DICOM
 void check_frame(structure_options const& options, files::rt_structure_set const& set,
                  std::string const& volume, std::optional<std::string> const& frame);

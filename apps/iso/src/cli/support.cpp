@@ -342,6 +342,44 @@ CLI::Validator whole_number() {
       "WHOLE NUMBER");
 }
 
+void add_folder_options(CLI::App& sub, folder_options& options, CLI::Option* of) {
+  sub.add_flag_callback(
+         "--recursive", [&options] { options.search = files::subfolders::searched; },
+         "of the folder of a CT series: slices in folders within it belong to it too")
+      ->needs(of);
+  sub.add_flag("--name-files", options.name_files,
+               "name the files of a folder that look like DICOM and are not read: their names may "
+               "hold a patient's")
+      ->needs(of);
+}
+
+std::filesystem::path belonging_to(std::filesystem::path const& path,
+                                   folder_options const& options) {
+  if (!files::is_dicom_path(path)) {
+    return {};
+  }
+  return options.search == files::subfolders::searched
+             ? files::read_dicom_identity(path, options.search).file
+             : path;
+}
+
+void warn_of_unread(std::string const& path, files::host_volume const& volume,
+                    folder_options const& options) {
+  auto const& unread = volume.unread;
+  if (unread.empty()) {
+    return;
+  }
+  spdlog::warn("'{}': {} file{} like DICOM and {} not read ({}): slices may be missing{}", path,
+               unread.size(), unread.size() == 1 ? " looks" : "s look",
+               unread.size() == 1 ? "is" : "are", files::count_reasons(unread),
+               options.name_files ? "" : "; --name-files names them");
+  for (auto const& file : unread) {
+    if (options.name_files) {
+      spdlog::warn("'{}' is not read ({})", file.file.string(), file.reason);
+    }
+  }
+}
+
 std::array<double, 3> middle_of(files::host_volume const& volume) {
   std::array<double, 3> middle{};
   for (std::size_t axis = 0; axis < 3; ++axis) {

@@ -120,6 +120,22 @@ void centre(files::host_volume& volume);
 void warn_of_unit(std::string const& name, std::string const& has, char const* wanted,
                   char const* advice);
 
+/// How the folder of a CT series is read.
+struct folder_options {
+  bool name_files = false;
+  files::subfolders search = files::subfolders::left_out;
+};
+/// Adds --recursive and --name-files, for what `of` names.
+void add_folder_options(CLI::App& sub, folder_options& options, CLI::Option* of);
+/// Returns a name of DICOM that belongs to the patient of `path`, and needs no options: of a folder
+/// that is searched with those in it, its lowest slice; empty where `path` is no DICOM.
+std::filesystem::path belonging_to(std::filesystem::path const& path,
+                                   folder_options const& options);
+/// Warns of files in the folder `path` that look like DICOM and were not read. Their names, which
+/// may hold a patient's, are told with --name-files alone.
+void warn_of_unread(std::string const& path, files::host_volume const& volume,
+                    folder_options const& options);
+
 /// Returns whether --help names the subcommand; option groups are subcommands without a name.
 bool is_shown(CLI::App const* sub);
 /// Returns the name with those above it: "iso matrix apply".

@@ -31,20 +31,26 @@ struct rt_dose {
   std::string summation;                    ///< "PLAN", "FRACTION", "BEAM", ...
   std::vector<std::string> plans;           ///< UIDs of the RT Plans that it refers to
   std::vector<std::string> structure_sets;  ///< UIDs
+  /// False of one frame that does not say how thick it is.
+  bool states_thickness = true;
 };
 
 /// Reads an RT Dose. Frames are put in the order of their positions, z ascending; offsets relative
 /// to the first frame and absolute ones are told apart as PS3.3 C.8.8.3.2 says. Distances of frames
 /// are as those of slices in read_dicom_series.
+/// \param[in] slice_thickness  of one frame that does not state it, mm; 0: such a file is refused
 /// \throws iso::file_error     no such file, no RT Dose, other units than Gy unless `units` is any;
 ///                             frames that are missing, doubled or unevenly spaced, planes that
 ///                             are not axial; pixels of other than 16 or 32 bits, compressed
-///                             ones, fewer than the header says
+///                             ones, fewer or more than the header says; one frame
+///                             without a thickness
 /// \throws iso::out_of_memory  more than this machine has
-rt_dose read_rt_dose(std::filesystem::path const& path, dose_units units = dose_units::gray);
+rt_dose read_rt_dose(std::filesystem::path const& path, dose_units units = dose_units::gray,
+                     double slice_thickness = 0);
 
 /// Reads the same without values.
-rt_dose read_rt_dose_grid(std::filesystem::path const& path, dose_units units = dose_units::gray);
+rt_dose read_rt_dose_grid(std::filesystem::path const& path, dose_units units = dose_units::gray,
+                          double slice_thickness = 0);
 
 /// The objects that a written dose belongs to.
 struct rt_dose_options {
@@ -73,7 +79,7 @@ struct rt_structure {
   int number = 0;                              ///< ROI Number
   std::optional<std::array<int, 3>> colour{};  ///< red, green, blue, 0 to 255
   std::string type{};                          ///< "PTV", "ORGAN", "EXTERNAL"; may be empty
-  std::string frame_of_reference{};            ///< UID
+  std::string frame_of_reference{};            ///< UID; those of one set may differ
   std::vector<std::vector<std::array<double, 3>>> contours{};  ///< closed, planar; points in mm
   std::string other_geometry{};  ///< "POINT", ...: a contour that is none, and is left out
 };
@@ -90,10 +96,10 @@ struct rt_structure_set {
 ///                          structures without a number or with that of another
 rt_structure_set read_rt_structure_set(std::filesystem::path const& path);
 
-/// Returns the structure of that name in the set read from `path`.
+/// Returns the structure of that name in the set read from `path`. Its own frame of reference is to
+/// be compared with a volume's, by check_same_frame.
 /// \throws iso::file_error  no structure or several of that name; one without contours, or with
-///                          some that are not CLOSED_PLANAR; one in another frame of reference than
-///                          the set's
+///                          some that are not CLOSED_PLANAR
 rt_structure const& find_structure(std::filesystem::path const& path, rt_structure_set const& set,
                                    std::string const& name);
 

@@ -24,7 +24,10 @@ struct dicom_identity {
   std::string series;              ///< UID
   std::string study;               ///< UID
   std::string frame_of_reference;  ///< UID: coordinates of one frame can be compared
-  std::filesystem::path file;      ///< of a folder: its lowest slice
+  /// How the patient lay, "HFS" or another code, or "unknown" where the text is no code.
+  /// Coordinates do not depend on it; gantry angles do.
+  std::string patient_position;
+  std::filesystem::path file;  ///< of a folder: its lowest slice
 };
 
 /// A CT series: one image, in Hounsfield units, on evenly spaced planes.
@@ -34,27 +37,33 @@ struct dicom_series {
   std::int64_t other_objects = 0;  ///< files of plans, structures and doses, which are left alone
 };
 
-/// Reads the CT series in `folder`; of other folders in it nothing. Slices are put in the order of
-/// their positions, z ascending, and their values rescaled. Coordinates are the patient's, as of
-/// read_volume. Files that are not DICOM, and RT objects, are passed over.
+/// Reads the CT series in `folder`, and in the folders within where these are searched. Slices are
+/// put in the order of their positions, and their values rescaled. Coordinates are the patient's,
+/// in whatever position: flips and permutations of the axes are undone, as by read_volume. Files
+/// that are not DICOM, and RT objects, are passed over; what looks like DICOM and cannot be read is
+/// listed in the volume's `unread`.
 ///
 /// Neighbouring slices lie apart by the mean distance; each distance may differ from the median by
 /// 1 % and 0.01 mm. A single slice is as thick as it says.
 /// \throws iso::file_error     not a folder; no CT image, images of another modality, of more than
 ///                             one series, several frames in one file; a missing slice, two at one
-///                             position, uneven distances; planes that are not axial, a tilted
-///                             gantry, positions other than head first supine; sizes or pixels that
-///                             differ; values that are not in HU; damaged files
+///                             position, uneven distances; planes that are oblique, a tilted
+///                             gantry; two patient positions; orientations, sizes or pixels that
+///                             differ; values that are not in HU; damaged files, and CT images by
+///                             their SOP class whose header says otherwise
 /// \throws iso::out_of_memory  more than this machine has
-dicom_series read_dicom_series(std::filesystem::path const& folder);
+dicom_series read_dicom_series(std::filesystem::path const& folder,
+                               subfolders search = subfolders::left_out);
 
 /// Reads the same without values.
 /// \throws iso::file_error  as read_dicom_series, as far as headers tell
-dicom_series read_dicom_series_grid(std::filesystem::path const& folder);
+dicom_series read_dicom_series_grid(std::filesystem::path const& folder,
+                                    subfolders search = subfolders::left_out);
 
 /// Reads what a DICOM file is, or the CT series in a folder.
 /// \throws iso::file_error  no DICOM; as read_dicom_series_grid
-dicom_identity read_dicom_identity(std::filesystem::path const& path);
+dicom_identity read_dicom_identity(std::filesystem::path const& path,
+                                   subfolders search = subfolders::left_out);
 
 /// Prepares a CT series in `folder`, a file for each slice: a commit puts all in place, or none
 /// (atomic_file::folder). Values are rounded to whole HU.
@@ -69,7 +78,8 @@ dicom_identity read_dicom_identity(std::filesystem::path const& path);
                                                host_volume const& volume,
                                                std::filesystem::path const& like = {});
 
-/// Returns true for a folder, and for a name that ends in .dcm.
+/// Returns true for a folder, a name that ends in .dcm, and a file of another name that is none of
+/// an image and has the mark of DICOM (RD.1.2.3, IM0001, .ima).
 bool is_dicom_path(std::filesystem::path const& path);
 
 /// Does nothing where both frames of reference are one.

@@ -14,6 +14,15 @@
 
 namespace iso::files {
 
+/// A file in a folder of slices that looks like DICOM and is not read: a slice may be missing.
+struct unread_file {
+  std::filesystem::path file;  ///< whose name may hold a patient's
+  std::string reason;          ///< "empty", "cut short", "damaged or no DICOM", "zip archive", ...
+};
+
+/// Returns how many files have each reason: "2 empty, 1 cut short".
+std::string count_reasons(std::vector<unread_file> const& files);
+
 /// A volume on the host, in the library's axis order.
 struct host_volume {
   std::array<std::int64_t, 3> extent{};    ///< voxels along x, y, z
@@ -21,6 +30,13 @@ struct host_volume {
   std::array<double, 3> origin{};          ///< mm; centre of voxel (0, 0, 0)
   std::vector<float> values;               ///< [nx, ny, nz], z fastest
   std::string unit{};                      ///< of a value: "1/mm", "HU", "Gy"; empty: not known
+  std::vector<unread_file> unread{};       ///< of a folder
+};
+
+/// What becomes of the folders in a folder of slices.
+enum class subfolders {
+  left_out,
+  searched,  ///< slices in any of them belong to the one series
 };
 
 enum class finite_values {
@@ -28,10 +44,10 @@ enum class finite_values {
   not_required,  ///< read as it is
 };
 
-/// Reads a volume. A folder is a DICOM CT series (read_dicom_series), .dcm an RT Dose
-/// (read_rt_dose), whose unit may be another than Gy. Of the others, axis-aligned direction
-/// matrices (flips, permutations) are undone exactly: x, y, z of the result run along the world's
-/// axes.
+/// Reads a volume. A folder is a DICOM CT series (read_dicom_series), a file of DICOM
+/// (is_dicom_path) an RT Dose (read_rt_dose), whose unit may be another than Gy. Of the others,
+/// axis-aligned direction matrices (flips, permutations) are undone exactly: x, y, z of the result
+/// run along the world's axes.
 ///
 /// Header and length of the file are compared before any memory is asked for.
 /// The unit is that of the file's field `Unit`, where prepare_volume has put it.
@@ -40,11 +56,13 @@ enum class finite_values {
 ///                             finite
 /// \throws iso::out_of_memory  more than this machine has
 host_volume read_volume(std::filesystem::path const& path,
-                        finite_values values = finite_values::required);
+                        finite_values values = finite_values::required,
+                        subfolders search = subfolders::left_out);
 
 /// Reads the same without values: extent, spacing, origin and unit.
 /// \throws iso::file_error  as read_volume, as far as the header and the length of the file tell
-host_volume read_volume_grid(std::filesystem::path const& path);
+host_volume read_volume_grid(std::filesystem::path const& path,
+                             subfolders search = subfolders::left_out);
 
 /// Prepares a volume's file for a commit; the ending of `path` (.mha, .nrrd, .nii, .nii.gz)
 /// chooses the format. A unit becomes the field `Unit` of a MetaImage or NRRD; NIfTI has none.
