@@ -82,6 +82,16 @@ dose_layout read_layout(fs::path const& path, DRTDoseIOD& dose, dose_units units
     auto& item = dose.getReferencedRTPlanSequence().getItem(i);
     result.plans.push_back(
         uid_of(text_of([&](auto& t) { return item.getReferencedSOPInstanceUID(t); })));
+    auto& groups = item.getReferencedFractionGroupSequence();
+    for (std::size_t g = 0; g < groups.getNumberOfItems(); ++g) {
+      auto& beams = groups.getItem(g).getReferencedBeamSequence();
+      for (std::size_t b = 0; b < beams.getNumberOfItems(); ++b) {
+        Sint32 number = 0;
+        if (beams.getItem(b).getReferencedBeamNumber(number).good()) {
+          result.beams.push_back(number);
+        }
+      }
+    }
   }
   for (std::size_t i = 0; i < dose.getReferencedStructureSetSequence().getNumberOfItems(); ++i) {
     auto& item = dose.getReferencedStructureSetSequence().getItem(i);

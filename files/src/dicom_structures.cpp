@@ -60,6 +60,11 @@ void convert_names(DcmDataset& set) {
   }
 }
 
+// The kind of a contour. INTERPOLATED_PLANAR is longer than a code may be.
+std::string kind_of(std::string const& text) {
+  return trimmed(text) == "INTERPOLATED_PLANAR" ? trimmed(text) : stated_code(text);
+}
+
 }  // namespace
 
 rt_structure_set read_rt_structure_set(fs::path const& path) {
@@ -115,8 +120,9 @@ rt_structure_set read_rt_structure_set(fs::path const& path) {
     for (std::size_t c = 0; c < list.getNumberOfItems(); ++c) {
       auto& contour = list.getItem(c);
       auto const kind =
-          code_of(text_of([&](auto& t) { return contour.getContourGeometricType(t); }));
-      if (kind != "CLOSED_PLANAR") {
+          kind_of(text_of([&](auto& t) { return contour.getContourGeometricType(t); }));
+      // Contours of either kind count even-odd in their plane.
+      if (kind != "CLOSED_PLANAR" && kind != "CLOSEDPLANAR_XOR") {
         s.other_geometry = kind.empty() ? "no" : kind;
         continue;
       }

@@ -30,6 +30,7 @@ struct rt_dose {
   std::string type;                         ///< "PHYSICAL", "EFFECTIVE", "ERROR"
   std::string summation;                    ///< "PLAN", "FRACTION", "BEAM", ...
   std::vector<std::string> plans;           ///< UIDs of the RT Plans that it refers to
+  std::vector<int> beams;                   ///< numbers of their beams that it is of, as it says
   std::vector<std::string> structure_sets;  ///< UIDs
 };
 
@@ -75,7 +76,7 @@ struct rt_structure {
   std::string type{};                          ///< "PTV", "ORGAN", "EXTERNAL"; may be empty
   std::string frame_of_reference{};            ///< UID
   std::vector<std::vector<std::array<double, 3>>> contours{};  ///< closed, planar; points in mm
-  std::string other_geometry{};  ///< "POINT", ...: a contour that is none, and is left out
+  std::string other_geometry{};  ///< "POINT", ...: a contour of another kind, which is not read
 };
 
 /// The contents of an RT Structure Set.
@@ -92,8 +93,7 @@ rt_structure_set read_rt_structure_set(std::filesystem::path const& path);
 
 /// Returns the structure of that name in the set read from `path`.
 /// \throws iso::file_error  no structure or several of that name; one without contours, or with
-///                          some that are not CLOSED_PLANAR; one in another frame of reference than
-///                          the set's
+///                          some that are neither CLOSED_PLANAR nor CLOSEDPLANAR_XOR
 rt_structure const& find_structure(std::filesystem::path const& path, rt_structure_set const& set,
                                    std::string const& name);
 
