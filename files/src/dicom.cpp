@@ -222,11 +222,6 @@ rt_structure const& find_structure(std::filesystem::path const& path, rt_structu
   if (found->contours.empty()) {
     refuse_it("without contours (it bounds no volume); choose another structure");
   }
-  if (found->frame_of_reference != set.identity.frame_of_reference) {
-    refuse_it(
-        "in another frame of reference than the set's (its positions mean nothing there); choose "
-        "another structure");
-  }
   return *found;
 }
 
