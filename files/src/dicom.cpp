@@ -250,7 +250,8 @@ rt_structure const& find_structure(std::filesystem::path const& path, rt_structu
   };
   if (!found->other_geometry.empty()) {
     refuse_it(fmt::format(
-        "with {} contours (only CLOSED_PLANAR ones bound a volume); choose another structure",
+        "with {} contours (CLOSED_PLANAR and CLOSEDPLANAR_XOR ones are read); choose another "
+        "structure",
         found->other_geometry));
   }
   if (found->contours.empty()) {

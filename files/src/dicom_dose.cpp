@@ -90,6 +90,15 @@ dose_layout read_layout(fs::path const& path, DcmDataset& set, dose_units units,
   result.type = stated_code(text_of(set, DCM_DoseType));
   result.summation = stated_code(text_of(set, DCM_DoseSummationType));
   result.plans = references(set, DCM_ReferencedRTPlanSequence);
+  for_each_item(set, DCM_ReferencedRTPlanSequence, [&](DcmItem& plan) {
+    for_each_item(plan, DCM_ReferencedFractionGroupSequence, [&](DcmItem& group) {
+      for_each_item(group, DCM_ReferencedBeamSequence, [&](DcmItem& beam) {
+        if (auto const number = integer_of(beam, DCM_ReferencedBeamNumber, path)) {
+          result.beams.push_back(*number);
+        }
+      });
+    });
+  });
   result.structure_sets = references(set, DCM_ReferencedStructureSetSequence);
 
   layout.how = align_planes(path, decimals_of(set, DCM_ImageOrientationPatient, path));

@@ -92,9 +92,15 @@ rt_structure structure_of(fs::path const& path, DcmItem& item) {
   return s;
 }
 
+// The kind of a contour. INTERPOLATED_PLANAR is longer than a code may be.
+std::string kind_of(std::string const& text) {
+  return trimmed(text) == "INTERPOLATED_PLANAR" ? trimmed(text) : stated_code(text);
+}
+
 void add_contour(fs::path const& path, DcmItem& contour, rt_structure& s) {
-  auto const kind = code_of(text_of(contour, DCM_ContourGeometricType));
-  if (kind != "CLOSED_PLANAR") {
+  // Contours of either kind count even-odd in their plane.
+  auto const kind = kind_of(text_of(contour, DCM_ContourGeometricType));
+  if (kind != "CLOSED_PLANAR" && kind != "CLOSEDPLANAR_XOR") {
     s.other_geometry = kind.empty() ? "no" : kind;
     return;
   }

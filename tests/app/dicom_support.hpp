@@ -190,7 +190,7 @@ struct structure_text {
   std::string kind = "CLOSED_PLANAR";
   std::string points = "0\\0\\9\\4\\0\\9\\4\\5\\9";
   std::vector<std::string> further = {};
-  std::string frame_of_reference = "1.2.3.3";
+  std::string frame = "1.2.3.3";
 };
 
 /// A structure set; an empty kind leaves the contours out.
@@ -205,7 +205,7 @@ inline dicom_elements structure_set(std::vector<structure_text> const& structure
     auto const& s = structures[i];
     dicom_element const number{"IS", std::to_string(i + 1)};
     rois += item({{0x30060022, number},
-                  {0x30060024, {"UI", s.frame_of_reference}},
+                  {0x30060024, {"UI", s.frame}},
                   {0x30060026, {"LO", s.name}},
                   {0x30060036, {"CS", "MANUAL"}}});
     dicom_elements contour{{0x3006002a, {"IS", "255\\0\\7"}}, {0x30060084, number}};

@@ -392,8 +392,14 @@ TEST_CASE("structures are read, and those that bound no volume are refused when 
     put(file, dicom_file(structure_set(structures)));
     return files::read_rt_structure_set(file);
   };
-  auto const set = read({{"cord"}, {"iso", "POINT", "1\\2\\3"}, {"bare", ""}, {"ptv"}, {"ptv"}});
-  CHECK(set.structures.size() == 5);
+  auto const set = read({{"cord"},
+                         {"iso", "POINT", "1\\2\\3"},
+                         {"bare", ""},
+                         {"ptv"},
+                         {"ptv"},
+                         {"parted", "CLOSEDPLANAR_XOR"},
+                         {"between", "INTERPOLATED_PLANAR"}});
+  CHECK(set.structures.size() == 7);
   auto const& cord = files::find_structure(file, set, "cord");
   using points = std::vector<std::array<double, 3>>;
   CHECK(cord.contours == std::vector<points>{{{0, 0, 9}, {4, 0, 9}, {4, 5, 9}}});
@@ -403,6 +409,9 @@ TEST_CASE("structures are read, and those that bound no volume are refused when 
     return said([&] { files::find_structure(file, set, name); });
   };
   CHECK(names(refused("iso"), {"POINT contours"}));
+  CHECK(names(refused("between"),
+              {"INTERPOLATED_PLANAR contours", "CLOSEDPLANAR_XOR ones are read"}));
+  CHECK(files::find_structure(file, set, "parted").contours == cord.contours);
   CHECK(names(refused("bare"), {"without contours"}));
   CHECK(names(refused("ptv"), {"two structures", "numbers 4 and 5"}));
   CHECK(names(refused("lung"), {"no structure 'lung'", "cord, iso, bare"}));

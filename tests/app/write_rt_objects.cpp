@@ -29,6 +29,19 @@ dicom_elements gradient(std::string const& instance) {
   return e;
 }
 
+/// The part of the gradient that a beam of a plan has.
+dicom_elements beam(int number, std::string const& scaling, std::string const& plan = "1.2.3.6") {
+  auto e = gradient("1.2.3.50." + std::to_string(number));
+  e[0x3004000a] = {"CS", "BEAM"};
+  e[0x3004000e] = {"DS", scaling};
+  dicom_elements const beams{{0x300c0006, {"IS", std::to_string(number)}}};
+  dicom_elements const groups{{0x300c0004, {"SQ", item(beams)}}, {0x300c0022, {"IS", "1"}}};
+  e[0x300c0002] = {"SQ", item({{0x00081150, {"UI", "1.2.840.10008.5.1.4.1.1.481.5"}},
+                               {0x00081155, {"UI", plan}},
+                               {0x300c0020, {"SQ", item(groups)}}})};
+  return e;
+}
+
 /// A slice of water for the same voxels.
 dicom_elements water(int slice, std::string const& frame_of_reference) {
   auto e = ct_slice(-11 + 2 * slice);
@@ -88,7 +101,27 @@ int main(int count, char** words) {
   auto elsewhere = gradient("1.2.3.8");
   elsewhere[0x00200052] = {"UI", "1.2.3.9"};
   put(folder / "elsewhere.dcm", dicom_file(elsewhere));
+  put(folder / "beam1.dcm", dicom_file(beam(1, "0.25")));
+  put(folder / "beam2.dcm", dicom_file(beam(2, "0.75")));
+  put(folder / "again.dcm", dicom_file(beam(1, "0.5")));
+  put(folder / "other_plan.dcm", dicom_file(beam(3, "0.5", "1.2.3.66")));
+  auto shifted = beam(4, "0.5");
+  shifted[0x00200032] = {"DS", "-11\\-11\\-9"};
+  put(folder / "shifted.dcm", dicom_file(shifted));
   structure_text const empty{"Empty", "", "", {}};
+  auto elsewhere_too = box("Elsewhere", -6, 6, 6);
+  elsewhere_too.frame = "1.2.3.9";
+  put(folder / "frames.dcm", dicom_file(structure_set({box("Box", -6, 6, 6), elsewhere_too})));
+  auto marked = box("Marked", -6, 6, 6);
+  marked.further.insert(marked.further.end(), {"1\\1\\1", "0\\0\\3\\1\\1\\3\\2\\2\\3"});
+  auto exclusive = box("Exclusive", -6, 6, 6);
+  exclusive.kind = "CLOSEDPLANAR_XOR";
+  for (int z = -5; z <= 5; z += 2) {
+    exclusive.further.push_back(rectangle(-3, 3, 3, z));
+  }
+  auto interpolated = box("Interpolated", -6, 6, 6);
+  interpolated.kind = "INTERPOLATED_PLANAR";
+  put(folder / "drawn.dcm", dicom_file(structure_set({marked, exclusive, interpolated})));
   put(folder / "set.dcm",
       dicom_file(structure_set({box("Box", -6, 6, 6), box("a, \"b\"", -5.5, 5.5, 6), empty})));
   put(folder / "wrong.dcm",
@@ -109,7 +142,7 @@ int main(int count, char** words) {
   }
   put(folder / "feet" / "SECRET.dcm", "");
   auto second = box("Second", -6, 6, 6);
-  second.frame_of_reference = "1.2.3.9";
+  second.frame = "1.2.3.9";
   put(folder / "frames.dcm", dicom_file(structure_set({box("First", -6, 6, 6), second})));
   auto thin = gradient("1.2.3.11");
   thin.erase(0x00280008);

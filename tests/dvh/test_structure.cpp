@@ -116,6 +116,19 @@ TEST_CASE("voxel_fractions: an island in a hole") {
   CHECK(report.planes == 4);
 }
 
+TEST_CASE("voxel_fractions: a hole in an island in a hole") {
+  structure_report report;
+  auto const all = voxel_fractions(column({rectangle(3, 3, 7, 7, 0), rectangle(1, 1, 9, 9, 0),
+                                           rectangle(4, 4, 6, 6, 0), rectangle(2, 2, 8, 8, 0)}),
+                                   box, {}, &report);
+  CHECK(2 * sum(all) == doctest::Approx((64 - 36 + 16 - 4) * 8));
+  CHECK(share(all, 1, 1) == 1);
+  CHECK(share(all, 2, 2) == 0);
+  CHECK(share(all, 3, 3) == 1);
+  CHECK(share(all, 4, 4) == 0);
+  CHECK(report.holes == 8);
+}
+
 TEST_CASE("voxel_fractions: the sphere at 3 mm by every convention") {
   ideal_body const sphere;
   auto const s = iso::oracle::contours_of(sphere, 3);
@@ -186,7 +199,10 @@ TEST_CASE("voxel_fractions: each part of a structure has slices of its own") {
        {}},
       {"slices of one between those of the other", {3, 5, 7}, {4, 6, 8}, 6, 12, 2, {}, {}},
       {"wider slices in one", {3, 4, 5, 6, 7, 8, 9, 10}, {3, 8, 13}, 6, 8 + 15, 2, {}, {}},
-      {"one plane beside", {3, 5, 7}, {5}, 6, 8, 2, {}, {}}};
+      {"one plane beside", {3, 5, 7}, {5}, 6, 8, 2, {}, {}},
+      // The lower one of two distances is that of the slices: the other lacks one.
+      {"two distances", {3, 5, 9}, {30, 32, 36}, 6, 16, 2, {{5, 9}, {32, 36}}, {}},
+      {"one plane beside two distances", {3, 5, 9}, {5}, 6, 8 + 2, 2, {{5, 9}}, {}}};
   for (auto const& one : all) {
     CAPTURE(std::string(one.what));
     structure s{"two", {}};
@@ -393,48 +409,6 @@ TEST_CASE("structure_grid: all axes have one number of parts") {
       CHECK(g.size() <= std::int64_t(1) << 24);
     }
   }
-}
-
-TEST_CASE("voxel_fractions: contours that make no sense are refused") {
-  auto const one = [](contour const& c) {
-    auto s = column({rectangle(1, 1, 9, 9, 0)});
-    s.contours[2] = c;
-    return s;
-  };
-  CHECK(says(refused({"empty", {}}), "'empty' has no contours"));
-  CHECK(
-      says(refused(one(flat({{1, 1}, {2, 2}, {1, 1}}, 5))), "contour 2 of 'column' has 2 points"));
-  CHECK(says(refused(one(flat({{1, 1}, {2, 2}, {3, 3}}, 5))), "has no area"));
-  CHECK(says(refused(one(flat({{1, 1}, {9, 9}, {9, 1}, {1, 9}}, 5))),
-             "a contour of 'column' at z = 5 mm crosses itself near (5, 5)"));
-  CHECK(says(refused(one(flat({{1, NAN}, {9, 9}, {9, 1}}, 5))), "has a point at (1, nan, 5)"));
-  contour tilted = rectangle(1, 1, 9, 9, 5);
-  tilted.points[2].z = 5.5;
-  CHECK(says(refused(one(tilted)), "goes from z = 5 to 5.5 mm"));
-  CHECK(says(refused(one(rectangle(5, 5, 11, 6, 3))),
-             "two contours of 'column' at z = 3 mm cross each other near (9, "));
-  CHECK(says(refused(one(rectangle(1, 1, 9, 9, 3))), "'column' has one contour twice at z = 3 mm"));
-  // Crossings at points of the contours, where no edges cross inside of both.
-  CHECK(says(refused(one(flat({{9, 2}, {11, 3}, {9, 4}, {7, 3}}, 3))),
-             "two contours of 'column' at z = 3 mm cross each other near ("));
-  CHECK(
-      says(refused(one(flat({{1, 1}, {5, 5}, {9, 9}, {9, 1}, {5, 5}, {1, 9}}, 5))), "has no area"));
-  CHECK(says(refused(one(flat({{1, 1}, {5, 5}, {8, 8}, {8, 2}, {5, 5}, {1, 9}}, 5))),
-             "near z = 5 mm crosses itself or another at one of its points"));
-  // A keyhole whose hole runs as the outline does goes around the hole twice.
-  CHECK(says(
-      refused(one(flat(
-          {{1, 1}, {9, 1}, {9, 9}, {1, 9}, {1, 1}, {3, 3}, {6, 3}, {6, 6}, {3, 6}, {3, 3}}, 5))),
-      "near z = 5 mm crosses itself or another at one of its points"));
-}
-
-TEST_CASE("voxel_fractions: contours may touch") {
-  // At a point, along an edge, and a contour at a point of its own.
-  auto const all = voxel_fractions(
-      column({rectangle(1, 1, 3, 3, 0), rectangle(3, 3, 5, 5, 0), rectangle(5, 3, 6, 4, 0),
-              flat({{6, 6}, {7, 7}, {8, 6}, {8, 8}, {7, 7}, {6, 8}}, 0)}),
-      box);
-  CHECK(2 * sum(all) == doctest::Approx((4 + 4 + 1 + 2) * 8));
 }
 
 TEST_CASE("dvh: structures have one name each") {

@@ -210,6 +210,48 @@ TEST_CASE_TEMPLATE("gamma_index: the same bits on all backends, and of one crite
   }
 }
 
+TEST_CASE("gamma_index: the cut-off is a dose of the doses' precision") {
+  grid const g{{3, 1, 1}, {1, 1, 1}, {0, 0, 0}};
+  std::vector<double> const doses = {1, 0.7, 0.6999};
+  // 0.7 as a float lies below 0.7 as a double.
+  auto const as_float = gamma_of<float>(dose_of<float>(g, doses), dose_of<float>(g, doses),
+                                        {{0.01, 1}}, {.cut_off = 0.7});
+  auto const as_double = gamma_of<double>(dose_of<double>(g, doses), dose_of<double>(g, doses),
+                                          {{0.01, 1}}, {.cut_off = 0.7});
+  using enum point_status;
+  CHECK(as_double.status == std::vector{compared, compared, below_cut_off});
+  CHECK(as_float.status == as_double.status);
+}
+
+TEST_CASE("gamma_index: a job is asked between batches of points, and changes no bit") {
+  grid const g = grid::centred({24, 23, 22}, {2, 2, 2});
+  std::size_t place = 0;
+  auto const random = [&](double, double, double) { return noise(place++); };
+  auto const reference = dose_of<float>(g, random);
+  auto const evaluated = dose_of<float>(g, random);
+  Kokkos::DefaultHostExecutionSpace const exec;
+  gamma_plan<float, Kokkos::HostSpace> const plan(exec, reference, evaluated, {{0.02, 3}});
+  auto const& n = g.extent;
+  gamma_values<float, Kokkos::HostSpace> const alone("alone", 1, n[0], n[1], n[2]);
+  gamma_values<float, Kokkos::HostSpace> const asking("asking", 1, n[0], n[1], n[2]);
+  status_values<Kokkos::HostSpace> const status("status", n[0], n[1], n[2]);
+  gamma_index(exec, plan, alone, status);
+  exec.fence();
+  int asked = 0;
+  double done = 0;
+  gamma_index(exec, plan, asking, status,
+              {[&](double fraction) { done = fraction; }, [&] { return ++asked < 0; }});
+  CHECK(done == 1);
+  CHECK(asked > 5);
+  std::vector<float> const one(alone.data(), alone.data() + alone.size());
+  std::vector<float> const other(asking.data(), asking.data() + asking.size());
+  CHECK(difference(one, other) == "");
+  asked = 0;
+  CHECK_THROWS_AS(gamma_index(exec, plan, asking, status, {{}, [&] { return ++asked == 3; }}),
+                  iso::cancelled);
+  CHECK(asked == 3);
+}
+
 TEST_CASE("gamma_index: points outside and below the cut-off are told apart and counted") {
   grid const r{{10, 1, 1}, {1, 1, 1}, {0, 0, 0}};
   grid const e{{5, 1, 1}, {1, 1, 1}, {2, 0, 0}};

@@ -199,8 +199,8 @@ std::vector<double> dose_search::result() const {
 }
 
 quantity_reader::quantity_reader(std::vector<quantity> const& quantities,
-                                 dose_statistics const& all)
-    : quantities_(quantities), all_(all) {
+                                 dose_statistics const& all, extremes of)
+    : quantities_(quantities), all_(all), of_(of) {
   for (auto const& q : quantities_) {
     switch (q.what) {
       case quantity::kind::dose_at_percent:
@@ -228,6 +228,17 @@ quantity_reader::quantity_reader(std::vector<quantity> const& quantities,
   levels_.erase(std::unique(levels_.begin(), levels_.end()), levels_.end());
 }
 
+double quantity_reader::dose_of(double found, double percent) const {
+  if (std::isnan(found) || std::isnan(all_.minimum)) {
+    return found;
+  }
+  // All of the volume gets the minimum, by whatever points that is told. Where these are of the
+  // surface, what planes leave of voxels beyond it gets no less, and no more than the maximum.
+  return percent == 100             ? all_.minimum
+         : of_ == extremes::surface ? std::clamp(found, all_.minimum, all_.maximum)
+                                    : found;
+}
+
 std::vector<double> quantity_reader::values(std::vector<double> const& doses,
                                             std::vector<double> const& at_levels,
                                             std::vector<double> const& anywhere) const {
@@ -241,11 +252,13 @@ std::vector<double> quantity_reader::values(std::vector<double> const& doses,
   for (auto const& q : quantities_) {
     switch (q.what) {
       case quantity::kind::dose_at_percent:
+        all.push_back(dose_of(*dose++, q.value));
+        break;
       case quantity::kind::dose_at_volume:
-        all.push_back(*dose++);
+        all.push_back(dose_of(*dose++, 0));
         break;
       case quantity::kind::homogeneity:
-        all.push_back((dose[0] - dose[1]) / dose[2]);
+        all.push_back((dose_of(dose[0], 2) - dose_of(dose[1], 98)) / dose_of(dose[2], 50));
         dose += 3;
         break;
       case quantity::kind::volume_at_dose:
@@ -276,6 +289,11 @@ std::vector<double> quantity_reader::values(std::vector<double> const& doses,
     }
   }
   return all;
+}
+
+double part_done(std::size_t dose, std::size_t structure, std::size_t doses,
+                 std::size_t structures) {
+  return double((dose - 1) * structures + structure) / double(doses * structures);
 }
 
 double paddick(double inside, double whole, double anywhere) {

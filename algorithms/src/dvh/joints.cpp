@@ -30,10 +30,25 @@ struct neighbours {
   std::vector<std::size_t> regions;  ///< empty: there are none
 };
 
-std::vector<std::size_t> overlapping(plane_region const& region, contour_plane const& plane) {
+/// The outer contours of each plane's regions.
+using outlines = std::vector<std::vector<polygon_index>>;
+
+outlines outlines_of(planes_of_stack const& planes) {
+  outlines all;
+  for (auto const& plane : planes) {
+    auto& of_plane = all.emplace_back();
+    for (auto const& region : plane.regions) {
+      of_plane.emplace_back(region.contours[0]);
+    }
+  }
+  return all;
+}
+
+std::vector<std::size_t> overlapping(polygon_index const& outline,
+                                     std::vector<polygon_index> const& plane) {
   std::vector<std::size_t> found;
-  for (std::size_t m = 0; m < plane.regions.size(); ++m) {
-    if (overlap(region.contours[0], plane.regions[m].contours[0])) {
+  for (std::size_t m = 0; m < plane.size(); ++m) {
+    if (overlap(outline, plane[m])) {
       found.push_back(m);
     }
   }
@@ -43,27 +58,27 @@ std::vector<std::size_t> overlapping(plane_region const& region, contour_plane c
 /// Of each plane's regions.
 using neighbour_lists = std::vector<std::vector<neighbours>>;
 
-neighbour_lists neighbours_above(planes_of_stack const& planes) {
+neighbour_lists neighbours_above(outlines const& planes) {
   neighbour_lists all(planes.size());
   for (std::size_t n = 0; n < planes.size(); ++n) {
-    for (auto const& region : planes[n].regions) {
+    for (auto const& outline : planes[n]) {
       auto& found = all[n].emplace_back();
       for (std::size_t k = n + 1; k < planes.size() && found.regions.empty(); ++k) {
-        found = {k, overlapping(region, planes[k])};
+        found = {k, overlapping(outline, planes[k])};
       }
     }
   }
   return all;
 }
 
-neighbour_lists neighbours_below(planes_of_stack const& planes, neighbour_lists const& above) {
+neighbour_lists neighbours_below(outlines const& planes, neighbour_lists const& above) {
   neighbour_lists all(planes.size());
   for (std::size_t k = 0; k < planes.size(); ++k) {
-    for (std::size_t m = 0; m < planes[k].regions.size(); ++m) {
+    for (std::size_t m = 0; m < planes[k].size(); ++m) {
       auto& found = all[k].emplace_back();
       for (std::size_t n = k; n-- > 0 && found.regions.empty();) {
         if (n + 1 < k) {
-          found = {n, overlapping(planes[k].regions[m], planes[n])};
+          found = {n, overlapping(planes[k][m], planes[n])};
           continue;
         }
         // What overlaps the next plane is known.
@@ -84,8 +99,9 @@ neighbour_lists neighbours_below(planes_of_stack const& planes, neighbour_lists 
 /// Returns joints of each plane with the one above: groups of regions that overlap each other and
 /// have no nearer ones.
 std::vector<joint> joints_of(planes_of_stack const& planes) {
-  auto const above = neighbours_above(planes);
-  auto const below = neighbours_below(planes, above);
+  auto const outer = outlines_of(planes);
+  auto const above = neighbours_above(outer);
+  auto const below = neighbours_below(outer, above);
   std::vector<joint> joints;
   for (std::size_t n = 0; n < planes.size(); ++n) {
     std::size_t const count = planes[n].regions.size();

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "planes.hpp"
 
+#include "crossings.hpp"
+
 #include <iso/core/check.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <map>
+#include <numeric>
+#include <optional>
 #include <string>
 
 namespace iso::dvh::detail {
@@ -16,6 +22,9 @@ double plane_slack(double extent) { return std::max(0.01, 1e-6 * extent); }
 
 /// Of the square of a contour's extent: less is taken for none.
 constexpr double min_area = 1e-12;
+
+/// The part of a structure's area that contours which cross may leave in doubt.
+constexpr double max_disputed = 0.01;
 
 /// Names a structure in messages.
 struct named {
@@ -30,74 +39,6 @@ struct flat_contour {
   double extent;
 };
 
-flat_contour flatten(contour const& c, std::size_t n, named const& who) {
-  auto points = c.points;
-  while (points.size() > 1 && points.front() == points.back()) {
-    points.pop_back();
-  }
-  ISO_VALIDATE(points.size() >= 3,
-               "{}: contour {} of '{}' has {} points (a closed one has 3 or more); leave out "
-               "points and lines",
-               who.function, n, who.name, points.size());
-  vec3<double> low = points[0];
-  vec3<double> high = points[0];
-  for (auto const& p : points) {
-    ISO_VALIDATE(std::isfinite(p.x) && std::isfinite(p.y) && std::isfinite(p.z),
-                 "{}: contour {} of '{}' has a point at ({}, {}, {}) (coordinates must be finite); "
-                 "remove the point",
-                 who.function, n, who.name, p.x, p.y, p.z);
-    for (int axis = 0; axis < 3; ++axis) {
-      low[axis] = std::min(low[axis], p[axis]);
-      high[axis] = std::max(high[axis], p[axis]);
-    }
-  }
-  double const extent = std::max(high.x - low.x, high.y - low.y);
-  ISO_VALIDATE(high.z - low.z <= plane_slack(extent),
-               "{}: contour {} of '{}' goes from z = {} to {} mm (contours lie in axial planes); "
-               "resample the contour to such planes",
-               who.function, n, who.name, low.z, high.z);
-  flat_contour flat{{}, points[0].z, extent};
-  for (auto const& p : points) {
-    point2 const at{p.x, p.y};
-    if (flat.points.empty() || !(flat.points.back() == at)) {
-      flat.points.push_back(at);
-    }
-  }
-  return flat;
-}
-
-[[noreturn]] void fail_crossing(point2 const& at, double z, named const& who) {
-  fail_argument(
-      "{}: two contours of '{}' at z = {} mm cross each other near ({}, {}) (neither is a hole in "
-      "the other); join the contours, or part them",
-      who.function, who.name, z, at.x, at.y);
-}
-
-/// Returns which contours each one lies in.
-std::vector<std::vector<std::size_t>> holders_of(std::vector<polygon> const& all, double z,
-                                                 named const& who) {
-  std::vector<std::vector<std::size_t>> holders(all.size());
-  for (std::size_t n = 0; n < all.size(); ++n) {
-    for (std::size_t m = 0; m < all.size(); ++m) {
-      if (n == m) {
-        continue;
-      }
-      auto const where = place_of(all[n], all[m]);
-      ISO_VALIDATE(
-          where != place::on,
-          "{}: '{}' has one contour twice at z = {} mm (inside or a hole?); remove one of the two",
-          who.function, who.name, z);
-      if (auto const at = crossing_point(all[n], all[m])) {
-        fail_crossing(*at, z, who);
-      }
-      if (where == place::inside) {
-        holders[n].push_back(m);
-      }
-    }
-  }
-  return holders;
-}
-
 bool has_area(polygon const& p) {
   double extent = 0;
   for (auto const& at : p) {
@@ -106,23 +47,146 @@ bool has_area(polygon const& p) {
   return std::fabs(signed_area(p)) > min_area * extent * extent;
 }
 
-contour_plane plane_of(std::vector<polygon> const& all, double z, named const& who) {
-  if (auto const c = first_crossing(all)) {
-    if (c->first == c->second) {
-      fail_argument(
-          "{}: a contour of '{}' at z = {} mm crosses itself near ({}, {}) (its inside is not "
-          "defined); draw the contour anew",
-          who.function, who.name, z, c->at.x, c->at.y);
+/// Returns whether all points lie on one line. The two halves of a contour that crosses itself may
+/// cancel, and then it has no area either.
+bool is_line(polygon const& p) {
+  auto const from_first = [&](point2 const& at) { return point2{at.x - p[0].x, at.y - p[0].y}; };
+  point2 far{};
+  double extent = 0;
+  for (auto const& at : p) {
+    auto const d = from_first(at);
+    double const size = std::max(std::fabs(d.x), std::fabs(d.y));
+    if (size > extent) {
+      extent = size;
+      far = d;
     }
-    fail_crossing(c->at, z, who);
   }
-  for (auto const& c : all) {
-    // After crossings: the two halves of one that crosses itself may cancel.
-    ISO_VALIDATE(has_area(c),
-                 "{}: a contour of '{}' at z = {} mm has no area (all points lie on one line); "
-                 "leave the contour out",
-                 who.function, who.name, z);
+  return std::all_of(p.begin(), p.end(), [&](point2 const& at) {
+    auto const d = from_first(at);
+    return std::fabs(far.x * d.y - far.y * d.x) <= min_area * extent * extent;
+  });
+}
+
+/// Returns nothing for points and lines, which bound nothing.
+std::optional<flat_contour> flatten(contour const& c, std::size_t n, named const& who) {
+  if (c.points.empty()) {
+    return {};
   }
+  vec3<double> low = c.points[0];
+  vec3<double> high = c.points[0];
+  polygon flat;
+  for (auto const& p : c.points) {
+    ISO_VALIDATE(std::isfinite(p.x) && std::isfinite(p.y) && std::isfinite(p.z),
+                 "{}: contour {} of '{}' has a point at ({}, {}, {}) (coordinates must be finite); "
+                 "remove the point",
+                 who.function, n, who.name, p.x, p.y, p.z);
+    for (int axis = 0; axis < 3; ++axis) {
+      low[axis] = std::min(low[axis], p[axis]);
+      high[axis] = std::max(high[axis], p[axis]);
+    }
+    point2 const at{p.x, p.y};
+    if (flat.empty() || !(flat.back() == at)) {
+      flat.push_back(at);
+    }
+  }
+  while (flat.size() > 1 && flat.front() == flat.back()) {
+    flat.pop_back();
+  }
+  if (flat.size() < 3 || is_line(flat)) {
+    return {};
+  }
+  double const extent = std::max(high.x - low.x, high.y - low.y);
+  ISO_VALIDATE(high.z - low.z <= plane_slack(extent),
+               "{}: contour {} of '{}' goes from z = {} to {} mm (contours lie in axial planes); "
+               "resample the contour to such planes",
+               who.function, n, who.name, low.z, high.z);
+  return flat_contour{std::move(flat), c.points[0].z, extent};
+}
+
+/// Returns a number for each contour, alike for those that cross each other.
+std::vector<std::size_t> crossing_groups(std::vector<polygon> const& all, contacts const& met) {
+  std::vector<std::size_t> groups(all.size());
+  std::iota(groups.begin(), groups.end(), std::size_t(0));
+  auto const unite = [&](std::size_t a, std::size_t b) {
+    std::size_t const from = groups[b];
+    std::replace(groups.begin(), groups.end(), from, std::size_t(groups[a]));
+  };
+  for (auto const& [a, b] : met.crossing) {
+    unite(a, b);
+  }
+  for (auto const& [a, b] : met.touching) {
+    if (groups[a] != groups[b]) {
+      polygon_index const one(all[a]);
+      polygon_index const other(all[b]);
+      if (goes_into_and_out_of(one, other) || goes_into_and_out_of(other, one)) {
+        unite(a, b);
+      }
+    }
+  }
+  return groups;
+}
+
+/// Splits contours that cross themselves or others, and leaves all others as they are.
+/// \param report  says how many were split, and how many have no area
+/// \return        the contours, and the area, mm2, that is disputed
+std::pair<std::vector<polygon>, double> without_crossings(std::vector<polygon> const& all,
+                                                          structure_report& report) {
+  auto const met = contacts_of(all);
+  auto const groups = crossing_groups(all, met);
+  std::map<std::size_t, std::vector<polygon>> members;
+  for (std::size_t n = 0; n < all.size(); ++n) {
+    members[groups[n]].push_back(all[n]);
+  }
+  std::vector<polygon> loops;
+  double disputed = 0;
+  bool is_split = false;
+  for (auto const& [group, contours] : members) {
+    // A contour that touches itself may be a keyhole, or cross itself at its points.
+    bool const is_one = contours.size() == 1;
+    if (!is_one || met.crossing.contains({group, group}) || met.touching.contains({group, group})) {
+      auto const parts = split_crossings(contours);
+      if (!is_one || !parts.was_simple || met.crossing.contains({group, group})) {
+        std::copy_if(parts.loops.begin(), parts.loops.end(), std::back_inserter(loops), has_area);
+        disputed += parts.disputed;
+        report.crossing_contours += std::int64_t(contours.size());
+        is_split = true;
+        continue;
+      }
+    }
+    if (has_area(contours[0])) {
+      loops.push_back(contours[0]);
+    } else {
+      ++report.left_out;
+    }
+  }
+  report.crossing_planes += is_split ? 1 : 0;
+  return {std::move(loops), disputed};
+}
+
+/// Returns which contours each one lies in.
+std::vector<std::vector<std::size_t>> holders_of(std::vector<polygon> const& all, double z,
+                                                 named const& who) {
+  std::vector<polygon_index> indices(all.begin(), all.end());
+  std::vector<std::vector<std::size_t>> holders(all.size());
+  for (std::size_t n = 0; n < all.size(); ++n) {
+    for (std::size_t m = 0; m < all.size(); ++m) {
+      if (n == m || !indices[m].box().holds(indices[n].box())) {
+        continue;
+      }
+      auto const where = place_of(indices[n], indices[m]);
+      ISO_VALIDATE(
+          where != place::on,
+          "{}: '{}' has one contour twice at z = {} mm (inside or a hole?); remove one of the two",
+          who.function, who.name, z);
+      if (where == place::inside) {
+        holders[n].push_back(m);
+      }
+    }
+  }
+  return holders;
+}
+
+contour_plane plane_of(std::vector<polygon> const& all, double z, named const& who) {
   auto const holders = holders_of(all, z, who);
   contour_plane plane{z, {}};
   for (std::size_t n = 0; n < all.size(); ++n) {
@@ -140,6 +204,17 @@ contour_plane plane_of(std::vector<polygon> const& all, double z, named const& w
     }
   }
   return plane;
+}
+
+/// Returns the area of a plane's regions, mm2.
+double area_of(contour_plane const& plane) {
+  double sum = 0;
+  for (auto const& region : plane.regions) {
+    for (std::size_t c = 0; c < region.contours.size(); ++c) {
+      sum += (c == 0 ? 1 : -1) * std::fabs(signed_area(region.contours[c]));
+    }
+  }
+  return sum;
 }
 
 }  // namespace
@@ -164,26 +239,50 @@ contour_stack stack_of(structure const& s, structure_options const& options, cha
                function, options.slice_thickness);
   std::vector<flat_contour> flat;
   double extent = 0;
+  contour_stack stack;
+  auto& report = stack.report;
   for (std::size_t n = 0; n < s.contours.size(); ++n) {
-    flat.push_back(flatten(s.contours[n], n, who));
-    extent = std::max(extent, flat.back().extent);
+    if (auto one = flatten(s.contours[n], n, who)) {
+      extent = std::max(extent, one->extent);
+      flat.push_back(std::move(*one));
+    } else {
+      ++report.left_out;
+    }
   }
   std::stable_sort(flat.begin(), flat.end(),
                    [](auto const& a, auto const& b) { return a.z < b.z; });
-  contour_stack stack;
-  stack.report.contours = std::int64_t(flat.size());
+  double area = 0;
+  double disputed = 0;
+  double first_disputed = 0;
   for (std::size_t first = 0; first < flat.size();) {
     std::vector<polygon> together;
     std::size_t n = first;
     for (; n < flat.size() && flat[n].z - flat[first].z <= plane_slack(extent); ++n) {
-      together.push_back(flat[n].points);
+      together.push_back(std::move(flat[n].points));
     }
-    stack.planes.push_back(plane_of(together, flat[first].z, who));
-    for (auto const& region : stack.planes.back().regions) {
-      stack.report.holes += std::int64_t(region.contours.size()) - 1;
+    double const z = flat[first].z;
+    auto const [loops, in_dispute] = without_crossings(together, report);
+    first_disputed = disputed == 0 && in_dispute > 0 ? z : first_disputed;
+    disputed += in_dispute;
+    if (!loops.empty()) {
+      stack.planes.push_back(plane_of(loops, z, who));
+      area += area_of(stack.planes.back());
+      for (auto const& region : stack.planes.back().regions) {
+        report.holes += std::int64_t(region.contours.size()) - 1;
+      }
     }
     first = n;
   }
+  report.contours = std::int64_t(s.contours.size()) - report.left_out;
+  ISO_VALIDATE(!stack.planes.empty(),
+               "{}: '{}' has {} contours without area (points and lines bound nothing); leave it "
+               "out",
+               function, s.name, s.contours.size());
+  report.disputed = disputed > 0 ? disputed / area : 0;
+  ISO_VALIDATE(report.disputed <= max_disputed,
+               "{}: contours of '{}' cross, and go around {} % of its area more than once (at most "
+               "1 % may be disputed; the first lie at z = {} mm); draw these contours anew",
+               function, s.name, 100 * report.disputed, first_disputed);
   ISO_VALIDATE(stack.planes.size() > 1 || options.slice_thickness > 0,
                "{}: '{}' has contours at z = {} mm only (their thickness is not known); give "
                "slice_thickness in mm",

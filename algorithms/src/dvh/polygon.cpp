@@ -13,9 +13,8 @@ struct edge {
   point2 a;
   point2 b;
   std::size_t owner;
-
-  [[nodiscard]] double left() const { return std::min(a.x, b.x); }
-  [[nodiscard]] double right() const { return std::max(a.x, b.x); }
+  std::size_t place;  ///< among the owner's edges
+  box2 box;
 };
 
 /// Returns on which side of a-b `c` lies: 1, -1, or 0 where rounding may decide.
@@ -38,22 +37,21 @@ bool cross(edge const& e, edge const& f) {
          side_of(f.a, f.b, e.a) * side_of(f.a, f.b, e.b) < 0;
 }
 
-point2 meeting_point(edge const& e, edge const& f) {
-  double const dx = e.b.x - e.a.x;
-  double const dy = e.b.y - e.a.y;
-  double const gx = f.b.x - f.a.x;
-  double const gy = f.b.y - f.a.y;
-  double const t = ((f.a.x - e.a.x) * gy - (f.a.y - e.a.y) * gx) / (dx * gy - dy * gx);
-  return {e.a.x + t * dx, e.a.y + t * dy};
+bool is_on(point2 const& p, edge const& e) {
+  return e.box.holds({p, p}) && side_of(e.a, e.b, p) == 0;
 }
 
-std::pair<point2, point2> box_of(polygon const& p) {
-  std::pair<point2, point2> box{p[0], p[0]};
-  for (auto const& at : p) {
-    box.first = {std::min(box.first.x, at.x), std::min(box.first.y, at.y)};
-    box.second = {std::max(box.second.x, at.x), std::max(box.second.y, at.y)};
-  }
-  return box;
+bool touch(edge const& e, edge const& f) {
+  return is_on(e.a, f) || is_on(e.b, f) || is_on(f.a, e) || is_on(f.b, e);
+}
+
+box2 box_of_edge(point2 const& a, point2 const& b) {
+  return {{std::min(a.x, b.x), std::min(a.y, b.y)}, {std::max(a.x, b.x), std::max(a.y, b.y)}};
+}
+
+box2 joined(box2 const& a, box2 const& b) {
+  return {{std::min(a.low.x, b.low.x), std::min(a.low.y, b.low.y)},
+          {std::max(a.high.x, b.high.x), std::max(a.high.y, b.high.y)}};
 }
 
 /// Returns where `at` lies with one more edge, where the edges before have it at `so_far`.
@@ -81,7 +79,47 @@ double square_to(point2 const& at, point2 const& a, point2 const& b) {
   return ex * ex + ey * ey;
 }
 
+/// Returns the square of the distance from `at` to a box.
+double square_to(point2 const& at, box2 const& b) {
+  double const x = std::max({b.low.x - at.x, at.x - b.high.x, 0.0});
+  double const y = std::max({b.low.y - at.y, at.y - b.high.y, 0.0});
+  return x * x + y * y;
+}
+
 point2 middle(point2 const& a, point2 const& b) { return {0.5 * (a.x + b.x), 0.5 * (a.y + b.y)}; }
+
+/// Returns the middle of edge n.
+point2 middle(polygon_index const& p, std::size_t n) { return middle(p.point(n), p.point(n + 1)); }
+
+/// Calls f(e, g) for each two edges whose boxes meet.
+template <class F>
+void for_each_near_pair(std::vector<polygon> const& all, F const& f) {
+  std::vector<edge> edges;
+  double width = 0;
+  double height = 0;
+  for (std::size_t owner = 0; owner < all.size(); ++owner) {
+    for (std::size_t n = 0; n < all[owner].size(); ++n) {
+      point2 const a = all[owner][n];
+      point2 const b = next_of(all[owner], n);
+      edges.push_back({a, b, owner, n, box_of_edge(a, b)});
+      width += std::fabs(b.x - a.x);
+      height += std::fabs(b.y - a.y);
+    }
+  }
+  // Along the axis along which edges are short, so that few are passed at once.
+  bool const along_x = width <= height;
+  auto const low = [&](edge const& e) { return along_x ? e.box.low.x : e.box.low.y; };
+  auto const high = [&](edge const& e) { return along_x ? e.box.high.x : e.box.high.y; };
+  std::stable_sort(edges.begin(), edges.end(),
+                   [&](edge const& e, edge const& g) { return low(e) < low(g); });
+  for (std::size_t n = 0; n < edges.size(); ++n) {
+    for (std::size_t m = n + 1; m < edges.size() && low(edges[m]) <= high(edges[n]); ++m) {
+      if (edges[n].box.meets(edges[m].box)) {
+        f(edges[n], edges[m]);
+      }
+    }
+  }
+}
 
 }  // namespace
 
@@ -93,18 +131,116 @@ double signed_area(polygon const& p) {
   return 0.5 * sum;
 }
 
-place place_of(point2 const& at, polygon const& p) {
+box2 bounds_of(polygon const& p) {
+  box2 box{p[0], p[0]};
+  for (auto const& at : p) {
+    box = joined(box, {at, at});
+  }
+  return box;
+}
+
+polygon_index::polygon_index(polygon const& p) : points_(p), box_(bounds_of(p)) {
+  points_.push_back(p[0]);
+  double rise = 0;
+  for (std::size_t n = 0; n < size(); ++n) {
+    auto const box = box_of_edge(points_[n], points_[n + 1]);
+    if (n % a_block == 0) {
+      blocks_.push_back(box);
+    }
+    blocks_.back() = joined(blocks_.back(), box);
+    rise += box.high.y - box.low.y;
+  }
+  for (std::size_t n = 0; n < blocks_.size(); ++n) {
+    if (n % a_block == 0) {
+      groups_.push_back(blocks_[n]);
+    }
+    groups_.back() = joined(groups_.back(), blocks_[n]);
+  }
+  // So many rows that an edge is in about two of them, whatever way the edges go.
+  double const high = box_.high.y - box_.low.y;
+  double const most = double(size());
+  double const rows = rise > 0 ? std::clamp(std::floor(most * (high / rise)), 1.0, most) : 1.0;
+  rows_per_mm_ = high > 0 ? rows / high : 0;
+  if (!std::isfinite(rows_per_mm_)) {
+    rows_per_mm_ = 0;
+  }
+  row_ends_.resize(std::size_t(rows));
+  auto const for_each_row = [&](std::size_t n, auto const& f) {
+    auto const [low, top] = std::minmax(points_[n].y, points_[n + 1].y);
+    for (std::size_t row = row_of(low); row <= row_of(top); ++row) {
+      f(row);
+    }
+  };
+  for (std::size_t n = 0; n < size(); ++n) {
+    for_each_row(n, [&](std::size_t row) { ++row_ends_[row]; });
+  }
+  std::size_t all = 0;
+  for (auto& end : row_ends_) {
+    std::size_t const count = end;
+    end = all;  // where the row begins, until its edges are there
+    all += count;
+  }
+  in_rows_.resize(all);
+  for (std::size_t n = 0; n < size(); ++n) {
+    for_each_row(n, [&](std::size_t row) { in_rows_[row_ends_[row]++] = n; });
+  }
+}
+
+std::size_t polygon_index::row_of(double y) const {
+  // Grows with y, so that a point's row is among those of the edges beside it.
+  double const row = (y - box_.low.y) * rows_per_mm_;
+  return std::min(std::size_t(std::max(row, 0.0)), row_ends_.size() - 1);
+}
+
+double polygon_index::distance_to(point2 const& at) {
+  constexpr double rounding = 1 - 1e-9;
+  double least = std::numeric_limits<double>::infinity();
+  auto const look = [&](std::size_t block) {
+    std::size_t const to = std::min((block + 1) * a_block, size());
+    for (std::size_t n = block * a_block; n < to; ++n) {
+      double const square = square_to(at, points_[n], points_[n + 1]);
+      if (square < least) {
+        least = square;
+        nearest_ = block;
+      }
+    }
+  };
+  std::size_t const first = nearest_;
+  look(first);
+  for (std::size_t group = 0; group < groups_.size(); ++group) {
+    if (!(square_to(at, groups_[group]) * rounding < least)) {
+      continue;
+    }
+    std::size_t const to = std::min((group + 1) * a_block, blocks_.size());
+    for (std::size_t n = group * a_block; n < to; ++n) {
+      if (n != first && square_to(at, blocks_[n]) * rounding < least) {
+        look(n);
+      }
+    }
+  }
+  return std::sqrt(least);
+}
+
+place polygon_index::place_of(point2 const& at) const {
   auto so_far = place::outside;
-  for (std::size_t n = 0; n < p.size() && so_far != place::on; ++n) {
-    so_far = beyond_edge(at, p[n], next_of(p, n), so_far);
+  if (at.y < box_.low.y || at.y > box_.high.y) {
+    return so_far;
+  }
+  std::size_t const row = row_of(at.y);
+  for (std::size_t k = row == 0 ? 0 : row_ends_[row - 1]; k < row_ends_[row]; ++k) {
+    std::size_t const n = in_rows_[k];
+    so_far = beyond_edge(at, points_[n], points_[n + 1], so_far);
+    if (so_far == place::on) {
+      break;
+    }
   }
   return so_far;
 }
 
-place place_of(polygon const& inner, polygon const& outer) {
+place place_of(polygon_index const& inner, polygon_index const& outer) {
   for (bool const middles : {false, true}) {
     for (std::size_t n = 0; n < inner.size(); ++n) {
-      auto const where = place_of(middles ? middle(inner[n], next_of(inner, n)) : inner[n], outer);
+      auto const where = outer.place_of(middles ? middle(inner, n) : inner.point(n));
       if (where != place::on) {
         return where;
       }
@@ -113,122 +249,54 @@ place place_of(polygon const& inner, polygon const& outer) {
   return place::on;
 }
 
-std::optional<point2> crossing_point(polygon const& a, polygon const& b) {
-  auto const [low, high] = box_of(b);
-  std::optional<point2> last;
+bool goes_into_and_out_of(polygon_index const& a, polygon_index const& b) {
   bool inside = false;
   bool outside = false;
-  for (std::size_t n = 0; n < a.size(); ++n) {
-    for (point2 const& at : {a[n], middle(a[n], next_of(a, n))}) {
-      bool const near = at.x >= low.x && at.x <= high.x && at.y >= low.y && at.y <= high.y;
-      auto const where = near ? place_of(at, b) : place::outside;
+  for (std::size_t n = 0; n < a.size() && !(inside && outside); ++n) {
+    for (auto const& at : {a.point(n), middle(a, n)}) {
+      auto const where = b.place_of(at);
       inside = inside || where == place::inside;
       outside = outside || where == place::outside;
-      if (where != place::outside) {
-        last = at;
-      }
     }
   }
-  return inside && outside ? last : std::nullopt;
+  return inside && outside;
 }
 
-bool overlap(polygon const& a, polygon const& b) {
-  auto const [low, high] = box_of(a);
-  auto const [first, last] = box_of(b);
-  if (high.x < first.x || high.y < first.y || last.x < low.x || last.y < low.y) {
+bool overlap(polygon_index const& a, polygon_index const& b) {
+  if (!a.box().meets(b.box())) {
     return false;
   }
-  auto const has_point_in = [](polygon const& p, polygon const& around) {
+  auto const has_point_in = [](polygon_index const& p, polygon_index const& around) {
     for (std::size_t n = 0; n < p.size(); ++n) {
       // Of polygons with edges on one line only the middle of another edge may lie inside.
-      if (place_of(p[n], around) == place::inside ||
-          place_of(middle(p[n], next_of(p, n)), around) == place::inside) {
+      if (around.place_of(p.point(n)) == place::inside ||
+          around.place_of(middle(p, n)) == place::inside) {
         return true;
       }
     }
     return false;
   };
   return has_point_in(a, b) || has_point_in(b, a) || place_of(a, b) != place::outside ||
-         first_crossing({a, b}).has_value();
+         contacts_of({a.points(), b.points()}).crossing.contains({0, 1});
 }
 
-std::optional<crossing> first_crossing(std::vector<polygon> const& all) {
-  std::vector<edge> edges;
-  for (std::size_t owner = 0; owner < all.size(); ++owner) {
-    for (std::size_t n = 0; n < all[owner].size(); ++n) {
-      edges.push_back({all[owner][n], next_of(all[owner], n), owner});
+contacts contacts_of(std::vector<polygon> const& all) {
+  contacts found;
+  for_each_near_pair(all, [&](edge const& e, edge const& f) {
+    std::pair<std::size_t, std::size_t> const owners = std::minmax(e.owner, f.owner);
+    bool const of_one = owners.first == owners.second;
+    std::size_t const apart = e.place > f.place ? e.place - f.place : f.place - e.place;
+    if (of_one && (apart == 1 || apart + 1 == all[e.owner].size())) {
+      return;  // neighbours have a point in common
     }
-  }
-  std::stable_sort(edges.begin(), edges.end(),
-                   [](edge const& e, edge const& f) { return e.left() < f.left(); });
-  for (std::size_t n = 0; n < edges.size(); ++n) {
-    edge const& e = edges[n];
-    for (std::size_t m = n + 1; m < edges.size() && edges[m].left() <= e.right(); ++m) {
-      edge const& f = edges[m];
-      if (std::max(e.a.y, e.b.y) >= std::min(f.a.y, f.b.y) &&
-          std::max(f.a.y, f.b.y) >= std::min(e.a.y, e.b.y) && cross(e, f)) {
-        return crossing{std::min(e.owner, f.owner), std::max(e.owner, f.owner),
-                        meeting_point(e, f)};
-      }
+    if (!found.crossing.contains(owners) && cross(e, f)) {
+      found.crossing.insert(owners);
     }
-  }
-  return {};
-}
-
-polygon_index::polygon_index(polygon const& p) : points_(p) {
-  points_.push_back(p[0]);
-  for (std::size_t from = 0; from < p.size(); from += edges_a_block) {
-    std::size_t const to = std::min(from + edges_a_block, p.size());
-    auto const [low, high] =
-        box_of({points_.begin() + std::ptrdiff_t(from), points_.begin() + std::ptrdiff_t(to) + 1});
-    blocks_.push_back({low, high});
-  }
-}
-
-template <class F>
-void polygon_index::for_each_edge(std::size_t n, F const& f) const {
-  std::size_t const to = std::min((n + 1) * edges_a_block, points_.size() - 1);
-  for (std::size_t edge = n * edges_a_block; edge < to; ++edge) {
-    f(points_[edge], points_[edge + 1]);
-  }
-}
-
-double polygon_index::distance_to(point2 const& at) {
-  constexpr double rounding = 1 - 1e-9;
-  double least = std::numeric_limits<double>::infinity();
-  auto const look = [&](std::size_t n) {
-    for_each_edge(n, [&](point2 const& a, point2 const& b) {
-      double const square = square_to(at, a, b);
-      if (square < least) {
-        least = square;
-        nearest_ = n;
-      }
-    });
-  };
-  std::size_t const first = nearest_;
-  look(first);
-  for (std::size_t n = 0; n < blocks_.size(); ++n) {
-    auto const& [low, high] = blocks_[n];
-    double const x = std::max({low.x - at.x, at.x - high.x, 0.0});
-    double const y = std::max({low.y - at.y, at.y - high.y, 0.0});
-    if (n != first && (x * x + y * y) * rounding < least) {
-      look(n);
+    if (!found.touching.contains(owners) && touch(e, f)) {
+      found.touching.insert(owners);
     }
-  }
-  return std::sqrt(least);
-}
-
-place polygon_index::place_of(point2 const& at) const {
-  auto so_far = place::outside;
-  for (std::size_t n = 0; n < blocks_.size(); ++n) {
-    if (blocks_[n].low.y > at.y || blocks_[n].high.y < at.y) {
-      continue;
-    }
-    for_each_edge(n, [&](point2 const& a, point2 const& b) {
-      so_far = so_far == place::on ? so_far : beyond_edge(at, a, b, so_far);
-    });
-  }
-  return so_far;
+  });
+  return found;
 }
 
 }  // namespace iso::dvh::detail

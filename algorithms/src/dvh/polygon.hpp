@@ -3,7 +3,8 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
+#include <set>
+#include <utility>
 #include <vector>
 
 namespace iso::dvh::detail {
@@ -23,53 +24,73 @@ inline point2 next_of(polygon const& p, std::size_t n) { return p[n + 1 == p.siz
 /// Returns the area, positive where the polygon runs from x to y.
 double signed_area(polygon const& p);
 
-enum class place { outside, inside, on };
-place place_of(point2 const& at, polygon const& p);
+/// A rectangle along the axes.
+struct box2 {
+  point2 low;
+  point2 high;
 
-/// Returns where `inner` lies in `outer`, which it does not cross; place::on where they are the
-/// same.
-place place_of(polygon const& inner, polygon const& outer);
-
-/// Returns a point near which `a` goes into or out of `b`, where parts of it lie on either side;
-/// finds crossings at points of either, which first_crossing leaves.
-std::optional<point2> crossing_point(polygon const& a, polygon const& b);
-
-/// Returns whether two polygons share any area.
-bool overlap(polygon const& a, polygon const& b);
-
-struct crossing {
-  std::size_t first;   ///< polygons
-  std::size_t second;  ///< may be the first
-  point2 at;
+  /// Returns whether both have a point in common.
+  [[nodiscard]] bool meets(box2 const& b) const {
+    return low.x <= b.high.x && b.low.x <= high.x && low.y <= b.high.y && b.low.y <= high.y;
+  }
+  [[nodiscard]] bool holds(box2 const& b) const {
+    return low.x <= b.low.x && b.high.x <= high.x && low.y <= b.low.y && b.high.y <= high.y;
+  }
 };
 
-/// Finds two edges, of one polygon or of two, that cross inside of both. Edges that touch, or lie
-/// on each other, do not.
-std::optional<crossing> first_crossing(std::vector<polygon> const& all);
+box2 bounds_of(polygon const& p);
 
-/// Says of many points how far they are from a polygon's nearest edge and whether they lie in it.
-/// Edges are looked at in blocks, of which boxes leave most out.
+enum class place { outside, inside, on };
+
+/// A polygon that many points are asked about: how far they are from its nearest edge, and whether
+/// they lie in it. Boxes of edges leave most of them out of the first search, rows along y out of
+/// the second.
 class polygon_index {
  public:
   explicit polygon_index(polygon const& p);
+  [[nodiscard]] std::size_t size() const { return points_.size() - 1; }
+  /// Returns where edge n begins; that of size() is the first one's again.
+  [[nodiscard]] point2 const& point(std::size_t n) const { return points_[n]; }
+  [[nodiscard]] polygon points() const { return {points_.begin(), points_.end() - 1}; }
+  [[nodiscard]] box2 const& box() const { return box_; }
   [[nodiscard]] double distance_to(point2 const& at);
-  /// As place_of.
   [[nodiscard]] place place_of(point2 const& at) const;
 
  private:
-  struct block {
-    point2 low;
-    point2 high;
-  };
-  static constexpr std::size_t edges_a_block = 16;
+  static constexpr std::size_t a_block = 16;  // edges, and blocks of a group
 
-  /// Calls f(a, b) for the edges of a block.
-  template <class F>
-  void for_each_edge(std::size_t n, F const& f) const;
+  [[nodiscard]] std::size_t row_of(double y) const;
 
   polygon points_;  ///< with the first at the end too
-  std::vector<block> blocks_;
+  box2 box_;
+  std::vector<box2> blocks_;
+  std::vector<box2> groups_;           ///< of blocks
+  std::vector<std::size_t> row_ends_;  ///< in `in_rows_`
+  std::vector<std::size_t> in_rows_;   ///< edges that reach a row, row by row
+  double rows_per_mm_ = 0;
   std::size_t nearest_ = 0;  ///< block that the last point was nearest to
 };
+
+/// Returns where `inner` lies in `outer`, which it does not cross; place::on where they are the
+/// same.
+place place_of(polygon_index const& inner, polygon_index const& outer);
+
+/// Returns whether parts of `a` lie on either side of `b`; finds crossings at points of either,
+/// which contacts_of has among those that touch.
+bool goes_into_and_out_of(polygon_index const& a, polygon_index const& b);
+
+/// Returns whether two polygons share any area.
+bool overlap(polygon_index const& a, polygon_index const& b);
+
+/// Pairs of polygons that meet, each once, the lesser first. A pair of one polygon twice is of
+/// edges that are not neighbours.
+struct contacts {
+  using pairs = std::set<std::pair<std::size_t, std::size_t>>;
+  pairs crossing;  ///< some edges cross inside of both
+  pairs touching;  ///< some point lies on an edge
+};
+
+/// Finds which polygons meet each other, or themselves.
+contacts contacts_of(std::vector<polygon> const& all);
 
 }  // namespace iso::dvh::detail

@@ -349,6 +349,18 @@ box box_of(contour_stack const& stack, end_cap caps) {
   return b;
 }
 
+/// Returns whether a structure lies partly beyond a dose's voxels, by more than rounding.
+bool goes_beyond(box const& b, grid const& dose) {
+  bool beyond = false;
+  for (int axis = 0; axis < 3; ++axis) {
+    double const slack = share_rounding * dose.spacing[axis];
+    double const low = dose.origin[axis] - 0.5 * dose.spacing[axis];
+    double const high = low + dose.spacing[axis] * double(dose.extent[axis]);
+    beyond = beyond || b.low[axis] < low - slack || b.high[axis] > high + slack;
+  }
+  return beyond;
+}
+
 /// Returns the part within a box of the grid that divides each cell of a dose into parts^3.
 grid divided_grid(std::string const& name, box const& b, grid const& dose, double parts,
                   char const* function) {
@@ -382,7 +394,8 @@ grid divided_grid(std::string const& name, box const& b, grid const& dose, doubl
 }  // namespace detail
 
 std::vector<double> voxel_fractions(structure const& s, grid const& g,
-                                    structure_options const& options, structure_report* report) {
+                                    structure_options const& options, structure_report* report,
+                                    job const& control) {
   char const* const function = "iso::dvh::voxel_fractions";
   iso::validate(g, function);
   ISO_VALIDATE(options.beyond == off_grid::refuse || options.beyond == off_grid::cut,
@@ -394,32 +407,24 @@ std::vector<double> voxel_fractions(structure const& s, grid const& g,
   std::vector<double> outside(std::size_t(g.extent[0]) + 2);
   // A band of rows a thread: what a row adds up, and in which order, does not depend on bands. A
   // rounded cap measures the whole of its contour.
-  std::int64_t const max_bands =
+  std::int64_t const bands =
       options.caps == end_cap::rounded ? 1 : std::min(detail::threads_of_host(), g.extent[0]);
-  auto const add_bands = [&](std::int64_t bands) {
+  auto next = stack.joints.begin();
+  for (std::size_t n = 0; n < stack.planes.size(); ++n) {
+    auto const first = next;
+    next = std::find_if(first, stack.joints.end(), [&](auto const& j) { return j.low != n; });
     detail::for_each_on_host(bands, [&](std::int64_t band) {
       constexpr auto far = std::int64_t(1) << 62;
       detail::voxel_sums sums(g, function, s.name, band == 0 ? -far : g.extent[0] * band / bands,
                               band + 1 == bands ? far : g.extent[0] * (band + 1) / bands, shares,
                               outside);
-      auto next = stack.joints.begin();
-      for (std::size_t n = 0; n < stack.planes.size(); ++n) {
-        detail::add_caps(sums, stack.planes[n], false, options.caps);
-        for (; next != stack.joints.end() && next->low == n; ++next) {
-          detail::add_joint(sums, stack, *next, options.between);
-        }
-        detail::add_caps(sums, stack.planes[n], true, options.caps);
+      detail::add_caps(sums, stack.planes[n], false, options.caps);
+      for (auto j = first; j != next; ++j) {
+        detail::add_joint(sums, stack, *j, options.between);
       }
+      detail::add_caps(sums, stack.planes[n], true, options.caps);
     });
-  };
-  try {
-    add_bands(max_bands);
-  } catch (invalid_argument const&) {
-    // Of several faults the first plane's is told, however many threads there are.
-    if (max_bands > 1) {
-      add_bands(1);
-    }
-    throw;
+    control.step(double(n + 1) / double(stack.planes.size()));
   }
   detail::finish_shares(shares, std::accumulate(outside.begin(), outside.end(), 0.0), g, found);
   double const all = found.volume + found.outside;
@@ -477,7 +482,17 @@ grid structure_grid(structure const& s, grid const& dose, structure_options cons
     least = std::min(least, parts);
     most = std::max(most, parts);
   }
-  // One number for all axes: only then do parts' tetrahedra lie in the cell's.
+  // One number for all axes: only then do parts' tetrahedra lie in the cell's. Voxels of an even
+  // number end at the dose's faces, those of an odd one are halved by them: an even number, if one
+  // is not too many, for a structure that goes on beyond.
+  if (detail::goes_beyond(box, dose)) {
+    for (double parts = 2 * std::ceil(0.5 * most); parts >= least && parts >= 2; parts -= 2) {
+      grid const g = detail::divided_grid(s.name, box, dose, parts, function);
+      if (g.size() <= detail::max_divided_voxels) {
+        return g;
+      }
+    }
+  }
   for (double parts = most;; --parts) {
     grid const g = detail::divided_grid(s.name, box, dose, parts, function);
     if (parts <= least || g.size() <= detail::max_divided_voxels) {

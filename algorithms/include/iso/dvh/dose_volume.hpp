@@ -12,9 +12,12 @@
 //! parts along all axes (iso::dvh::structure_grid). Of a voxel with a share a plane cuts off that
 //! share, on the side where its neighbours have more. A volume that gets a dose is then a sum of
 //! closed forms; nothing is sampled, and there are no bins in it.
+//! Functions that take an iso::job ask it while they work, several times a second as a rule, and
+//! throw iso::cancelled as job::step does. What they return is of the same bits with and without.
 //! \par Source  D. L. Youngs, in: Numerical Methods for Fluid Dynamics, 1982, pages 273-285 (plane)
 #pragma once
 
+#include <iso/core/job.hpp>
 #include <iso/core/volume_view.hpp>
 
 #include <Kokkos_Core.hpp>
@@ -74,7 +77,7 @@ template <execution_space Exec, real T>
 dose_statistics statistics(Exec const& exec,
                            volume_view<T const, typename Exec::memory_space> const& dose,
                            region<T, typename Exec::memory_space> const& where,
-                           extremes of = extremes::surface);
+                           extremes of = extremes::surface, job const& control = {});
 
 /// Does the same for a dose that is not const.
 template <execution_space Exec, real T, class Space>
@@ -82,8 +85,8 @@ template <execution_space Exec, real T, class Space>
 dose_statistics statistics(
     Exec const& exec, volume_view<T, Space> const& dose,
     region<std::type_identity_t<T>, std::type_identity_t<Space>> const& where,
-    extremes of = extremes::surface) {
-  return statistics<Exec, T>(exec, volume_view<T const, Space>(dose), where, of);
+    extremes of = extremes::surface, job const& control = {}) {
+  return statistics<Exec, T>(exec, volume_view<T const, Space>(dose), where, of, control);
 }
 
 /// Returns the volume, mm3, that gets each level or more. Waits for `exec`.
@@ -97,7 +100,7 @@ template <execution_space Exec, real T>
 std::vector<double> volumes_at(Exec const& exec,
                                volume_view<T const, typename Exec::memory_space> const& dose,
                                region<T, typename Exec::memory_space> const& where,
-                               std::vector<double> const& levels);
+                               std::vector<double> const& levels, job const& control = {});
 
 /// Does the same for a dose that is not const.
 template <execution_space Exec, real T, class Space>
@@ -105,8 +108,8 @@ template <execution_space Exec, real T, class Space>
 std::vector<double> volumes_at(
     Exec const& exec, volume_view<T, Space> const& dose,
     region<std::type_identity_t<T>, std::type_identity_t<Space>> const& where,
-    std::vector<double> const& levels) {
-  return volumes_at<Exec, T>(exec, volume_view<T const, Space>(dose), where, levels);
+    std::vector<double> const& levels, job const& control = {}) {
+  return volumes_at<Exec, T>(exec, volume_view<T const, Space>(dose), where, levels, control);
 }
 
 /// Returns, for each volume, the largest dose that it gets: the least dose to the hottest part of
@@ -118,7 +121,7 @@ template <execution_space Exec, real T>
 std::vector<double> doses_at(Exec const& exec,
                              volume_view<T const, typename Exec::memory_space> const& dose,
                              region<T, typename Exec::memory_space> const& where,
-                             std::vector<double> const& volumes);
+                             std::vector<double> const& volumes, job const& control = {});
 
 /// Does the same for a dose that is not const.
 template <execution_space Exec, real T, class Space>
@@ -126,8 +129,8 @@ template <execution_space Exec, real T, class Space>
 std::vector<double> doses_at(
     Exec const& exec, volume_view<T, Space> const& dose,
     region<std::type_identity_t<T>, std::type_identity_t<Space>> const& where,
-    std::vector<double> const& volumes) {
-  return doses_at<Exec, T>(exec, volume_view<T const, Space>(dose), where, volumes);
+    std::vector<double> const& volumes, job const& control = {}) {
+  return doses_at<Exec, T>(exec, volume_view<T const, Space>(dose), where, volumes, control);
 }
 
 /// A figure that is read off a dose-volume histogram, such as D95% or V20Gy.
@@ -161,7 +164,8 @@ quantity quantity_named(std::string_view name);
 
 /// Evaluates every quantity of every structure in every dose: [doses][structures][quantities].
 /// NaN where a structure has no volume, or less than a quantity asks for. Per cents are of the
-/// volume where there is a dose: look at `outside` too. Waits for `exec`.
+/// volume where there is a dose: look at `outside` too. D100 is the minimum, and with
+/// extremes::surface no dose is less than that or more than the maximum. Waits for `exec`.
 /// Determinism: backend_to_backend.
 /// \param of  of which points the minimum and the maximum are
 /// \throws iso::invalid_argument  as statistics; with a conformity, as that
@@ -169,7 +173,8 @@ template <execution_space Exec, real T>
 std::vector<std::vector<std::vector<double>>> evaluate(
     Exec const& exec, std::vector<volume_view<T const, typename Exec::memory_space>> const& doses,
     std::vector<region<T, typename Exec::memory_space>> const& structures,
-    std::vector<quantity> const& quantities, extremes of = extremes::surface);
+    std::vector<quantity> const& quantities, extremes of = extremes::surface,
+    job const& control = {});
 
 /// Does the same for doses that are not const.
 template <execution_space Exec, real T, class Space>
@@ -177,10 +182,11 @@ template <execution_space Exec, real T, class Space>
 std::vector<std::vector<std::vector<double>>> evaluate(
     Exec const& exec, std::vector<volume_view<T, Space>> const& doses,
     std::vector<region<std::type_identity_t<T>, std::type_identity_t<Space>>> const& structures,
-    std::vector<quantity> const& quantities, extremes of = extremes::surface) {
+    std::vector<quantity> const& quantities, extremes of = extremes::surface,
+    job const& control = {}) {
   return evaluate<Exec, T>(exec,
                            std::vector<volume_view<T const, Space>>(doses.begin(), doses.end()),
-                           structures, quantities, of);
+                           structures, quantities, of, control);
 }
 
 struct histogram_options {
@@ -208,7 +214,7 @@ template <execution_space Exec, real T>
 std::vector<std::vector<histogram>> histograms(
     Exec const& exec, std::vector<volume_view<T const, typename Exec::memory_space>> const& doses,
     std::vector<region<T, typename Exec::memory_space>> const& structures,
-    histogram_options const& options = {});
+    histogram_options const& options = {}, job const& control = {});
 
 /// Does the same for doses that are not const.
 template <execution_space Exec, real T, class Space>
@@ -216,10 +222,10 @@ template <execution_space Exec, real T, class Space>
 std::vector<std::vector<histogram>> histograms(
     Exec const& exec, std::vector<volume_view<T, Space>> const& doses,
     std::vector<region<std::type_identity_t<T>, std::type_identity_t<Space>>> const& structures,
-    histogram_options const& options = {}) {
+    histogram_options const& options = {}, job const& control = {}) {
   return histograms<Exec, T>(exec,
                              std::vector<volume_view<T const, Space>>(doses.begin(), doses.end()),
-                             structures, options);
+                             structures, options, control);
 }
 
 /// Returns Paddick's conformity index of a target: (volume of the target that gets
@@ -233,15 +239,17 @@ std::vector<std::vector<histogram>> histograms(
 /// \par Source  I. Paddick, J. Neurosurg. 93 (suppl. 3), 2000, pages 219-222
 template <execution_space Exec, real T>
 double conformity(Exec const& exec, volume_view<T const, typename Exec::memory_space> const& dose,
-                  region<T, typename Exec::memory_space> const& target, double prescription);
+                  region<T, typename Exec::memory_space> const& target, double prescription,
+                  job const& control = {});
 
 /// Does the same for a dose that is not const.
 template <execution_space Exec, real T, class Space>
   requires std::same_as<Space, typename Exec::memory_space>
 double conformity(Exec const& exec, volume_view<T, Space> const& dose,
                   region<std::type_identity_t<T>, std::type_identity_t<Space>> const& target,
-                  double prescription) {
-  return conformity<Exec, T>(exec, volume_view<T const, Space>(dose), target, prescription);
+                  double prescription, job const& control = {}) {
+  return conformity<Exec, T>(exec, volume_view<T const, Space>(dose), target, prescription,
+                             control);
 }
 
 }  // namespace iso::dvh

@@ -3,6 +3,7 @@
 //! Turns contours into the share of each voxel that lies inside. Made on the host, in double.
 #pragma once
 
+#include <iso/core/job.hpp>
 #include <iso/core/volume_view.hpp>
 #include <iso/core/wrap.hpp>
 
@@ -17,7 +18,8 @@
 namespace iso::dvh {
 
 /// A closed polygon in an axial plane: z is the same at all points. The last point is joined to the
-/// first, which may be given again at the end. It may run in either direction.
+/// first, which may be given again at the end. It may run in either direction. One of fewer than 3
+/// points, or of points on a line, bounds nothing and is left out.
 struct contour {
   std::vector<vec3<double>> points;  ///< mm
 };
@@ -68,6 +70,14 @@ struct structure_report {
   double outside = 0;  ///< mm3, outside of the grid
   std::int64_t planes = 0;
   std::int64_t contours = 0;
+  std::int64_t left_out = 0;  ///< contours that bound nothing: fewer than 3 points, or a line
+  /// Contours that cross themselves or another, and were split into loops that do not.
+  std::int64_t crossing_contours = 0;
+  std::int64_t crossing_planes = 0;  ///< that have such
+  /// The share of the area of all planes that crossing contours go around more than once, or that
+  /// two of them have inside: an even number of times is outside, as of contours in contours. At
+  /// most 0.01.
+  double disputed = 0;
   std::int64_t holes = 0;      ///< contours that bound a hole from outside
   std::int64_t parts = 0;      ///< that no contours join
   double min_spacing = 0;      ///< mm, between joined planes; 0 where none are
@@ -89,6 +99,10 @@ struct structure_report {
 /// The error is about (pixel size)^2 / (30 radius of the contour) of distance, 0 where two contours
 /// are alike.
 ///
+/// Contours that cross themselves or another of their plane are split into loops where they cross,
+/// their points rounded to 2^-27 of the extent of those that cross each other. What an even number
+/// of the loops goes around is outside. All other contours are taken as they are.
+///
 /// Contours whose z differ by at most 0.01 mm, or 1e-6 of the largest contour's extent if that is
 /// more, lie in one plane, at the least of their z.
 ///
@@ -106,29 +120,32 @@ struct structure_report {
 /// called within a kernel.
 ///
 /// Determinism: backend_to_backend; made on the host.
-/// \param[out] report  may be null
-/// \throws iso::invalid_argument  an invalid grid; no contours; contours with fewer than 3 points,
-///           with points that are not finite, without area, not in one axial plane (within 0.01 mm,
-///           or 1e-6 of their extent if that is more), that cross themselves or another of their
-///           plane, or that occur twice; a single plane without slice_thickness; structures without
-///           volume, or partly outside of the grid unless off_grid::cut; structures of more than
-///           2^28 pixels a plane
+/// \param[out] report   may be null
+/// \param      control  asked after each plane
+/// \throws iso::invalid_argument  an invalid grid; no contours, or none with an area; contours with
+///           points that are not finite, not in one axial plane (within 0.01 mm, or 1e-6 of their
+///           extent if that is more), or that occur twice; contours that cross, of which more than
+///           1 % of the area is disputed (structure_report); a single plane without
+///           slice_thickness; structures without volume, or partly outside of the grid unless
+///           off_grid::cut; structures of more than 2^28 pixels a plane
+/// \throws iso::cancelled         as job::step
 std::vector<double> voxel_fractions(structure const& s, grid const& g,
                                     structure_options const& options = {},
-                                    structure_report* report = nullptr);
+                                    structure_report* report = nullptr, job const& control = {});
 
 /// Writes voxel_fractions into `fractions`, where Exec computes, rounded to T. Waits for `exec`.
 /// Determinism: backend_to_backend; made on the host.
 /// \param[out] fractions  [nx, ny, nz], 0 to 1
 /// \throws iso::invalid_argument  as voxel_fractions, and a volume without memory or with gaps
+/// \throws iso::cancelled         as voxel_fractions
 template <execution_space Exec, real T>
 structure_report rasterise(Exec const& exec, structure const& s,
                            volume_view<T, typename Exec::memory_space> const& fractions,
-                           structure_options const& options = {}) {
+                           structure_options const& options = {}, job const& control = {}) {
   validate(fractions, "iso::dvh::rasterise");
   validate_contiguous(fractions.data, "fractions", "iso::dvh::rasterise");
   structure_report report;
-  auto const all = voxel_fractions(s, fractions.grid, options, &report);
+  auto const all = voxel_fractions(s, fractions.grid, options, &report, control);
   std::vector<T> const rounded(all.begin(), all.end());
   Kokkos::deep_copy(exec, fractions.data,
                     wrap_volume<Kokkos::HostSpace>(rounded.data(), fractions.grid).data);
@@ -146,10 +163,10 @@ structure const& structure_named(std::vector<structure> const& all, std::string_
 /// on the six tetrahedra of each, which lie in those of the cell.
 /// Determinism: backend_to_backend; made on the host.
 /// \param subdivision  1 to 64; 0: the least that makes voxels of at most 1 mm and at most a 45th
-/// of
-///                     the structure's extent along each axis, or 64. If that makes more than 2^24
-///                     voxels, the largest that does not, but at least what the axis needs that
-///                     needs least
+///                     of the structure's extent along each axis, or 64. If that makes more than
+///                     2^24 voxels, the largest that does not, but at least what the axis needs
+///                     that needs least. Of a structure that goes on beyond the dose's voxels it is
+///                     even, unless that is too many, so that voxels end at the dose's faces
 /// \throws iso::invalid_argument  an invalid grid, no contours or points that are not finite, a
 ///                                subdivision out of range, a structure without overlap with the
 ///                                dose's voxels

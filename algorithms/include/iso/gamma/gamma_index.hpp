@@ -4,6 +4,7 @@
 //! A Kokkos space that the build has not needs detail/gamma_index_impl.hpp too.
 #pragma once
 
+#include <iso/core/job.hpp>
 #include <iso/core/volume_view.hpp>
 #include <iso/gamma/detail/gamma_search.hpp>
 
@@ -40,7 +41,7 @@ struct gamma_options {
   normalisation normalise = normalisation::global;
   double given_dose = 0;  ///< of normalisation::given, unit of the doses
   /// The fraction of the largest reference dose (normalisation::given: of the given dose) below
-  /// which reference doses are not compared.
+  /// which reference doses are not compared. That dose is rounded to T, as the doses are.
   double cut_off = 0.1;
   /// The largest gamma: no gamma is larger, but for rounding to T, and the search ends at max_gamma
   /// x distance. It must be above 1, so that a point at the maximum fails.
@@ -146,21 +147,23 @@ using const_status_values = Kokkos::View<point_status const***, Kokkos::LayoutRi
 /// within 1e-9 spacings of an evaluated voxel's middle is taken to be there; far from the origin,
 /// within 8 roundings of the coordinate.
 ///
-/// Enqueued on `exec`; does not fence and does not allocate. Overwrites `gamma` and `status`, which
-/// must not overlap each other or the doses.
+/// Enqueued on `exec`; does not fence and does not allocate. With a job that has callbacks it waits
+/// for `exec` after each of many batches of points, and asks. Overwrites `gamma` and `status`,
+/// which must not overlap each other or the doses.
 ///
 /// Determinism: backend_to_backend. Cells are visited in one order; a criterion's gamma does not
-/// depend on which others there are.
+/// depend on which others there are, nor on the job.
 ///
 /// \param[out] gamma   [criteria, nx, ny, nz]
 /// \param[out] status  [nx, ny, nz]
 /// \throws iso::invalid_argument  other shapes, arrays with gaps or without memory, or that overlap
+/// \throws iso::cancelled         as job::step
 /// \par Method  D. A. Low et al., Med. Phys. 25, 1998, doi:10.1118/1.598248, equation 4; on
 ///              simplices T. Ju et al., Med. Phys. 35, 2008, doi:10.1118/1.2836952
 template <execution_space Exec, real T>
 void gamma_index(Exec const& exec, gamma_plan<T, typename Exec::memory_space> const& plan,
                  gamma_values<std::type_identity_t<T>, typename Exec::memory_space> const& gamma,
-                 status_values<typename Exec::memory_space> const& status);
+                 status_values<typename Exec::memory_space> const& status, job const& control = {});
 
 /// The rule by which points pass. Doses are compared as they are rounded: 1 and 1.01 differ by more
 /// than 1 % in double, and gamma is 1.0000000000000009.

@@ -65,8 +65,8 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
   }
 }
 
-/// A message of the library in terms of the tool: without the names of functions that it begins
-/// with, and with options for arguments.
+}  // namespace
+
 std::string in_terms_of_options(std::string text) {
   constexpr std::string_view name = "abcdefghijklmnopqrstuvwxyz_0123456789:";
   for (auto at = text.find("iso::"); at != std::string::npos; at = text.find("iso::", at)) {
@@ -79,6 +79,8 @@ std::string in_terms_of_options(std::string text) {
   replace_all(text, "end_cap::half_slice", "--caps half-slice");
   return text;
 }
+
+namespace {
 
 int report_failure(std::exception const& failure, int code) {
   end_progress();

@@ -135,7 +135,7 @@ std::vector<files::rt_structure> read_belongings(dose_options& options) {
   }
   auto const set = files::read_rt_structure_set(options.structures.file);
   auto chosen = chosen_structures(options.structures, set);
-  check_frame(options.structures, set, volume + options.phantom, frame);
+  check_frame(options.structures, chosen, volume + options.phantom, frame);
   tell_left_out(options.structures, set);
   return chosen;
 }

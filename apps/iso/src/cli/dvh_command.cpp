@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "dvh_doses.hpp"
 #include "structure_options.hpp"
 #include "support.hpp"
 
@@ -16,6 +17,7 @@
 #include <cmath>
 #include <memory>
 #include <system_error>
+#include <utility>
 
 namespace iso::cli {
 namespace {
@@ -24,7 +26,9 @@ constexpr double mm3_per_cm3 = 1000;
 
 struct dvh_options {
   common_options common;
-  std::vector<std::string> doses;
+  std::vector<std::string> doses;  ///< files
+  bool add_doses = false;
+  bool same_frame = false;
   structure_options structures;
   std::vector<std::string> quantities;
   std::string surface = "include";
@@ -32,6 +36,10 @@ struct dvh_options {
   std::string csv;
   int bins = 1000;
   jobs::dvh_request request;
+  std::vector<dvh_dose> read;  ///< their volumes are the request's
+  /// What --same-frame takes for one frame of reference: dose and structure.
+  std::vector<std::pair<std::string, std::string>> assumed;
+  std::vector<jobs::refused_structure> refused;
 };
 
 /// Returns the quantity as the library spells it; with a prescription, CI and V95% are of it.
@@ -111,31 +119,64 @@ void check_files(dvh_options const& options) {
   check_written(options.csv, "", options.common.json_file, inputs);
 }
 
-void read_doses(dvh_options& options, files::rt_structure_set const& set) {
-  for (auto const& path : options.doses) {
-    if (files::is_dicom_path(path)) {
-      auto dose = files::read_rt_dose(path);
-      check_frame(options.structures, set, path, dose.identity.frame_of_reference);
-      refuse_differences(path, dose);
-      if (dose.type != "PHYSICAL" || dose.summation != "PLAN") {
-        spdlog::warn("'{}' is a dose of type {} of a {} (figures are of that alone)", path,
-                     files::shortened(dose.type, 16), files::shortened(dose.summation, 16));
+/// Compares a structure's frame of reference with those of the doses.
+/// \throws iso::file_error  they differ, and nothing says that they are one
+void check_frames(dvh_options& options, files::rt_structure const& s) {
+  for (auto const& dose : options.read) {
+    try {
+      if (dose.frame) {
+        files::check_same_frame(options.structures.file, s.frame_of_reference, dose.name,
+                                *dose.frame);
       }
-      options.request.doses.push_back(std::move(dose.volume));
-      continue;
+    } catch (file_error const&) {
+      if (!options.same_frame) {
+        throw;
+      }
+      options.assumed.emplace_back(dose.name, s.name);
     }
-    auto dose = files::read_volume(path);
-    if (!dose.unit.empty() && dose.unit != "Gy") {
-      throw file_error(
-          fmt::format("'{}' holds values in {} (a dose in Gy is needed); convert it to Gy", path,
-                      files::shortened(dose.unit, 40)));
-    }
-    if (dose.unit.empty()) {
-      spdlog::warn("'{}' does not say its unit: its numbers are taken for Gy", path);
-    }
-    check_frame(options.structures, set, path, std::nullopt);
-    options.request.doses.push_back(std::move(dose));
   }
+}
+
+void read_doses(dvh_options& options) {
+  if (options.add_doses) {
+    options.read = {read_added_doses(options.doses)};
+  } else {
+    options.read = read_dvh_doses(options.doses);
+  }
+  for (auto& dose : options.read) {
+    if (!dose.frame) {
+      spdlog::info("'{}' does not say its frame of reference: it is taken for the structures' own",
+                   dose.name);
+    }
+    options.request.doses.push_back(std::exchange(dose.volume, {}));
+  }
+}
+
+/// Takes the structures that are in the frames of reference of all doses.
+void choose_structures(dvh_options& options, files::rt_structure_set const& set) {
+  auto& request = options.request;
+  request.report_others = options.structures.names.empty();
+  auto chosen = chosen_structures(options.structures, set, &options.refused);
+  read_doses(options);
+  for (auto& s : chosen) {
+    try {
+      check_frames(options, s);
+      request.structures.push_back(std::move(s));
+    } catch (file_error const& refusal) {
+      if (!request.report_others) {
+        throw;
+      }
+      options.refused.push_back({s.name, refusal.what()});
+    }
+  }
+  if (request.structures.empty()) {
+    throw file_error(options.refused[0].reason);
+  }
+  if (!options.assumed.empty()) {
+    spdlog::warn("'{}' has another frame of reference than '{}': --same-frame takes both for one",
+                 options.assumed[0].first, options.structures.file);
+  }
+  tell_left_out(options.structures, set);
 }
 
 /// Says of a figure that is none why.
@@ -157,6 +198,18 @@ void warn_of(jobs::dvh_entry const& entry, std::vector<std::string> const& quant
   if (entry.outside > 0) {
     spdlog::warn("{:.3g} % of '{}' lie outside of '{}' (all figures are of the rest)",
                  100 * entry.outside / (entry.volume + entry.outside), name, dose);
+  }
+  if (entry.left_out > 0) {
+    spdlog::warn("{} of {} contours of '{}' are points or lines (they are left out)",
+                 entry.left_out, entry.contours + entry.left_out, name);
+  }
+  if (entry.crossing_contours > 0) {
+    spdlog::warn(
+        "{} of {} contours of '{}' cross themselves or another, in {} of {} planes (they are "
+        "split; "
+        "{:.2g} % of the area of all planes is disputed)",
+        entry.crossing_contours, entry.contours, name, entry.crossing_planes, entry.planes,
+        100 * entry.disputed);
   }
   if (entry.missing_slices > 0) {
     spdlog::warn("'{}' lacks contours in {} places (the shape goes on between its planes)", name,
@@ -185,9 +238,9 @@ void print_table(dvh_options const& options, jobs::dvh_result const& result) {
         heading_of(options.quantities[q], jobs::unit_of_quantity(request.quantities[q])));
   }
   auto const width = [&](std::size_t column) { return std::max(headings[column].size(), 10UL); };
-  for (std::size_t d = 0; d < options.doses.size(); ++d) {
-    if (options.doses.size() > 1) {
-      fmt::print("{}\n", options.doses[d]);
+  for (std::size_t d = 0; d < options.read.size(); ++d) {
+    if (options.read.size() > 1 || options.add_doses) {
+      fmt::print("{}\n", options.read[d].name);
     }
     if (!is_quiet()) {
       fmt::print("{:<{}}", "structure", wide);
@@ -226,6 +279,10 @@ json structures_of(dvh_options const& options, std::vector<jobs::dvh_entry> cons
                     {"contours", entry.contours},
                     {"holes", entry.holes},
                     {"parts", entry.parts},
+                    {"left_out_contours", entry.left_out},
+                    {"crossing_contours", entry.crossing_contours},
+                    {"crossing_planes", entry.crossing_planes},
+                    {"disputed_percent", 100 * entry.disputed},
                     {"missing_slices", entry.missing_slices},
                     {"separations", entry.separations},
                     {"values", std::move(values)}});
@@ -239,19 +296,31 @@ json document_of(dvh_options const& options, jobs::dvh_result const& result) {
   for (std::size_t q = 0; q < request.quantities.size(); ++q) {
     units[options.quantities[q]] = jobs::unit_of_quantity(request.quantities[q]);
   }
+  json refused = json::array();
+  for (auto const& [name, reason] : options.refused) {
+    refused.push_back({{"name", name}, {"reason", in_terms_of_options(reason)}});
+  }
+  json assumed = json::array();
+  for (auto const& [dose, structure] : options.assumed) {
+    assumed.push_back({{"dose", dose}, {"structure", structure}});
+  }
   json doses = json::array();
-  for (std::size_t d = 0; d < options.doses.size(); ++d) {
+  for (std::size_t d = 0; d < options.read.size(); ++d) {
     auto const& volume = request.doses[d];
-    doses.push_back({{"dose", options.doses[d]},
+    doses.push_back({{"dose", options.read[d].name},
+                     {"files", options.read[d].files},
                      {"extent", volume.extent},
                      {"spacing_mm", volume.spacing},
                      {"origin_mm", volume.origin},
                      {"structures", structures_of(options, result.entries[d])}});
   }
   json document = {
-      {"isocenter", ISO_VERSION},  {"operation", "dvh"},         {"backend", request.backend},
-      {"caps", request.caps},      {"surface", options.surface}, {"units", std::move(units)},
-      {"doses", std::move(doses)}, {"hash", result.hash},        {"seconds", result.seconds}};
+      {"isocenter", ISO_VERSION},      {"operation", "dvh"},
+      {"backend", request.backend},    {"between_planes", request.prisms ? "prisms" : "frusta"},
+      {"caps", request.caps},          {"surface", options.surface},
+      {"units", std::move(units)},     {"assumed_same_frame", std::move(assumed)},
+      {"refused", std::move(refused)}, {"doses", std::move(doses)},
+      {"hash", result.hash},           {"seconds", result.seconds}};
   if (options.prescription > 0) {
     document["prescription_gy"] = options.prescription;
   }
@@ -275,14 +344,18 @@ std::string text_of_colour(files::rt_structure const& structure) {
 }
 
 std::string curves_of(dvh_options const& options, jobs::dvh_result const& result) {
-  std::string table =
-      "dose,structure,dose_gy,cumulative_cm3,cumulative_percent,differential_cm3,colour\n";
-  for (std::size_t d = 0; d < options.doses.size(); ++d) {
+  std::string table;
+  if (!options.assumed.empty()) {
+    table = fmt::format("# --same-frame: '{}' and '{}' have two frames of reference\n",
+                        options.assumed[0].first, options.structures.file);
+  }
+  table += "dose,structure,dose_gy,cumulative_cm3,cumulative_percent,differential_cm3,colour\n";
+  for (std::size_t d = 0; d < options.read.size(); ++d) {
     for (std::size_t s = 0; s < result.entries[d].size(); ++s) {
       auto const& entry = result.entries[d][s];
       auto const colour = text_of_colour(options.request.structures[s]);
       auto const labels =
-          quoted(options.doses[d]) + "," + quoted(options.request.structures[s].name);
+          quoted(options.read[d].name) + "," + quoted(options.request.structures[s].name);
       for (std::size_t n = 0; n < entry.cumulative.size(); ++n) {
         double const volume = entry.cumulative[n];
         // Of the dose from this line to the next: the last one has none.
@@ -298,21 +371,34 @@ std::string curves_of(dvh_options const& options, jobs::dvh_result const& result
   return table;
 }
 
+/// Leaves those structures in the request that have figures.
+void keep_reported(dvh_options& options, jobs::dvh_result const& result) {
+  auto& structures = options.request.structures;
+  std::vector<files::rt_structure> reported;
+  for (std::size_t const n : result.reported) {
+    reported.push_back(std::move(structures[n]));
+  }
+  structures = std::move(reported);
+  options.refused.insert(options.refused.end(), result.refused.begin(), result.refused.end());
+}
+
 int run_dvh(dvh_options& options) {
   check_files(options);
   read_options(options);
   auto& request = options.request;
-  auto const set = files::read_rt_structure_set(options.structures.file);
-  request.structures = chosen_structures(options.structures, set);
-  read_doses(options, set);
-  tell_left_out(options.structures, set);
+  choose_structures(options, files::read_rt_structure_set(options.structures.file));
   jobs::session const session(options.common.threads);
   request.backend = sole_backend(options.common.backend, "dvh");
   auto const result = jobs::evaluate_structures(request, terminal_observer());
-  for (std::size_t d = 0; d < options.doses.size(); ++d) {
+  keep_reported(options, result);
+  for (auto const& [name, reason] : options.refused) {
+    spdlog::warn("'{}' is refused, and the others are reported: {}", files::shortened(name, 64),
+                 in_terms_of_options(reason));
+  }
+  for (std::size_t d = 0; d < options.read.size(); ++d) {
     for (std::size_t s = 0; s < request.structures.size(); ++s) {
       warn_of(result.entries[d][s], options.quantities,
-              files::shortened(request.structures[s].name, 64), options.doses[d]);
+              files::shortened(request.structures[s].name, 64), options.read[d].name);
     }
   }
   std::vector<files::atomic_file> outputs;
@@ -327,9 +413,12 @@ int run_dvh(dvh_options& options) {
     fmt::print("{} in {} on {} in {:.4g} s; hash {}\n",
                counted(request.structures.size(), "structure"),
                counted(request.doses.size(), "dose"), request.backend, result.seconds, result.hash);
+    if (!options.assumed.empty()) {
+      fmt::print("frames of reference differ, and are taken for one (--same-frame)\n");
+    }
   }
   write_json(options.common.json_file, document_of(options, result), std::move(outputs));
-  return success;
+  return options.refused.empty() ? success : some_refused;
 }
 
 }  // namespace
@@ -346,7 +435,13 @@ command add_dvh(CLI::App& app) {
                   "doses in Gy: RT Dose (.dcm), or a volume (.mha, .mhd, .nrrd, .nhdr, .nii, "
                   ".nii.gz) in the structures' coordinates")
       ->required();
+  sub->add_flag(
+      "--add-doses", options->add_doses,
+      "add the doses, each of one beam (Dose Summation Type BEAM) of one plan, on one grid");
   add_structure_options(*sub, options->structures)->required();
+  sub->add_flag("--same-frame", options->same_frame,
+                "take the frames of reference of doses and structures for one, as those of a dose "
+                "that was calculated anew for the same CT; every output says so");
   sub->add_option("--quantity", options->quantities,
                   "D95 (dose that 95 % get), D0.1cc, V20Gy (per cent that get 20 Gy), V20Gy_cc, "
                   "V95% (of the prescription), Dmean, Dmin, Dmax (or mean, minimum, maximum), "
@@ -356,6 +451,9 @@ command add_dvh(CLI::App& app) {
   sub->add_option("--caps", request.caps, "what lies beyond the first and the last contour")
       ->transform(one_of({"none", "half-slice", "rounded"}))
       ->capture_default_str();
+  sub->add_flag("--prisms", request.prisms,
+                "contours go half-way to the next plane unchanged, in place of straight surfaces "
+                "from each to the next");
   sub->add_option("--surface", options->surface,
                   "whether minimum and maximum are of points of the surface too, or of the voxels "
                   "wholly inside alone")

@@ -35,6 +35,8 @@ struct gamma_options {
   std::string png;
   std::vector<double> at;
   std::string csv;
+  bool same_frame = false;
+  bool frames_differ = false;  ///< and are taken for one
   jobs::gamma_request request;
 };
 
@@ -218,8 +220,17 @@ void read_doses(gamma_options& options) {
   auto const reference = read_dose(options.reference, request.reference);
   auto const evaluated = read_dose(options.evaluated, request.evaluated);
   if (reference && evaluated) {
-    files::check_same_frame(options.reference, reference->identity.frame_of_reference,
-                            options.evaluated, evaluated->identity.frame_of_reference);
+    try {
+      files::check_same_frame(options.reference, reference->identity.frame_of_reference,
+                              options.evaluated, evaluated->identity.frame_of_reference);
+    } catch (file_error const&) {
+      if (!options.same_frame) {
+        throw;
+      }
+      options.frames_differ = true;
+      spdlog::warn("'{}' has another frame of reference than '{}': --same-frame takes both for one",
+                   options.evaluated, options.reference);
+    }
     if (reference->type != evaluated->type || reference->summation != evaluated->summation) {
       spdlog::warn("'{}' is a dose of type {} of a {}, '{}' one of type {} of a {}",
                    options.reference, files::shortened(reference->type, 16),
@@ -343,8 +354,9 @@ void tell_outside(files::rgb_image& image) {
   image = std::move(all);
 }
 
-files::rgb_image gamma_picture(jobs::gamma_request const& request, jobs::gamma_result const& result,
+files::rgb_image gamma_picture(gamma_options const& options, jobs::gamma_result const& result,
                                std::array<double, 3> const& point) {
+  auto const& request = options.request;
   auto const slices = slices_through(result.gamma, point);
   auto image = draw_slices(result.gamma, slices, [&](std::size_t n) {
     double const gamma = result.gamma.values[n];
@@ -368,8 +380,9 @@ files::rgb_image gamma_picture(jobs::gamma_request const& request, jobs::gamma_r
                                        files::shortened(request.reference.unit, 16))
                          : request.normalisation;
   files::add_title(image,
-                   fmt::format("gamma {}, {} normalisation, cut-off {:.4g}%",
-                               text_of(request.criteria.front()), given, 100 * request.cut_off),
+                   fmt::format("gamma {}, {} normalisation, cut-off {:.4g}%{}",
+                               text_of(request.criteria.front()), given, 100 * request.cut_off,
+                               options.frames_differ ? ", frames of reference differ" : ""),
                    files::text_size(image));
   if (result.outside > 0) {
     tell_outside(image);
@@ -400,6 +413,7 @@ int run_gamma(gamma_options& options) {
   auto const result = jobs::compare_doses(request, terminal_observer());
   tell_of_outside(options, result);
   json document = document_of(request, result);
+  document["assumed_same_frame"] = options.frames_differ;
   std::vector<files::atomic_file> outputs;
   if (!options.output.empty()) {
     outputs.push_back(files::prepare_volume(options.output, result.gamma));
@@ -408,12 +422,17 @@ int run_gamma(gamma_options& options) {
     outputs.push_back(files::prepare_volume(options.status, result.status));
   }
   if (!options.csv.empty()) {
-    outputs.push_back(files::prepare_text(options.csv, histogram_of(request, result)));
+    auto const told =
+        options.frames_differ
+            ? fmt::format("# --same-frame: '{}' and '{}' have two frames of reference\n",
+                          options.reference, options.evaluated)
+            : std::string();
+    outputs.push_back(files::prepare_text(options.csv, told + histogram_of(request, result)));
   }
   if (!options.png.empty()) {
     std::array<double, 3> point = result.maximum_position;
     std::copy_n(options.at.begin(), options.at.size(), point.begin());
-    outputs.push_back(files::prepare_png(options.png, gamma_picture(request, result, point)));
+    outputs.push_back(files::prepare_png(options.png, gamma_picture(options, result, point)));
     document["picture"] = {{"point_mm", point}, {"outside_colour", outside_colour}};
   }
   if (request.criteria.size() > 1 && !(options.output.empty() && options.png.empty())) {
@@ -426,6 +445,9 @@ int run_gamma(gamma_options& options) {
         "{}\n",
         result.compared, result.compared + result.below_cut_off, result.cut_off_dose,
         result.reference_maximum, request.backend, result.seconds, result.hash);
+    if (options.frames_differ) {
+      fmt::print("frames of reference differ, and are taken for one (--same-frame)\n");
+    }
   }
   write_json(options.common.json_file, document, std::move(outputs));
   return success;
@@ -455,6 +477,9 @@ void add_rules(CLI::App& sub, gamma_options& options) {
       ->transform(one_of({"trilinear", "tetrahedra", "grid"}))
       ->capture_default_str();
   sub.add_flag("--strict", request.strict, "a gamma of exactly 1 does not pass");
+  sub.add_flag("--same-frame", options.same_frame,
+               "take the frames of reference of two RT Doses for one, as those of a dose that was "
+               "calculated anew for the same CT; every output but volumes says so");
 }
 
 }  // namespace

@@ -28,6 +28,7 @@ enum exit_code : int {
   internal_failure = 4,
   slower = 5,
   nothing_compared = 6,
+  some_refused = 7,
   cancelled_by_user = 130,
 };
 
@@ -140,6 +141,10 @@ void warn_of_unread(std::string const& path, files::host_volume const& volume,
 bool is_shown(CLI::App const* sub);
 /// Returns the name with those above it: "iso matrix apply".
 std::string full_name(CLI::App const& app);
+
+/// Returns a message of the library in terms of the tool: without the names of functions that it
+/// begins with, and with options for arguments.
+std::string in_terms_of_options(std::string text);
 
 /// Refuses an RT Dose that holds differences (type ERROR).
 /// \throws iso::file_error

@@ -4,6 +4,8 @@
 
 #include <iso/backend/registry.hpp>
 #include <iso/cases/bits.hpp>
+#include <iso/core/error.hpp>
+#include <iso/core/job.hpp>
 #include <iso/dvh/dose_volume.hpp>
 #include <iso/dvh/structure.hpp>
 #include <iso/files/dvh_structure.hpp>
@@ -28,6 +30,7 @@ dvh::structure_options options_of(dvh_request const& request) {
   options.caps = caps == "none"      ? dvh::end_cap::none
                  : caps == "rounded" ? dvh::end_cap::rounded
                                      : dvh::end_cap::half_slice;
+  options.between = request.prisms ? dvh::between_planes::prisms : dvh::between_planes::frusta;
   options.beyond = dvh::off_grid::cut;
   options.slice_thickness = request.slice_thickness;
   return options;
@@ -51,7 +54,7 @@ struct placed_structure {
 
 template <class Exec>
 placed_structure<Exec> place(Exec const& exec, dvh::structure const& s, grid const& dose,
-                             dvh_request const& request) {
+                             dvh_request const& request, job const& asked) {
   using space = typename Exec::memory_space;
   auto const options = options_of(request);
   grid const g = dvh::structure_grid(s, dose, options);
@@ -63,7 +66,7 @@ placed_structure<Exec> place(Exec const& exec, dvh::structure const& s, grid con
   return guard_memory(exec, bytes(there), "iso dvh", [&] {
     placed_structure<Exec> placed;
     auto const fractions = make_volume<float, space>(exec, "iso::jobs::fractions", g);
-    placed.report = dvh::rasterise<Exec, float>(exec, s, fractions, options);
+    placed.report = dvh::rasterise<Exec, float>(exec, s, fractions, options, asked);
     placed.region.fractions = fractions;
     if (request.surface) {
       auto const points =
@@ -83,14 +86,15 @@ dvh_entry entry_of(Exec const& exec,
                    volume_view<float const, typename Exec::memory_space> const& dose,
                    placed_structure<Exec> const& placed, std::string const& name,
                    std::vector<dvh::quantity> const& quantities, dvh_request const& request,
-                   double end) {
+                   double end, job const& asked) {
   auto const& report = placed.report;
   auto const of = request.surface ? dvh::extremes::surface : dvh::extremes::whole_voxels;
   // Both first, for all that is asked: they say how much of the structure has a dose.
   std::vector<dvh::quantity> all = {{dvh::quantity::kind::volume, 0},
                                     {dvh::quantity::kind::outside, 0}};
   all.insert(all.end(), quantities.begin(), quantities.end());
-  auto const values = dvh::evaluate<Exec, float>(exec, {dose}, {placed.region}, all, of)[0][0];
+  auto const values =
+      dvh::evaluate<Exec, float>(exec, {dose}, {placed.region}, all, of, asked)[0][0];
   dvh_entry entry;
   entry.volume = values[0] * mm3_per_cm3;
   entry.outside = values[1] * mm3_per_cm3 + report.outside;
@@ -102,6 +106,10 @@ dvh_entry entry_of(Exec const& exec,
   entry.contours = report.contours;
   entry.holes = report.holes;
   entry.parts = report.parts;
+  entry.left_out = report.left_out;
+  entry.crossing_contours = report.crossing_contours;
+  entry.crossing_planes = report.crossing_planes;
+  entry.disputed = report.disputed;
   entry.missing_slices = std::int64_t(report.missing_slices.size());
   entry.separations = std::int64_t(report.separations.size());
   entry.values.assign(values.begin() + 2, values.end());
@@ -112,7 +120,7 @@ dvh_entry entry_of(Exec const& exec,
   }
   if (request.bins > 0) {
     auto curve = dvh::histograms<Exec, float>(exec, {dose}, {placed.region},
-                                              {.bins = request.bins, .end = end})[0][0];
+                                              {.bins = request.bins, .end = end}, asked)[0][0];
     entry.cumulative = std::move(curve.cumulative);
     entry.differential = std::move(curve.differential);
   }
@@ -133,14 +141,38 @@ std::string hash_of(dvh_result const& result) {
   return hash_text(hash_bits<double>(all));
 }
 
-/// Before any work: throws where one of the structures does not overlap one of the doses.
-std::vector<dvh::structure> structures_of(dvh_request const& request) {
+/// Calls f, and tells of a structure that it refuses, where others are to be reported.
+template <class F>
+bool accepts(dvh_request const& request, std::string const& name, dvh_result& result, F const& f) {
+  try {
+    f();
+    return true;
+  } catch (invalid_argument const& refusal) {
+    if (!request.report_others) {
+      throw;
+    }
+    result.refused.push_back({name, refusal.what()});
+    return false;
+  }
+}
+
+struct numbered_structure {
+  std::size_t number;  ///< in the request
+  dvh::structure structure;
+};
+
+/// Before any work: refuses structures that do not overlap one of the doses.
+std::vector<numbered_structure> structures_of(dvh_request const& request, dvh_result& result) {
   auto const options = options_of(request);
-  std::vector<dvh::structure> structures;
-  for (auto const& s : request.structures) {
-    structures.push_back(files::make_structure(s));
-    for (auto const& dose : request.doses) {
-      dvh::structure_grid(structures.back(), make_grid(dose), options);
+  std::vector<numbered_structure> structures;
+  for (std::size_t n = 0; n < request.structures.size(); ++n) {
+    auto s = files::make_structure(request.structures[n]);
+    if (accepts(request, s.name, result, [&] {
+          for (auto const& dose : request.doses) {
+            dvh::structure_grid(s, make_grid(dose), options);
+          }
+        })) {
+      structures.push_back({n, std::move(s)});
     }
   }
   return structures;
@@ -157,7 +189,8 @@ dvh_result run(Exec const& exec, dvh_request const& request, observer const& wat
                "iso dvh: {} doses and {} structures (there must be one of each); give at least one",
                request.doses.size(), request.structures.size());
   watch.step(0, "preparing");
-  auto const structures = structures_of(request);
+  dvh_result result;
+  auto const structures = structures_of(request, result);
   double wanted = 0;
   for (auto const& dose : request.doses) {
     wanted += double(dose.values.size()) * sizeof(float);
@@ -171,24 +204,36 @@ dvh_result run(Exec const& exec, dvh_request const& request, observer const& wat
     return 0;
   });
   double const end = end_of(request.doses);
-  dvh_result result;
   result.bin_width = request.bins > 0 ? end / request.bins : 0;
   result.entries.resize(doses.size());
+  job const asked{{}, watch.cancelled};
   for (std::size_t s = 0; s < structures.size(); ++s) {
-    auto const& structure = structures[s];
-    placed_structure<Exec> placed;
-    for (std::size_t d = 0; d < doses.size(); ++d) {
-      watch.step(double(s * doses.size() + d) / double(structures.size() * doses.size()),
-                 structure.name);
-      if (d == 0 || doses[d].grid != doses[d - 1].grid) {
-        placed = {};  // its memory, before there is more
-        placed = place(exec, structure, doses[d].grid, request);
+    auto const& structure = structures[s].structure;
+    std::vector<dvh_entry> entries;
+    bool const is_accepted = accepts(request, structure.name, result, [&] {
+      placed_structure<Exec> placed;
+      for (std::size_t d = 0; d < doses.size(); ++d) {
+        watch.step(double(s * doses.size() + d) / double(structures.size() * doses.size()),
+                   structure.name);
+        if (d == 0 || doses[d].grid != doses[d - 1].grid) {
+          placed = {};  // its memory, before there is more
+          placed = place(exec, structure, doses[d].grid, request, asked);
+        }
+        result.seconds += seconds_of(exec, [&] {
+          entries.push_back(
+              entry_of(exec, doses[d], placed, structure.name, quantities, request, end, asked));
+        });
       }
-      result.seconds += seconds_of(exec, [&] {
-        result.entries[d].push_back(
-            entry_of(exec, doses[d], placed, structure.name, quantities, request, end));
-      });
+    });
+    if (is_accepted) {
+      result.reported.push_back(structures[s].number);
+      for (std::size_t d = 0; d < doses.size(); ++d) {
+        result.entries[d].push_back(std::move(entries[d]));
+      }
     }
+  }
+  if (result.reported.empty()) {
+    throw invalid_argument(result.refused[0].reason);
   }
   result.hash = hash_of(result);
   watch.step(1, "done");

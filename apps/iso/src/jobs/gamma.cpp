@@ -4,6 +4,7 @@
 
 #include <iso/backend/registry.hpp>
 #include <iso/cases/bits.hpp>
+#include <iso/core/job.hpp>
 #include <iso/gamma/gamma_index.hpp>
 #include <iso/jobs/gamma.hpp>
 
@@ -77,7 +78,10 @@ gamma_result run(Exec const& exec, gamma_request const& request, observer const&
         ISO_VALIDATE(plan.cut_off_dose() <= plan.reference_maximum(),
                      "iso gamma: no reference dose reaches the cut-off of {} (the largest is {}); "
                      "lower the cut-off",
-                     plan.cut_off_dose(), plan.reference_maximum());
+                     options.cut_off * (options.normalise == gamma::normalisation::given
+                                            ? options.given_dose
+                                            : plan.reference_maximum()),
+                     plan.reference_maximum());
         gamma::gamma_values<float, space> const values(
             Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "iso::jobs::gamma"),
             criteria.size(), std::size_t(r.extent[0]), std::size_t(r.extent[1]),
@@ -87,7 +91,14 @@ gamma_result run(Exec const& exec, gamma_request const& request, observer const&
             std::size_t(r.extent[0]), std::size_t(r.extent[1]), std::size_t(r.extent[2]));
         exec.fence("iso::jobs::gamma: data are in place");
         watch.step(0, "comparing");
-        result.seconds = seconds_of(exec, [&] { gamma::gamma_index(exec, plan, values, status); });
+        job const control{[&](double fraction) {
+                            if (watch.progress) {
+                              watch.progress(0.9 * fraction, "comparing");
+                            }
+                          },
+                          watch.cancelled};
+        result.seconds =
+            seconds_of(exec, [&] { gamma::gamma_index(exec, plan, values, status, control); });
         watch.step(0.9, "counting");
         gamma::summary_options const counted{
             request.strict ? gamma::pass_rule::below_one : gamma::pass_rule::at_most_one,

@@ -30,6 +30,7 @@ struct rt_dose {
   std::string type;                         ///< "PHYSICAL", "EFFECTIVE", "ERROR"
   std::string summation;                    ///< "PLAN", "FRACTION", "BEAM", ...
   std::vector<std::string> plans;           ///< UIDs of the RT Plans that it refers to
+  std::vector<int> beams;                   ///< numbers of their beams that it is of, as it says
   std::vector<std::string> structure_sets;  ///< UIDs
   /// False of one frame that does not say how thick it is.
   bool states_thickness = true;
@@ -81,7 +82,7 @@ struct rt_structure {
   std::string type{};                          ///< "PTV", "ORGAN", "EXTERNAL"; may be empty
   std::string frame_of_reference{};            ///< UID; those of one set may differ
   std::vector<std::vector<std::array<double, 3>>> contours{};  ///< closed, planar; points in mm
-  std::string other_geometry{};  ///< "POINT", ...: a contour that is none, and is left out
+  std::string other_geometry{};  ///< "POINT", ...: a contour of another kind, which is not read
 };
 
 /// The contents of an RT Structure Set.
@@ -99,7 +100,7 @@ rt_structure_set read_rt_structure_set(std::filesystem::path const& path);
 /// Returns the structure of that name in the set read from `path`. Its own frame of reference is to
 /// be compared with a volume's, by check_same_frame.
 /// \throws iso::file_error  no structure or several of that name; one without contours, or with
-///                          some that are not CLOSED_PLANAR
+///                          some that are neither CLOSED_PLANAR nor CLOSEDPLANAR_XOR
 rt_structure const& find_structure(std::filesystem::path const& path, rt_structure_set const& set,
                                    std::string const& name);
 

@@ -3,13 +3,16 @@
 #pragma once
 
 #include <iso/backend/registry.hpp>
-#include <iso/core/sum_of.hpp>
+#include <iso/core/job.hpp>
 #include <iso/detail/copied.hpp>
+#include <iso/detail/timed_batches.hpp>
 #include <iso/dvh/detail/dose_volume_kernels.hpp>
 #include <iso/dvh/detail/placed_region.hpp>
+#include <iso/dvh/detail/sum_of_bricks.hpp>
 #include <iso/dvh/dose_volume.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -56,7 +59,7 @@ class dose_search {
 /// Reads quantities off what `statistics`, volumes_at and doses_at found.
 class quantity_reader {
  public:
-  explicit quantity_reader(std::vector<quantity> const& quantities, dose_statistics const& all);
+  quantity_reader(std::vector<quantity> const& quantities, dose_statistics const& all, extremes of);
 
   [[nodiscard]] std::vector<double> const& volumes() const { return volumes_; }
   [[nodiscard]] std::vector<double> const& levels() const { return levels_; }
@@ -68,13 +71,20 @@ class quantity_reader {
                                            std::vector<double> const& anywhere) const;
 
  private:
+  /// Returns a dose that was found for a volume, `percent` of all where that is known.
+  [[nodiscard]] double dose_of(double found, double percent) const;
+
   std::vector<quantity> const& quantities_;
   dose_statistics all_;
+  extremes of_;
   std::vector<double> volumes_;  ///< in the order of the quantities
   std::vector<double> levels_;   ///< ascending, each once
   bool has_conformity_ = false;
 };
 
+/// Returns the fraction that is done after a structure of a dose, both counted from 1.
+double part_done(std::size_t dose, std::size_t structure, std::size_t doses,
+                 std::size_t structures);
 /// Returns Paddick's index of volumes.
 double paddick(double inside, double whole, double anywhere);
 histogram histogram_of(std::vector<double> const& cumulative, double bin_width, double volume,
@@ -86,7 +96,7 @@ template <execution_space Exec, class T, class Space>
 double largest_dose(Exec const& exec, volume_view<T const, Space> const& dose) {
   double largest = 0;
   Kokkos::parallel_reduce("iso::dvh::histograms: largest dose",
-                          cells_range(exec, std::int64_t(dose.data.size())),
+                          cells_range(exec, 0, std::int64_t(dose.data.size())),
                           largest_dose_kernel<T>{dose.data.data()}, Kokkos::Max<double>(largest));
   exec.fence("iso::dvh::histograms: the largest dose is here");
   return largest;
@@ -95,7 +105,7 @@ double largest_dose(Exec const& exec, volume_view<T const, Space> const& dose) {
 /// Returns the volumes, mm3, that get each level or more.
 template <execution_space Exec, class T>
 std::vector<double> volumes_of(Exec const& exec, placed_region<Exec, T> const& placed,
-                               std::vector<double> const& levels) {
+                               std::vector<double> const& levels, job const& asked) {
   using space = typename Exec::memory_space;
   char const* const label = "iso::dvh::volumes_at";
   auto const count = std::int64_t(levels.size());
@@ -105,9 +115,13 @@ std::vector<double> volumes_of(Exec const& exec, placed_region<Exec, T> const& p
   auto const there = iso::detail::copied<space>(exec, label, levels);
   auto const counts = allocate<Kokkos::View<std::uint64_t*, space>>(label, {count}, exec);
   std::int64_t const run = max_brick_extent<space>(0) > 1 ? 8 : 1;
-  Kokkos::parallel_for(label, cells_range(exec, (placed.cells.num_bricks() + run - 1) / run),
-                       volumes_kernel<T>{placed.cells, placed.bricks.data(), run, there.data(),
-                                         count, placed.scale, counts.data()});
+  iso::detail::in_timed_batches(
+      exec, (placed.cells.num_bricks() + run - 1) / run, asked,
+      [&](std::int64_t first, std::int64_t last) {
+        Kokkos::parallel_for(label, cells_range(exec, first, last),
+                             volumes_kernel<T>{placed.cells, placed.bricks.data(), run,
+                                               there.data(), count, placed.scale, counts.data()});
+      });
   std::vector<std::uint64_t> sums(levels.size());
   Kokkos::deep_copy(exec,
                     Kokkos::View<std::uint64_t*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(
@@ -125,7 +139,8 @@ std::vector<double> volumes_of(Exec const& exec, placed_region<Exec, T> const& p
 
 /// Returns the sum of shares where there is a dose, or where there is none.
 template <execution_space Exec, class T>
-double share_of(Exec const& exec, placed_region<Exec, T> const& placed, bool with_dose) {
+double share_of(Exec const& exec, placed_region<Exec, T> const& placed, bool with_dose,
+                job const& asked) {
   auto const& cells = placed.cells;
   bool all_held = true;
   for (int axis = 0; axis < 3; ++axis) {
@@ -134,8 +149,8 @@ double share_of(Exec const& exec, placed_region<Exec, T> const& placed, bool wit
   if (!with_dose && all_held) {
     return 0;
   }
-  return iso::detail::sum_of_groups(exec, cells.num_bricks(), size_of(cells.extent),
-                                    share_terms<T>{cells, with_dose});
+  return sum_of_bricks(exec, cells.num_bricks(), size_of(cells.extent),
+                       share_terms<T>{cells, with_dose}, asked);
 }
 
 /// Returns the volumes, mm3, that get each level or more in the dose's voxels, and in what the
@@ -143,7 +158,7 @@ double share_of(Exec const& exec, placed_region<Exec, T> const& placed, bool wit
 template <execution_space Exec, class T, class Space>
 std::vector<double> volumes_anywhere(Exec const& exec, volume_view<T const, Space> const& dose,
                                      grid const& of_region, std::vector<double> const& levels,
-                                     char const* function) {
+                                     char const* function, job const& asked) {
   grid const& d = dose.grid;
   placed_region<Exec, T> everywhere{};
   auto& cells = everywhere.cells;
@@ -170,17 +185,18 @@ std::vector<double> volumes_anywhere(Exec const& exec, volume_view<T const, Spac
   }
   everywhere.voxel = voxel_volume(d);
   everywhere.scale = {widest, double(size_of(cells.extent))};
-  find_facts(exec, everywhere, function);
-  return volumes_of(exec, everywhere, levels);
+  find_facts(exec, everywhere, function, asked);
+  return volumes_of(exec, everywhere, levels, asked);
 }
 
 /// \param whole  mm3, of all that has a dose
 template <execution_space Exec, class T>
 std::vector<double> search_doses(Exec const& exec, placed_region<Exec, T> const& placed,
-                                 double whole, std::vector<double> const& volumes) {
+                                 double whole, std::vector<double> const& volumes,
+                                 job const& asked) {
   dose_search search(volumes, placed.facts.touched, whole);
   while (!search.done()) {
-    search.take(volumes_of(exec, placed, search.levels()));
+    search.take(volumes_of(exec, placed, search.levels(), asked));
   }
   return search.result();
 }
@@ -188,14 +204,14 @@ std::vector<double> search_doses(Exec const& exec, placed_region<Exec, T> const&
 template <execution_space Exec, class T, class Space>
 dose_statistics statistics_of(Exec const& exec, volume_view<T const, Space> const& dose,
                               region<T, Space> const& where, placed_region<Exec, T> const& placed,
-                              extremes of) {
+                              extremes of, job const& asked) {
   auto const& cells = placed.cells;
-  double const share = share_of(exec, placed, true);
+  double const share = share_of(exec, placed, true, asked);
   dose_range r = of == extremes::touched_voxels ? placed.facts.touched : placed.facts.whole;
   if (of == extremes::surface && where.surface.extent(0) > 0) {
     dose_range on{};
     Kokkos::parallel_reduce("iso::dvh::statistics: surface",
-                            cells_range(exec, std::int64_t(where.surface.extent(0))),
+                            cells_range(exec, 0, std::int64_t(where.surface.extent(0))),
                             surface_range_kernel<T>{cells.dose, where.surface.data(),
                                                     dose.grid.origin, dose.grid.spacing},
                             on);
@@ -207,11 +223,11 @@ dose_statistics statistics_of(Exec const& exec, volume_view<T const, Space> cons
   r = {r.least + 0.0, r.largest + 0.0};
   double mean = none;
   if (share > 0) {
-    mean = iso::detail::sum_of_groups(exec, cells.num_bricks(), size_of(cells.extent),
-                                      dose_terms<T>{cells, placed.bricks.data()}) /
+    mean = sum_of_bricks(exec, cells.num_bricks(), size_of(cells.extent),
+                         dose_terms<T>{cells, placed.bricks.data()}, asked) /
            share;
   }
-  return {share * placed.voxel, share_of(exec, placed, false) * placed.voxel, mean,
+  return {share * placed.voxel, share_of(exec, placed, false, asked) * placed.voxel, mean,
           has_range ? r.least : none, has_range ? r.largest : none};
 }
 
@@ -220,59 +236,67 @@ dose_statistics statistics_of(Exec const& exec, volume_view<T const, Space> cons
 template <execution_space Exec, real T>
 dose_statistics statistics(Exec const& exec,
                            volume_view<T const, typename Exec::memory_space> const& dose,
-                           region<T, typename Exec::memory_space> const& where, extremes of) {
+                           region<T, typename Exec::memory_space> const& where, extremes of,
+                           job const& control) {
   char const* const function = "iso::dvh::statistics";
   detail::validate_extremes(of, function);
   detail::validate_region(dose, where, function);
-  return detail::statistics_of(exec, dose, where, detail::placed_in(exec, dose, where, function),
-                               of);
+  auto const asked = iso::detail::asked_only(control);
+  auto const placed = detail::placed_in(exec, dose, where, function, asked);
+  return detail::statistics_of(exec, dose, where, placed, of, asked);
 }
 
 template <execution_space Exec, real T>
 std::vector<double> volumes_at(Exec const& exec,
                                volume_view<T const, typename Exec::memory_space> const& dose,
                                region<T, typename Exec::memory_space> const& where,
-                               std::vector<double> const& levels) {
+                               std::vector<double> const& levels, job const& control) {
   char const* const function = "iso::dvh::volumes_at";
   detail::validate_region(dose, where, function);
   detail::validate_levels(levels);
-  return detail::volumes_of(exec, detail::placed_in(exec, dose, where, function), levels);
+  auto const asked = iso::detail::asked_only(control);
+  return detail::volumes_of(exec, detail::placed_in(exec, dose, where, function, asked), levels,
+                            asked);
 }
 
 template <execution_space Exec, real T>
 std::vector<double> doses_at(Exec const& exec,
                              volume_view<T const, typename Exec::memory_space> const& dose,
                              region<T, typename Exec::memory_space> const& where,
-                             std::vector<double> const& volumes) {
+                             std::vector<double> const& volumes, job const& control) {
   char const* const function = "iso::dvh::doses_at";
   detail::validate_region(dose, where, function);
   detail::validate_volumes(volumes);
-  auto const placed = detail::placed_in(exec, dose, where, function);
-  return detail::search_doses(exec, placed, detail::share_of(exec, placed, true) * placed.voxel,
-                              volumes);
+  auto const asked = iso::detail::asked_only(control);
+  auto const placed = detail::placed_in(exec, dose, where, function, asked);
+  return detail::search_doses(
+      exec, placed, detail::share_of(exec, placed, true, asked) * placed.voxel, volumes, asked);
 }
 
 template <execution_space Exec, real T>
 std::vector<std::vector<std::vector<double>>> evaluate(
     Exec const& exec, std::vector<volume_view<T const, typename Exec::memory_space>> const& doses,
     std::vector<region<T, typename Exec::memory_space>> const& structures,
-    std::vector<quantity> const& quantities, extremes of) {
+    std::vector<quantity> const& quantities, extremes of, job const& control) {
   char const* const function = "iso::dvh::evaluate";
   detail::validate_extremes(of, function);
+  auto const asked = iso::detail::asked_only(control);
   std::vector<std::vector<std::vector<double>>> all;
   for (auto const& dose : doses) {
     auto& of_dose = all.emplace_back();
     for (auto const& where : structures) {
       detail::validate_region(dose, where, function);
-      auto const placed = detail::placed_in(exec, dose, where, function);
-      auto const statistics = detail::statistics_of(exec, dose, where, placed, of);
-      detail::quantity_reader const reader(quantities, statistics);
+      auto const placed = detail::placed_in(exec, dose, where, function, asked);
+      auto const statistics = detail::statistics_of(exec, dose, where, placed, of, asked);
+      detail::quantity_reader const reader(quantities, statistics, of);
+      auto const anywhere = reader.has_conformity() ? detail::volumes_anywhere<Exec, T>(
+                                                          exec, dose, where.fractions.grid,
+                                                          reader.levels(), function, asked)
+                                                    : std::vector<double>();
       of_dose.push_back(reader.values(
-          detail::search_doses(exec, placed, statistics.volume, reader.volumes()),
-          detail::volumes_of(exec, placed, reader.levels()),
-          reader.has_conformity() ? detail::volumes_anywhere<Exec, T>(
-                                        exec, dose, where.fractions.grid, reader.levels(), function)
-                                  : std::vector<double>()));
+          detail::search_doses(exec, placed, statistics.volume, reader.volumes(), asked),
+          detail::volumes_of(exec, placed, reader.levels(), asked), anywhere));
+      control.step(detail::part_done(all.size(), of_dose.size(), doses.size(), structures.size()));
     }
   }
   return all;
@@ -282,7 +306,7 @@ template <execution_space Exec, real T>
 std::vector<std::vector<histogram>> histograms(
     Exec const& exec, std::vector<volume_view<T const, typename Exec::memory_space>> const& doses,
     std::vector<region<T, typename Exec::memory_space>> const& structures,
-    histogram_options const& options) {
+    histogram_options const& options, job const& control) {
   char const* const function = "iso::dvh::histograms";
   double largest = 0;
   for (auto const& dose : doses) {
@@ -295,16 +319,18 @@ std::vector<std::vector<histogram>> histograms(
   detail::validate_bins(options, largest);
   double const end = options.end > 0 ? options.end : 1.02 * largest;
   auto const edges = detail::bin_edges(options, end);
+  auto const asked = iso::detail::asked_only(control);
   std::vector<std::vector<histogram>> all;
   for (auto const& dose : doses) {
     auto& of_dose = all.emplace_back();
     for (auto const& where : structures) {
       detail::validate_region(dose, where, function);
-      auto const placed = detail::placed_in(exec, dose, where, function);
-      of_dose.push_back(detail::histogram_of(detail::volumes_of(exec, placed, edges),
-                                             end / double(options.bins),
-                                             detail::share_of(exec, placed, true) * placed.voxel,
-                                             detail::share_of(exec, placed, false) * placed.voxel));
+      auto const placed = detail::placed_in(exec, dose, where, function, asked);
+      of_dose.push_back(detail::histogram_of(
+          detail::volumes_of(exec, placed, edges, asked), end / double(options.bins),
+          detail::share_of(exec, placed, true, asked) * placed.voxel,
+          detail::share_of(exec, placed, false, asked) * placed.voxel));
+      control.step(detail::part_done(all.size(), of_dose.size(), doses.size(), structures.size()));
     }
   }
   return all;
@@ -312,36 +338,39 @@ std::vector<std::vector<histogram>> histograms(
 
 template <execution_space Exec, real T>
 double conformity(Exec const& exec, volume_view<T const, typename Exec::memory_space> const& dose,
-                  region<T, typename Exec::memory_space> const& target, double prescription) {
+                  region<T, typename Exec::memory_space> const& target, double prescription,
+                  job const& control) {
   char const* const function = "iso::dvh::conformity";
   detail::validate_region(dose, target, function);
   detail::validate_prescription(prescription);
-  auto const placed = detail::placed_in(exec, dose, target, function);
-  return detail::paddick(detail::volumes_of(exec, placed, {prescription})[0],
-                         detail::share_of(exec, placed, true) * placed.voxel,
+  auto const asked = iso::detail::asked_only(control);
+  auto const placed = detail::placed_in(exec, dose, target, function, asked);
+  return detail::paddick(detail::volumes_of(exec, placed, {prescription}, asked)[0],
+                         detail::share_of(exec, placed, true, asked) * placed.voxel,
                          detail::volumes_anywhere<Exec, T>(exec, dose, target.fractions.grid,
-                                                           {prescription}, function)[0]);
+                                                           {prescription}, function, asked)[0]);
 }
 
-#define ISO_DVH(linkage, Exec, T)                                                                 \
-  linkage template dose_statistics statistics<Exec, T>(                                           \
-      Exec const&, volume_view<T const, Exec::memory_space> const&,                               \
-      region<T, Exec::memory_space> const&, extremes);                                            \
-  linkage template std::vector<double> volumes_at<Exec, T>(                                       \
-      Exec const&, volume_view<T const, Exec::memory_space> const&,                               \
-      region<T, Exec::memory_space> const&, std::vector<double> const&);                          \
-  linkage template std::vector<double> doses_at<Exec, T>(                                         \
-      Exec const&, volume_view<T const, Exec::memory_space> const&,                               \
-      region<T, Exec::memory_space> const&, std::vector<double> const&);                          \
-  linkage template std::vector<std::vector<std::vector<double>>> evaluate<Exec, T>(               \
-      Exec const&, std::vector<volume_view<T const, Exec::memory_space>> const&,                  \
-      std::vector<region<T, Exec::memory_space>> const&, std::vector<quantity> const&, extremes); \
-  linkage template std::vector<std::vector<histogram>> histograms<Exec, T>(                       \
-      Exec const&, std::vector<volume_view<T const, Exec::memory_space>> const&,                  \
-      std::vector<region<T, Exec::memory_space>> const&, histogram_options const&);               \
-  linkage template double conformity<Exec, T>(Exec const&,                                        \
-                                              volume_view<T const, Exec::memory_space> const&,    \
-                                              region<T, Exec::memory_space> const&, double);
+#define ISO_DVH(linkage, Exec, T)                                                                \
+  linkage template dose_statistics statistics<Exec, T>(                                          \
+      Exec const&, volume_view<T const, Exec::memory_space> const&,                              \
+      region<T, Exec::memory_space> const&, extremes, job const&);                               \
+  linkage template std::vector<double> volumes_at<Exec, T>(                                      \
+      Exec const&, volume_view<T const, Exec::memory_space> const&,                              \
+      region<T, Exec::memory_space> const&, std::vector<double> const&, job const&);             \
+  linkage template std::vector<double> doses_at<Exec, T>(                                        \
+      Exec const&, volume_view<T const, Exec::memory_space> const&,                              \
+      region<T, Exec::memory_space> const&, std::vector<double> const&, job const&);             \
+  linkage template std::vector<std::vector<std::vector<double>>> evaluate<Exec, T>(              \
+      Exec const&, std::vector<volume_view<T const, Exec::memory_space>> const&,                 \
+      std::vector<region<T, Exec::memory_space>> const&, std::vector<quantity> const&, extremes, \
+      job const&);                                                                               \
+  linkage template std::vector<std::vector<histogram>> histograms<Exec, T>(                      \
+      Exec const&, std::vector<volume_view<T const, Exec::memory_space>> const&,                 \
+      std::vector<region<T, Exec::memory_space>> const&, histogram_options const&, job const&);  \
+  linkage template double conformity<Exec, T>(                                                   \
+      Exec const&, volume_view<T const, Exec::memory_space> const&,                              \
+      region<T, Exec::memory_space> const&, double, job const&);
 ISO_FOR_EACH_INSTANCE(ISO_DVH, extern)
 
 }  // namespace iso::dvh

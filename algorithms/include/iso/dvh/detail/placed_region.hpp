@@ -2,9 +2,11 @@
 //! Places a structure's voxels in a dose, with their bricks.
 #pragma once
 
+#include <iso/core/job.hpp>
 #include <iso/core/reproducible.hpp>
 #include <iso/core/volume_view.hpp>
 #include <iso/detail/copied.hpp>
+#include <iso/detail/timed_batches.hpp>
 #include <iso/dvh/detail/dose_volume_kernels.hpp>
 #include <iso/dvh/dose_volume.hpp>
 
@@ -40,12 +42,12 @@ std::vector<axis_place> corner_places(double first, double step, std::int64_t ex
 template <class Space>
 constexpr std::int64_t max_brick_extent(int axis) {
   constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, Space>::accessible;
-  return on_host ? 5 : axis == 2 ? 4 : 1;
+  return on_host ? most_corners - 1 : axis == 2 ? 4 : 1;
 }
 
 template <class Exec>
-auto cells_range(Exec const& exec, std::int64_t count) {
-  return Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, count);
+auto cells_range(Exec const& exec, std::int64_t first, std::int64_t last) {
+  return Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, first, last);
 }
 
 template <class T, class Space>
@@ -84,21 +86,31 @@ void validate_region(volume_view<T const, Space> const& dose, region<T, Space> c
 
 /// Makes the bricks of voxels whose corners are placed, finds the facts and checks them.
 template <execution_space Exec, class T>
-void find_facts(Exec const& exec, placed_region<Exec, T>& placed, char const* function) {
+void find_facts(Exec const& exec, placed_region<Exec, T>& placed, char const* function,
+                job const& asked) {
   std::int64_t const count = placed.cells.num_bricks();
   placed.bricks = allocate<Kokkos::View<brick*, typename Exec::memory_space>>(
       "iso::dvh: bricks", {count}, exec, Kokkos::WithoutInitializing);
   std::int64_t bad_fractions = 0;
-  Kokkos::parallel_reduce("iso::dvh: bricks", cells_range(exec, count),
-                          brick_kernel<T>{placed.cells, placed.scale, placed.bricks.data()},
-                          bad_fractions);
-  exec.fence("iso::dvh: bricks");
+  using iso::detail::in_timed_batches;
+  in_timed_batches(exec, count, asked, [&](std::int64_t first, std::int64_t last) {
+    std::int64_t bad = 0;
+    Kokkos::parallel_reduce("iso::dvh: bricks", cells_range(exec, first, last),
+                            brick_kernel<T>{placed.cells, placed.scale, placed.bricks.data()}, bad);
+    exec.fence("iso::dvh: bricks");
+    bad_fractions += bad;
+  });
   std::int64_t const voxels = size_of(placed.cells.extent);
   validate_fractions(bad_fractions, voxels, function);
   auto& facts = placed.facts;
-  Kokkos::parallel_reduce("iso::dvh: facts", cells_range(exec, count),
-                          region_facts_kernel<T>{placed.cells, placed.bricks.data()}, facts);
-  exec.fence("iso::dvh: facts");
+  region_facts_kernel<T> const kernel{placed.cells, placed.bricks.data()};
+  kernel.init(facts);
+  in_timed_batches(exec, count, asked, [&](std::int64_t first, std::int64_t last) {
+    region_facts some{};
+    Kokkos::parallel_reduce("iso::dvh: facts", cells_range(exec, first, last), kernel, some);
+    exec.fence("iso::dvh: facts");
+    kernel.join(facts, some);
+  });
   validate_finite(facts.not_finite, voxels, function);
   for (auto* range : {&facts.touched, &facts.whole}) {
     *range = {range->least + 0.0, range->largest + 0.0};  // -0 and 0 come in any order
@@ -134,7 +146,8 @@ inline axis_steps steps_of(grid const& g, grid const& dose, int axis) {
 /// Places the voxels of a region in the dose.
 template <execution_space Exec, class T, class Space>
 placed_region<Exec, T> placed_in(Exec const& exec, volume_view<T const, Space> const& dose,
-                                 region<T, Space> const& where, char const* function) {
+                                 region<T, Space> const& where, char const* function,
+                                 job const& asked) {
   grid const& g = where.fractions.grid;
   placed_region<Exec, T> placed{};
   auto& cells = placed.cells;
@@ -149,7 +162,7 @@ placed_region<Exec, T> placed_in(Exec const& exec, volume_view<T const, Space> c
   }
   placed.voxel = voxel_volume(g);
   placed.scale = {1, double(g.size())};
-  find_facts(exec, placed, function);
+  find_facts(exec, placed, function, asked);
   return placed;
 }
 

@@ -99,6 +99,9 @@ struct voxel_box {
   std::int64_t to[3];  ///< one beyond the last
 };
 
+/// The corners of a brick along an axis, at most, where a processor has it.
+constexpr int most_corners = 6;
+
 /// Bounds what the voxels of a brick hold.
 struct brick {
   double least;          ///< of their corners' dose; minus infinity where a dose is not finite
@@ -171,10 +174,26 @@ struct structure_cells {
   /// a dose.
   template <class F>
   KOKKOS_FUNCTION void for_each_dosed(std::int64_t brick, F const& f) const {
+    voxel_box const box = box_of(brick, true);
+    // A device's bricks are rows, of which each corner belongs to one or two voxels.
+    KOKKOS_IF_ON_DEVICE((for_each_dosed_of_row(box, f);))
+    KOKKOS_IF_ON_HOST((for_each_dosed_of_block(box, f);))
+  }
+  /// Returns the part inside of a voxel with these doses.
+  [[nodiscard]] KOKKOS_FUNCTION cut_cell part(std::int64_t x, std::int64_t y, std::int64_t z,
+                                              double share, cell_corners const& doses) const {
+    cut_cell c{doses, {}, false};
+    c.whole = fractions == nullptr || !(share < 1) || !cut({x, y, z}, share, c.depth);
+    return c;
+  }
+
+ private:
+  template <class F>
+  KOKKOS_FUNCTION void for_each_dosed_of_row(voxel_box const& box, F const& f) const {
     std::int64_t row[2] = {-1, -1};
     std::int64_t upper = -1;  // whose doses are those of the last voxel's upper corners
     cell_corners doses{};
-    for_each(box_of(brick, true), [&](std::int64_t x, std::int64_t y, std::int64_t z, double part) {
+    for_each(box, [&](std::int64_t x, std::int64_t y, std::int64_t z, double part) {
       if (!(part > 0)) {
         return;
       }
@@ -191,15 +210,36 @@ struct structure_cells {
       f(x, y, z, part, doses);
     });
   }
-  /// Returns the part inside of a voxel with these doses.
-  [[nodiscard]] KOKKOS_FUNCTION cut_cell part(std::int64_t x, std::int64_t y, std::int64_t z,
-                                              double share, cell_corners const& doses) const {
-    cut_cell c{doses, {}, false};
-    c.whole = fractions == nullptr || !(share < 1) || !cut({x, y, z}, share, c.depth);
-    return c;
+  /// Finds each corner's dose once, row by row.
+  template <class F>
+  void for_each_dosed_of_block(voxel_box const& box, F const& f) const {
+    double known[most_corners][most_corners][most_corners];
+    bool is_known[most_corners][most_corners] = {};
+    auto const row_at = [&](std::int64_t x, std::int64_t y) {
+      std::int64_t const i = x - box.from[0];
+      std::int64_t const j = y - box.from[1];
+      double* const row = known[i][j];
+      if (!is_known[i][j]) {
+        is_known[i][j] = true;
+        for (std::int64_t z = box.from[2]; z <= box.to[2]; ++z) {
+          row[z - box.from[2]] = dose.at(corners[0][x], corners[1][y], corners[2][z]);
+        }
+      }
+      return row;
+    };
+    for_each(box, [&](std::int64_t x, std::int64_t y, std::int64_t z, double part) {
+      if (!(part > 0)) {
+        return;
+      }
+      cell_corners doses;
+      for (int n = 0; n < 4; ++n) {
+        double const* const row = row_at(x + (n >> 1), y + (n & 1)) + (z - box.from[2]);
+        doses.value[2 * n] = row[0];
+        doses.value[2 * n + 1] = row[1];
+      }
+      f(x, y, z, part, doses);
+    });
   }
-
- private:
   [[nodiscard]] KOKKOS_FUNCTION double width(std::int64_t n, int axis) const {
     return n == 0 ? end_width[axis][0] : n == extent[axis] - 1 ? end_width[axis][1] : 1.0;
   }

@@ -4,13 +4,16 @@
 #pragma once
 
 #include <iso/backend/registry.hpp>
+#include <iso/core/job.hpp>
 #include <iso/core/sum_of.hpp>
 #include <iso/detail/copied.hpp>
+#include <iso/detail/timed_batches.hpp>
 #include <iso/gamma/detail/gamma_kernels.hpp>
 #include <iso/gamma/gamma_index.hpp>
 
 #include <Kokkos_Profiling_ScopedRegion.hpp>
 
+#include <algorithm>
 #include <limits>
 #include <type_traits>
 #include <vector>
@@ -128,9 +131,10 @@ void gamma_plan<T, Space>::check_doses(Exec const& exec) {
   detail::validate_finite(reference, reference_.grid, "reference");
   detail::validate_finite(evaluated, evaluated_.grid, "evaluated");
   reference_maximum_ = reference.largest;
-  cut_off_dose_ =
-      options_.cut_off *
-      (options_.normalise == normalisation::given ? options_.given_dose : reference_maximum_);
+  // As the doses are: one of 0.7 that is a float lies below the double 0.7.
+  cut_off_dose_ = double(
+      T(options_.cut_off *
+        (options_.normalise == normalisation::given ? options_.given_dose : reference_maximum_)));
   double const least = options_.normalise == normalisation::local
                            ? detail::facts_of<Exec, T>(exec, reference_, cut_off_dose_).least
                            : reference_maximum_;
@@ -168,7 +172,7 @@ detail::dose_search<T> gamma_plan<T, Space>::search() const {
 template <execution_space Exec, real T>
 void gamma_index(Exec const& exec, gamma_plan<T, typename Exec::memory_space> const& plan,
                  gamma_values<std::type_identity_t<T>, typename Exec::memory_space> const& gamma,
-                 status_values<typename Exec::memory_space> const& status) {
+                 status_values<typename Exec::memory_space> const& status, job const& control) {
   char const* const function = "iso::gamma::gamma_index";
   detail::validate_results(plan, gamma, status, function);
   auto const reference = memory_of(plan.reference().data, "reference");
@@ -179,21 +183,23 @@ void gamma_index(Exec const& exec, gamma_plan<T, typename Exec::memory_space> co
   Kokkos::Profiling::ScopedRegion const region("iso::gamma::gamma_index");
   auto const& n = plan.reference().grid.extent;
   auto const launch = [&](auto between) {
+    detail::gamma_kernel<T, decltype(between)::value> const kernel{
+        plan.search(),       plan.reference().data.data(),
+        plan.cut_off_dose(), {n[0], n[1], n[2]},
+        gamma.data(),        status.data()};
     // Points have very different amounts of work.
     using policy = Kokkos::RangePolicy<Exec, Kokkos::Schedule<Kokkos::Dynamic>,
                                        Kokkos::IndexType<std::int64_t>>;
-    policy points(exec, 0, plan.reference().grid.size());
-    if constexpr (!backend::is_device<Exec>) {
-      points.set_chunk_size(256);
-    }
-    Kokkos::parallel_for(
-        "iso::gamma::gamma_index", points,
-        detail::gamma_kernel<T, decltype(between)::value>{plan.search(),
-                                                          plan.reference().data.data(),
-                                                          plan.cut_off_dose(),
-                                                          {n[0], n[1], n[2]},
-                                                          gamma.data(),
-                                                          status.data()});
+    iso::detail::in_timed_batches(
+        exec, plan.reference().grid.size(), control, [&](std::int64_t first, std::int64_t last) {
+          policy points(exec, first, last);
+          if constexpr (!backend::is_device<Exec>) {
+            // Some for each thread, also of a small batch.
+            points.set_chunk_size(int(std::clamp<std::int64_t>(
+                (last - first) / (4 * std::int64_t(exec.concurrency())), 1, 256)));
+          }
+          Kokkos::parallel_for("iso::gamma::gamma_index", points, kernel);
+        });
   };
   switch (plan.options().between) {
     case interpolation::trilinear:
@@ -241,17 +247,18 @@ std::vector<gamma_summary> summarise(
   return all;
 }
 
-#define ISO_GAMMA_INDEX(linkage, Exec, T)                                                    \
-  linkage template gamma_plan<T, Exec::memory_space>::gamma_plan(                            \
-      Exec const&, volume_view<T const, Exec::memory_space> const&,                          \
-      volume_view<T const, Exec::memory_space> const&, std::vector<criterion> const&,        \
-      gamma_options const&);                                                                 \
-  linkage template void gamma_index<Exec, T>(                                                \
-      Exec const&, gamma_plan<T, Exec::memory_space> const&,                                 \
-      gamma_values<T, Exec::memory_space> const&, status_values<Exec::memory_space> const&); \
-  linkage template std::vector<gamma_summary> summarise<Exec, T>(                            \
-      Exec const&, gamma_plan<T, Exec::memory_space> const&,                                 \
-      gamma_values<T const, Exec::memory_space> const&,                                      \
+#define ISO_GAMMA_INDEX(linkage, Exec, T)                                                   \
+  linkage template gamma_plan<T, Exec::memory_space>::gamma_plan(                           \
+      Exec const&, volume_view<T const, Exec::memory_space> const&,                         \
+      volume_view<T const, Exec::memory_space> const&, std::vector<criterion> const&,       \
+      gamma_options const&);                                                                \
+  linkage template void gamma_index<Exec, T>(                                               \
+      Exec const&, gamma_plan<T, Exec::memory_space> const&,                                \
+      gamma_values<T, Exec::memory_space> const&, status_values<Exec::memory_space> const&, \
+      job const&);                                                                          \
+  linkage template std::vector<gamma_summary> summarise<Exec, T>(                           \
+      Exec const&, gamma_plan<T, Exec::memory_space> const&,                                \
+      gamma_values<T const, Exec::memory_space> const&,                                     \
       const_status_values<Exec::memory_space> const&, summary_options const&);
 ISO_FOR_EACH_INSTANCE(ISO_GAMMA_INDEX, extern)
 

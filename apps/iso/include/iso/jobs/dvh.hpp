@@ -6,6 +6,7 @@
 #include <iso/files/volume_file.hpp>
 #include <iso/jobs/session.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -20,7 +21,10 @@ struct dvh_request {
   std::string caps = "half-slice";              ///< or "none", "rounded"
   bool surface = true;         ///< minimum and maximum take points of the surface too
   double slice_thickness = 0;  ///< mm, of structures with one plane
-  int bins = 0;                ///< of the curves; 0: none are made
+  bool prisms = false;         ///< contours go half-way to the next plane, in place of frusta
+  /// A structure that is refused is told in the result, and the others are evaluated.
+  bool report_others = false;
+  int bins = 0;  ///< of the curves; 0: none are made
 };
 
 /// Says what one structure gets of one dose.
@@ -31,6 +35,10 @@ struct dvh_entry {
   std::int64_t contours = 0;
   std::int64_t holes = 0;
   std::int64_t parts = 0;
+  std::int64_t left_out = 0;  ///< contours of one point or a line
+  std::int64_t crossing_contours = 0;
+  std::int64_t crossing_planes = 0;
+  double disputed = 0;  ///< share of the planes' area
   std::int64_t missing_slices = 0;
   std::int64_t separations = 0;
   std::vector<double> values;        ///< of the quantities; NaN where there is none
@@ -38,8 +46,16 @@ struct dvh_entry {
   std::vector<double> differential;  ///< bins: mm3 that get from n to n + 1 bin widths
 };
 
+/// A structure without figures, and the message that says why.
+struct refused_structure {
+  std::string name;
+  std::string reason;
+};
+
 struct dvh_result {
-  std::vector<std::vector<dvh_entry>> entries;  ///< [doses][structures]
+  std::vector<std::vector<dvh_entry>> entries;  ///< [doses][reported]
+  std::vector<std::size_t> reported;            ///< structures of the request
+  std::vector<refused_structure> refused;       ///< all others
   double bin_width = 0;                         ///< Gy, the same in all curves
   std::string hash;                             ///< of the bits of all values and curves
   double seconds = 0;                           ///< of values and curves, data in place
@@ -52,9 +68,10 @@ std::string unit_of_quantity(std::string const& name);
 /// Evaluates every structure in every dose on the backend that the request names. What lies outside
 /// of a dose's voxels is left out and counted.
 /// \throws iso::invalid_argument  as iso::dvh::voxel_fractions and iso::dvh::evaluate; a structure
-///                                that lies wholly outside of a dose
+///                                that lies wholly outside of a dose; where others are to be
+///                                reported, if none can be
 /// \throws iso::out_of_memory     with what is asked for and what is free
-/// \throws iso::cancelled         between structures
+/// \throws iso::cancelled         within a second as a rule
 dvh_result evaluate_structures(dvh_request const& request, observer const& watch);
 
 /// Returns which share of each voxel lies in the structure, for each of some grids, z fastest, with

@@ -66,7 +66,7 @@ struct gamma_result {
 /// Compares two doses by the gamma index on the backend that the request names.
 /// \throws iso::invalid_argument  as iso::gamma::gamma_plan; no reference dose reaches the cut-off
 /// \throws iso::out_of_memory     with what is asked for and what is free
-/// \throws iso::cancelled         before and after the search
+/// \throws iso::cancelled         within a second as a rule
 gamma_result compare_doses(gamma_request const& request, observer const& watch);
 
 }  // namespace iso::jobs

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! Adds up terms of bricks in batches, between which a job is asked.
+#pragma once
+
+#include <iso/core/job.hpp>
+#include <iso/core/numerics.hpp>
+#include <iso/core/sum_of.hpp>
+#include <iso/detail/timed_batches.hpp>
+
+#include <Kokkos_Core.hpp>
+
+#include <cstdint>
+#include <limits>
+
+namespace iso::dvh::detail {
+
+/// Returns iso::detail::sum_of_groups, with its bits: sums of integers, and a maximum.
+template <execution_space Exec, class Terms>
+double sum_of_bricks(Exec const& exec, std::int64_t bricks, std::int64_t count, Terms const& terms,
+                     job const& asked) {
+  using range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+  using iso::detail::in_timed_batches;
+  double most = 0;
+  in_timed_batches(exec, bricks, asked, [&](std::int64_t first, std::int64_t last) {
+    double some = 0;
+    Kokkos::parallel_reduce("iso::dvh: range", range(exec, first, last),
+                            iso::detail::term_range_kernel<Terms>{terms},
+                            Kokkos::Max<double>(some));
+    exec.fence("iso::dvh: the range is here");
+    most = some > most ? some : most;
+  });
+  if (!(most > 0)) {
+    return 0;  // there are no terms
+  }
+  if (!is_finite(most)) {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  reproducible_scale<double> const coarse(most, double(count));
+  reproducible_scale<double> const fine(coarse.unit(), double(count));
+  iso::detail::split_sum sum;
+  in_timed_batches(exec, bricks, asked, [&](std::int64_t first, std::int64_t last) {
+    iso::detail::split_sum some;
+    Kokkos::parallel_reduce("iso::dvh: sum", range(exec, first, last),
+                            iso::detail::split_sum_kernel<Terms>{terms, coarse, fine}, some);
+    exec.fence("iso::dvh: the sum is here");
+    sum += some;
+  });
+  return coarse.value(sum.coarse) + fine.value(sum.fine);
+}
+
+}  // namespace iso::dvh::detail
