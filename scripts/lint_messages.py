@@ -21,7 +21,8 @@ add align allocate ask begin bin call check choose clamp compare convert copy co
 discard displace divide draw end export fetch find fit free give guess increase install join
 keep leave let level link lower make mask measure move name number obtain pass project put raise
 read register remove rename repeat replace resample reserve revise round run scale scan see set
-shift shorten sort split start store swap tabulate take transpose try turn unpack unset use wait write
+shift shorten sort split start store swap tabulate take transpose try turn unpack unset use wait
+write
 """.split())
 
 LITERAL = r'"(?:\\.|[^"\\\n])*"'

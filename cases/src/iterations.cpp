@@ -136,13 +136,18 @@ void add_iterations(catalogue& all) {
   answer const least_squares = [=](auto const& a, auto const& b) {
     return oracle::exact_normal(a, b, 0, steps);
   };
-  all.add<cgls_case>(text("cgls_tilted", "iso::ct::cgls"), readings, scan, box, ct::cgls_options{},
-                     steps, std::int64_t(2), least_squares);
+  auto const by_axpby = [&](std::string const& name, std::string const& method) {
+    auto it = text(name, method);
+    it.functions.emplace_back("iso::axpby");
+    return it;
+  };
+  all.add<cgls_case>(by_axpby("cgls_tilted", "iso::ct::cgls"), readings, scan, box,
+                     ct::cgls_options{}, steps, std::int64_t(2), least_squares);
   double const damping = 30;
   answer const damped = [=](auto const& a, auto const& b) {
     return oracle::exact_normal(a, b, damping, steps);
   };
-  all.add<lsqr_case>(text("lsqr_tilted", "iso::ct::lsqr"), readings, scan, box,
+  all.add<lsqr_case>(by_axpby("lsqr_tilted", "iso::ct::lsqr"), readings, scan, box,
                      ct::lsqr_options{.damping = damping}, steps, std::int64_t(2), damped);
   ct::total_variation_options const tv{.weight = 20, .box = {-1, 1}};
   answer const varied = [=](auto const& a, auto const& b) {

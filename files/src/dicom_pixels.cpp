@@ -120,24 +120,24 @@ std::uint32_t number_at(std::string_view bytes, std::size_t at, std::size_t size
   return number;
 }
 
-// The segment SIZ of a codestream (ISO/IEC 15444-1, A.5.1): memory is taken as it says.
+// The segment of sizes of a codestream (ISO/IEC 15444-1, A.5.1): memory is taken as it says.
 failure check_codestream(std::string_view stream, slice const& s) {
   auto const start = stream.find("\xff\x4f\xff\x51");
   if (start == std::string_view::npos || stream.size() < start + 4 + 41) {
     return "its pixels are no stream of JPEG 2000";
   }
-  auto const siz = stream.substr(start + 4);
+  auto const segment = stream.substr(start + 4);
   auto const pair = [&](std::size_t at) {
-    return std::array<std::int64_t, 2>{number_at(siz, at, 4), number_at(siz, at + 4, 4)};
+    return std::array<std::int64_t, 2>{number_at(segment, at, 4), number_at(segment, at + 4, 4)};
   };
   auto const end = pair(4);
   auto const begin = pair(12);
   auto const tile = pair(20);
   auto const first_tile = pair(28);
   std::array<std::int64_t, 2> const size{s.columns, s.rows};
-  bool good = number_at(siz, 0, 2) == 41 && number_at(siz, 36, 2) == 1 &&
-              int(number_at(siz, 38, 1) & 0x7fU) + 1 <= s.bits.allocated &&
-              number_at(siz, 39, 2) == 0x0101U;
+  bool good = number_at(segment, 0, 2) == 41 && number_at(segment, 36, 2) == 1 &&
+              int(number_at(segment, 38, 1) & 0x7fU) + 1 <= s.bits.allocated &&
+              number_at(segment, 39, 2) == 0x0101U;
   std::int64_t tiles = 1;
   for (std::size_t axis = 0; axis < 2; ++axis) {
     good = good && end[axis] - begin[axis] == size[axis] && tile[axis] > 0 &&

@@ -62,9 +62,8 @@ class lsqr {
   /// Sets y to a x + b y.
   template <class Array>
   void combine(double a, Array const& x, double b, Array const& y) const {
-    detail::for_each_number("iso::ct::lsqr: combine", state_.pair.exec(),
-                            std::int64_t(y.data.size()),
-                            iso::detail::axpby_kernel<T>{T(a), x.data.data(), T(b), y.data.data()});
+    iso::axpby<Exec, T>(state_.pair.exec(), T(a), x.data.data(), T(b), y.data.data(),
+                        std::int64_t(y.data.size()));
   }
   /// Divides by the norm, which it returns.
   template <class Array>

@@ -38,11 +38,8 @@ iteration cgls<Exec, T>::step(job const& control) {
   double const curvature = squares(projected_.data.data(), rays);
   // Where nothing is left to gain x stays.
   double const alpha = curvature > 0 ? normal_ / curvature : 0;
-  detail::for_each_number(
-      "iso::ct::cgls: x", exec, voxels,
-      iso::detail::axpby_kernel<T>{T(alpha), direction_.data.data(), T(1), state_.x.data.data()});
-  detail::for_each_number("iso::ct::cgls: residual", exec, rays,
-                          iso::detail::axpby_kernel<T>{T(-alpha), projected_.data.data(), T(1), r});
+  iso::axpby<Exec, T>(exec, T(alpha), direction_.data.data(), T(1), state_.x.data.data(), voxels);
+  iso::axpby<Exec, T>(exec, T(-alpha), projected_.data.data(), T(1), r, rays);
   double const before = normal_;
   normal_ = gradient(control);
   // Misfits fall but for rounding. Where they do not, rounding has cost the directions what makes
@@ -50,9 +47,8 @@ iteration cgls<Exec, T>::step(job const& control) {
   double const misfit = squares(r, rays);
   double const beta = before > 0 && misfit <= misfit_ ? normal_ / before : 0;
   misfit_ = misfit;
-  detail::for_each_number("iso::ct::cgls: direction", exec, voxels,
-                          iso::detail::axpby_kernel<T>{T(1), state_.correction.data.data(), T(beta),
-                                                       direction_.data.data()});
+  iso::axpby<Exec, T>(exec, T(1), state_.correction.data.data(), T(beta), direction_.data.data(),
+                      voxels);
   return state_.told(misfit_);
 }
 
