@@ -201,7 +201,7 @@ refuse "'set.dcm' and 'elsewhere.dcm' have frames of reference 1.2.3.3 and 1.2.3
 expect 0 '^Second +1.728 ' dvh --dose elsewhere.dcm --structures frames.dcm --structure Second --quantity mean
 expect 0 '^First +1.728 ' dvh --dose dose.dcm --structures frames.dcm --structure First --quantity mean
 refuse "'frames.dcm, structure Second' and 'dose.dcm' have frames of reference 1.2.3.9 and 1.2.3.3" dvh --dose dose.dcm --structures frames.dcm
-refuse "'frames.dcm' has structures 'First' and 'Second' in two frames" dvh --dose one.mha --structures frames.dcm
+refuse "'frames.dcm' has structures 'First' and 'Second' in two frames" dvh --dose gy.mha --structures frames.dcm
 # One frame that does not say how thick it is: a plane for gamma, and for info.
 expect 0 '12 x 12 x 1 voxels of 2 x 2 x .thickness not stated. mm' info plane.dcm
 expect 0 '^3%/3mm +144 +144 +100.00 ' gamma plane.dcm dose.dcm

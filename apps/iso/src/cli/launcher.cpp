@@ -16,7 +16,7 @@ namespace {
 using files::max_ranks;
 
 /// The variables of one launcher.
-struct variables {
+struct launcher_variables {
   char const* launcher;
   char const* rank;
   char const* ranks;
@@ -26,7 +26,7 @@ struct variables {
 // MPI libraries come first. SLURM_NTASKS alone is of the job: the batch script's own process has it
 // too, and rank 0, without being one of the tasks. PMIx tells a rank but no number of ranks; what
 // starts by it (mpirun, srun, Flux) has variables of its own.
-constexpr variables launchers[] = {
+constexpr launcher_variables launchers[] = {
     {"Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
     {"MVAPICH", "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"},
     {"MPICH", "PMI_RANK", "PMI_SIZE"},
