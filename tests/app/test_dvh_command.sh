@@ -208,6 +208,7 @@ expect 0 '^3%/3mm +144 +144 +100.00 ' gamma plane.dcm dose.dcm
 says "'plane.dcm' is one plane and does not state its thickness"
 expect 0 '^3%/3mm +144 +144 +100.00 ' gamma plane.dcm half.dcm --criterion 3%/3mm --normalisation 1000 --cut-off 0%
 refuse "'plane.dcm': has one frame without a thickness" dvh --dose plane.dcm --structures set.dcm --structure Box
+expect 0 'Box' dvh --dose plane.dcm --structures set.dcm --structure Box --slice-thickness 2 --quantity mean
 refuse "'dose.dcm' and 'elsewhere.dcm' have frames of reference 1.2.3.3 and 1.2.3.9" gamma dose.dcm elsewhere.dcm
 refuse "'dose.dcm' holds values in Gy, 'relative.dcm' in relative" gamma dose.dcm relative.dcm
 refuse "'relative.dcm' holds a relative dose" gamma dose.dcm relative.dcm --normalisation 2

@@ -139,9 +139,9 @@ void check_frames(dvh_options& options, files::rt_structure const& s) {
 
 void read_doses(dvh_options& options) {
   if (options.add_doses) {
-    options.read = {read_added_doses(options.doses)};
+    options.read = {read_added_doses(options.doses, options.request.slice_thickness)};
   } else {
-    options.read = read_dvh_doses(options.doses);
+    options.read = read_dvh_doses(options.doses, options.request.slice_thickness);
   }
   for (auto& dose : options.read) {
     if (!dose.frame) {
@@ -459,8 +459,10 @@ command add_dvh(CLI::App& app) {
                   "wholly inside alone")
       ->transform(one_of({"include", "exclude"}))
       ->capture_default_str();
-  sub->add_option("--slice-thickness", request.slice_thickness,
-                  "mm, of structures that have contours in one plane alone")
+  sub->add_option(
+         "--slice-thickness", request.slice_thickness,
+         "mm, of structures that have contours in one plane alone, and of a dose of one plane "
+         "that does not say its own")
       ->check(number_from(1e-6, 1e6));
   sub->add_option("--csv", options->csv,
                   "table (.csv) of the curves, which scripts/dvh_plot.py draws");

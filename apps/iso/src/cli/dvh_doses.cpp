@@ -17,8 +17,8 @@
 namespace iso::cli {
 namespace {
 
-files::rt_dose read_dose(std::string const& path) {
-  auto dose = files::read_rt_dose(path);
+files::rt_dose read_dose(std::string const& path, double slice_thickness) {
+  auto dose = files::read_rt_dose(path, files::dose_units::gray, slice_thickness);
   refuse_differences(path, dose);
   return dose;
 }
@@ -80,14 +80,15 @@ void check_pair(std::string const& one, files::rt_dose const& a, std::string con
 
 }  // namespace
 
-std::vector<dvh_dose> read_dvh_doses(std::vector<std::string> const& paths) {
+std::vector<dvh_dose> read_dvh_doses(std::vector<std::string> const& paths,
+                                     double slice_thickness) {
   std::vector<dvh_dose> doses;
   for (auto const& path : paths) {
     if (!files::is_dicom_path(path)) {
       doses.push_back({path, {path}, std::nullopt, read_plain_volume(path)});
       continue;
     }
-    auto dose = read_dose(path);
+    auto dose = read_dose(path, slice_thickness);
     if (dose.type != "PHYSICAL" || dose.summation != "PLAN") {
       spdlog::warn("'{}' is a dose of type {} of a {} (figures are of that alone)", path,
                    files::shortened(dose.type, 16), files::shortened(dose.summation, 16));
@@ -97,7 +98,7 @@ std::vector<dvh_dose> read_dvh_doses(std::vector<std::string> const& paths) {
   return doses;
 }
 
-dvh_dose read_added_doses(std::vector<std::string> const& paths) {
+dvh_dose read_added_doses(std::vector<std::string> const& paths, double slice_thickness) {
   if (paths.size() < 2) {
     throw file_error(fmt::format(
         "'{}' is one dose (two or more can be added); name the doses of all beams", paths.at(0)));
@@ -112,7 +113,7 @@ dvh_dose read_added_doses(std::vector<std::string> const& paths) {
                       "without --add-doses",
                       path));
     }
-    auto dose = read_dose(path);
+    auto dose = read_dose(path, slice_thickness);
     check_beam(path, dose);
     for (std::size_t n = 0; n < read.size(); ++n) {
       check_pair(paths[n], read[n], path, dose);
