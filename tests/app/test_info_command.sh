@@ -90,7 +90,7 @@ expect 2 'excludes' info v.mha --geometry "$geometry"
 expect 2 "'v.mha' is named twice" info v.mha --json v.mha
 
 # Files that are named where another kind is expected say what they are.
-expect 2 "'p.h5': is a stack of projections in HDF5 .a geometry is JSON.; name it as projections, which bring" project --phantom shepp-logan --size 8 --geometry p.h5 --json no.json
+expect 2 "'p.h5': is a stack of projections in HDF5 .a geometry is JSON.; name it as projections where a command takes them" project --phantom shepp-logan --size 8 --geometry p.h5 --json no.json
 expect 2 "'m.h5': is a matrix in HDF5 .a geometry is JSON.; write a file as docs/formats.md" reconstruct --phantom shepp-logan --geometry m.h5 --json no.json
 expect 2 "'p.h5': is a stack of projections in HDF5 .a plan is JSON." dose --plan p.h5 --phantom slab --json no.json
 if ! "$iso" info . 2>&1 | grep -q 'this build has no DCMTK'; then

@@ -111,7 +111,8 @@ int main(int count, char** words) {
   structure_text const empty{"Empty", "", "", {}};
   auto elsewhere_too = box("Elsewhere", -6, 6, 6);
   elsewhere_too.frame = "1.2.3.9";
-  put(folder / "frames.dcm", dicom_file(structure_set({box("Box", -6, 6, 6), elsewhere_too})));
+  put(folder / "box_elsewhere.dcm",
+      dicom_file(structure_set({box("Box", -6, 6, 6), elsewhere_too})));
   auto marked = box("Marked", -6, 6, 6);
   marked.further.insert(marked.further.end(), {"1\\1\\1", "0\\0\\3\\1\\1\\3\\2\\2\\3"});
   auto exclusive = box("Exclusive", -6, 6, 6);

@@ -144,10 +144,6 @@ void read_doses(dvh_options& options) {
     options.read = read_dvh_doses(options.doses, options.request.slice_thickness);
   }
   for (auto& dose : options.read) {
-    if (!dose.frame) {
-      spdlog::info("'{}' does not say its frame of reference: it is taken for the structures' own",
-                   dose.name);
-    }
     options.request.doses.push_back(std::exchange(dose.volume, {}));
   }
 }
@@ -171,6 +167,11 @@ void choose_structures(dvh_options& options, files::rt_structure_set const& set)
   }
   if (request.structures.empty()) {
     throw file_error(options.refused[0].reason);
+  }
+  for (auto const& dose : options.read) {
+    if (!dose.frame) {
+      check_frame(options.structures, request.structures, dose.name, dose.frame);
+    }
   }
   if (!options.assumed.empty()) {
     spdlog::warn("'{}' has another frame of reference than '{}': --same-frame takes both for one",
