@@ -187,7 +187,7 @@ std::vector<std::vector<point>> loops_of(std::vector<whole_edge> const& edges) {
   std::map<std::pair<point, point>, point> onward;  // from, to: where the loop goes then
   for (auto& [at, ends] : around) {
     std::sort(ends.begin(), ends.end(),
-              [&](point const& a, point const& b) { return turns_before(at, a, b); });
+              [&from = at](point const& a, point const& b) { return turns_before(from, a, b); });
     for (std::size_t n = 0; n + 1 < ends.size(); n += 2) {
       onward[{ends[n], at}] = ends[n + 1];
       onward[{ends[n + 1], at}] = ends[n];
