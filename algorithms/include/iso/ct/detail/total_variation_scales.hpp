@@ -14,7 +14,7 @@ namespace iso::ct::detail {
 
 /// Returns the g by which duals of differences reach the weight: their steps are c g / 2 times a
 /// difference.
-/// \param average  the largest along a ray
+/// \param average  of the readings along their rays
 /// \param column   the largest column sum
 inline double default_gradient_scale(double weight, double average, double side, double column) {
   double const reaching = average > 0 ? 2 * weight / (average * side) : weight > 0 ? column / 6 : 0;
