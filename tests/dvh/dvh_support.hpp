@@ -80,4 +80,21 @@ inline double sum(std::vector<double> const& values) {
   return all;
 }
 
+/// 10 x 10 x 4 voxels of 1 mm x 1 mm x 2 mm from the origin.
+inline grid const box{{10, 10, 4}, {1, 1, 2}, {0.5, 0.5, 1}};
+
+/// The same outlines at z = 1, 3, 5, 7: with half-slice caps 8 mm high.
+inline structure column(std::vector<contour> const& at_zero) {
+  structure s{"column", {}};
+  for (double const z : {1, 3, 5, 7}) {
+    for (auto c : at_zero) {
+      for (auto& p : c.points) {
+        p.z = z;
+      }
+      s.contours.push_back(c);
+    }
+  }
+  return s;
+}
+
 }  // namespace dvh_support

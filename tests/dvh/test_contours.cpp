@@ -15,24 +15,7 @@ namespace {
 using namespace dvh_support;
 using iso::test::refusal;
 
-/// 10 x 10 x 4 voxels of 1 mm x 1 mm x 2 mm from the origin.
-grid const box{{10, 10, 4}, {1, 1, 2}, {0.5, 0.5, 1}};
-
 constexpr double pi = 3.14159265358979323846;
-
-/// The same outlines at z = 1, 3, 5, 7: with half-slice caps 8 mm high.
-structure column(std::vector<contour> const& at_zero) {
-  structure s{"column", {}};
-  for (double const z : {1, 3, 5, 7}) {
-    for (auto c : at_zero) {
-      for (auto& p : c.points) {
-        p.z = z;
-      }
-      s.contours.push_back(c);
-    }
-  }
-  return s;
-}
 
 structure_report report_of(structure const& s, grid const& g = box) {
   structure_report report;

@@ -17,23 +17,6 @@ using namespace dvh_support;
 using iso::oracle::ideal_body;
 using iso::test::refusal;
 
-/// 10 x 10 x 4 voxels of 1 mm x 1 mm x 2 mm from the origin.
-grid const box{{10, 10, 4}, {1, 1, 2}, {0.5, 0.5, 1}};
-
-/// The same outline at z = 1, 3, 5, 7: with half-slice caps all of the box's height.
-structure column(std::vector<contour> const& at_zero) {
-  structure s{"column", {}};
-  for (double const z : {1, 3, 5, 7}) {
-    for (auto c : at_zero) {
-      for (auto& p : c.points) {
-        p.z = z;
-      }
-      s.contours.push_back(c);
-    }
-  }
-  return s;
-}
-
 double share(std::vector<double> const& all, std::size_t i, std::size_t j, std::size_t k = 0) {
   return all[(i * 10 + j) * 4 + k];
 }
