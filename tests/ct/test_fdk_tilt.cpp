@@ -204,6 +204,32 @@ TEST_CASE("fdk: short scans and displaced detectors that are turned") {
 
 TEST_CASE("fdk: detectors that are displaced to the other side and turned") { check_turned(-36); }
 
+TEST_CASE("fdk: an arc about an axis that is far beside of the line from source to detector") {
+  // 40 of 300 mm: to one side of the axis the fan is more than twice as wide as to the other.
+  scan_size const wide{.num_u = 260};
+  for (double const aside : {40.0, -40.0}) {
+    CAPTURE(aside);
+    pose const p{.detector_u = -aside, .source_u = -aside};
+    for (auto const& angles :
+         {turn(), iso::ct::even_angles(140, 1.4 * pi, 0.3), iso::ct::even_angles(170, 1.7 * pi, 2)}) {
+      CAPTURE(angles.size());
+      auto const g = posed(beam::cone, p, angles, wide);
+      bool const is_arc = angles.size() < 180;
+      // What both sides see is enough: an arc leaves no choice.
+      fdk_options const options{.scan = {.detector = is_arc ? detector_placement::centred
+                                                            : detector_placement::automatic}};
+      CHECK((iso::ct::weigh_scan(g, options.scan).arc == scan_arc::short_scan) == is_arc);
+      auto const found = gaussian_result(g, options);
+      CAPTURE(found.scale);
+      CAPTURE(found.root_mean_square);
+      CAPTURE(found.largest);
+      CHECK(std::abs(found.scale - 1) < allowed);
+      CHECK(found.root_mean_square < 4e-3);
+      CHECK(found.largest < 0.012);
+    }
+  }
+}
+
 namespace {
 
 void check_leaning_columns(double aside) {
