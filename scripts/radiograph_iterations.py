@@ -77,6 +77,25 @@ def prepared(path, by):
     return -np.log(np.maximum(seen / beam, 2.0**-14)), places.mean()
 
 
+def scan_of(data, binning, views):
+    """The scan, its readings [u, v] of each view, the widths of a voxel and of the scanner's."""
+    scanner = settings_of(data / "radiogram.xtekct")
+    away, long = float(scanner["SrcToObject"]), float(scanner["SrcToDetector"])
+    pitch = float(scanner["DetectorPixelSizeX"]) * binning
+    fine, voxel = (p * away / long for p in (float(scanner["DetectorPixelSizeX"]), pitch))
+    readings, axis = prepared(data / "radiogram.tif", binning)
+    nu, nv = readings.shape
+    # The widest ray that meets the bar, a margin for what scatters beside, and how far rays climb
+    # until they leave that cylinder.
+    radius = voxel * np.abs(np.flatnonzero((readings > 0.1).any(1)) - axis).max() + 6 * voxel
+    climb = radius * nv * pitch / 2 / long + voxel
+    extent = (*[2 * int(radius / voxel) + 1] * 2, nv + 2 * int(climb / voxel))
+    scan = {"views": views, "source_axis": away, "source_detector": long, "pixels": (nu, nv),
+            "pitch": pitch, "offset": ((nu - 1) / 2 - axis) * pitch, "extent": extent,
+            "voxel": voxel}
+    return scan, readings, fine
+
+
 def half_plane(volume, voxel, fine):
     """The slice y = 0, x > 0 of a volume [x, y, z] on [radius, height], heights upwards."""
     from scipy import ndimage
@@ -108,21 +127,13 @@ def inner(theirs):
 def run(given, folder):
     import h5py
 
-    scanner = settings_of(given.data / "radiogram.xtekct")
-    away, long = float(scanner["SrcToObject"]), float(scanner["SrcToDetector"])
-    pitch = float(scanner["DetectorPixelSizeX"]) * given.binning
-    fine, voxel = (p * away / long for p in (float(scanner["DetectorPixelSizeX"]), pitch))
-    readings, axis = prepared(given.data / "radiogram.tif", given.binning)
-    nu, nv = readings.shape
-    # The widest ray that meets the bar, a margin for what scatters beside, and how far rays climb
-    # until they leave that cylinder.
-    radius = voxel * np.abs(np.flatnonzero((readings > 0.1).any(1)) - axis).max() + 6 * voxel
-    climb = radius * nv * pitch / 2 / long + voxel
-    extent = [2 * int(radius / voxel) + 1] * 2 + [nv + 2 * int(climb / voxel)]
-    scan = {"type": "circular_cone", "source_axis_mm": away, "source_detector_mm": long,
-            "detector": {"pixels": [nu, nv], "pitch_mm": [pitch, pitch],
-                         "offset_mm": [((nu - 1) / 2 - axis) * pitch, 0]},
-            "angles_deg": {"range": 360, "count": given.views}}
+    scan, readings, fine = scan_of(given.data, given.binning, given.views)
+    voxel = scan["voxel"]
+    described = {"type": "circular_cone", "source_axis_mm": scan["source_axis"],
+                 "source_detector_mm": scan["source_detector"],
+                 "detector": {"pixels": scan["pixels"], "pitch_mm": [scan["pitch"]] * 2,
+                              "offset_mm": [scan["offset"], 0]},
+                 "angles_deg": {"range": 360, "count": given.views}}
     with h5py.File(folder / "scan.h5", "w") as file:
         file["projections"] = np.repeat(readings[None].astype(np.float32), given.views, 0)
     # The scanner's software shows the bar upside down.
@@ -130,10 +141,10 @@ def run(given, folder):
     theirs = normalised(theirs)[:, ::-1]
     counted = inner(theirs)
     panels, rows = [("scanner", theirs[::4, ::4])], []
-    iso, geometry = tool(given, folder), write_json(folder / "geometry.json", scan)
+    iso, geometry = tool(given, folder), write_json(folder / "geometry.json", described)
     for name, options in METHODS:
         volume, answer = iso.reconstruct(projections=folder / "scan.h5", geometry=geometry,
-                                         extent=extent, spacing=voxel, **options)
+                                         extent=scan["extent"], spacing=voxel, **options)
         ours = normalised(half_plane(volume, voxel, fine))
         apart = np.abs(ours - theirs)
         rows.append([name, f"{apart.mean():.4f}", f"{apart[counted].mean():.4f}",

@@ -50,8 +50,8 @@ COUNTS = (1, 5, 20)
 class isocenter:
     """The tool; arrays are [x, y, z] and [view, u, v]."""
 
-    def __init__(self, given, folder, geometry, shape):
-        self._given, self._folder, self._shape = given, folder, shape
+    def __init__(self, given, folder, geometry, shape, voxel=1.0):
+        self._given, self._folder, self._shape, self._voxel = given, folder, shape, voxel
         (folder / "geometry.json").write_text(json.dumps(geometry), encoding="utf-8")
 
     def _call(self, command, *words):
@@ -59,28 +59,28 @@ class isocenter:
                         self._folder / "geometry.json", *map(str, words)],
                        check=True, stdout=subprocess.DEVNULL)
 
-    def project(self, volume):
-        write_mha(self._folder / "x.mha", volume, 1.0, "1/mm")
+    def project(self, volume, *words):
+        write_mha(self._folder / "x.mha", volume, self._voxel, "1/mm")
         self._call("project", "--volume", self._folder / "x.mha", "--output",
-                   self._folder / "p.mha")
+                   self._folder / "p.mha", *words)
         return read_mha(self._folder / "p.mha").transpose(2, 0, 1)
 
     def _volume(self, command, stack, *words):
         # Images as seen from the source: u to the right, v upwards.
         stack.transpose(0, 2, 1)[:, ::-1].astype("<f4").tofile(self._folder / "scan.raw")
         self._call(command, "--projections", self._folder / "scan.raw", "--raw-type", "float32",
-                   "--line-integrals", "--extent", *self._shape, "--spacing", 1, "--output",
-                   self._folder / "x.mha", *words)
+                   "--line-integrals", "--extent", *self._shape, "--spacing", self._voxel,
+                   "--output", self._folder / "x.mha", *words)
         return read_mha(self._folder / "x.mha")
 
     def back_project(self, stack, _=""):
         return self._volume("back-project", stack)
 
-    def iterate(self, method, masked, stack, count, precision="float"):
+    def iterate(self, method, masked, stack, count, precision="float", words=()):
         if masked:
-            write_mha(self._folder / "mask.mha", without_faces(self._shape), 1.0, "1")
+            write_mha(self._folder / "mask.mha", without_faces(self._shape), self._voxel, "1")
         return self._volume("reconstruct", stack, "--method", method, "--iterations", count,
-                            "--precision", precision,
+                            "--precision", precision, *words,
                             *(["--mask", self._folder / "mask.mha"] if masked else []))
 
 
@@ -102,7 +102,8 @@ class by_rtk:
 
     def _run(self, work, volume, stack):
         """The work's output, on the volume given or, first, on the stack."""
-        images = (np.ascontiguousarray(volume.transpose(0, 2, 1), np.float32), [1.0] * 3), (
+        voxels = [self._s.voxel] * 3
+        images = (np.ascontiguousarray(volume.transpose(0, 2, 1), np.float32), voxels), (
             np.ascontiguousarray(stack.transpose(0, 2, 1), np.float32),
             [self._s.pitch, self._s.pitch, 1.0])
         first = 1 if "Forward" in type(work).__name__ else 0
@@ -119,12 +120,12 @@ class by_rtk:
 
     def project(self, volume):
         return self._run(self._filter("JosephForwardProjectionImageFilter").New(), volume,
-                         np.zeros((self._s.views, self._s.size, self._s.size)))
+                         np.zeros((self._s.views, *self._s.pixels)))
 
     def back_project(self, stack, pair):
         name = "Joseph" if pair == "joseph" else ""
         return self._run(self._filter(name + "BackProjectionImageFilter").New(),
-                         np.zeros((self._s.size,) * 3), stack)
+                         np.zeros(self._s.extent), stack)
 
     def iterate(self, method, pair, stack, count, block=None):
         """After so many iterations; `block` views a subset of SART, all where it is None."""
@@ -137,12 +138,12 @@ class by_rtk:
         work.SetNumberOfIterations(count)
         work.SetDisableDisplacedDetectorFilter(True)
         if method.endswith("0"):
-            mask = np.ascontiguousarray(without_faces((self._s.size,) * 3))
-            work.SetSupportMask(self._peer.image_of(mask, [1.0] * 3))
+            mask = np.ascontiguousarray(without_faces(self._s.extent).transpose(0, 2, 1))
+            work.SetSupportMask(self._peer.image_of(mask, [self._s.voxel] * 3))
         if not gradients:
             work.SetLambda(1.0)
             work.SetNumberOfProjectionsPerSubset(block or self._s.views)
-        return self._run(work, np.zeros((self._s.size,) * 3), stack)
+        return self._run(work, np.zeros(self._s.extent), stack)
 
 
 class by_astra:

@@ -53,7 +53,7 @@ def image_of(array, spacing):
 def geometry_of(s):
     geometry = rtk.ThreeDCircularProjectionGeometry.New()
     for angle in s.angles():
-        geometry.AddProjectionInRadians(s.source_axis, s.source_detector, float(angle))
+        geometry.AddProjectionInRadians(s.source_axis, s.source_detector, float(angle), s.offset)
     return geometry
 
 

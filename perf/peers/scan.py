@@ -35,6 +35,16 @@ _GAUSSIANS = (
 class scan:
     size: int
     views: int
+    voxel = 1.0
+    offset = 0.0  # of the detector along u
+
+    @property
+    def extent(self):
+        return (self.size,) * 3
+
+    @property
+    def pixels(self):
+        return (self.size,) * 2
 
     @property
     def source_axis(self):
