@@ -47,6 +47,7 @@ set(
   "app_manual 9 1"
   "app_sweep_report 9 1"
   "dose_depth 9 1"
+  "dose_flat_field 8 1"
   "dose_symmetries 9 1"
   "math 9 1"
   "app_info_command 8 1"
