@@ -7,8 +7,8 @@ namespace iso::backend {
 
 /// Returns the bytes of the vector registers that kernels on processors use: 64 (AVX-512), 32
 /// (AVX2), or 0 where the lanes are arrays, of which the compiler makes what it can. Never throws.
-/// At first it is the most that this processor has. By it iso::sparse::choose_format takes a format
-/// for this processor unless a kind is named, and ordered sums of products depend on the format.
+/// At first it is the most that this processor has. Functions that choose a format for the
+/// processor where they run choose by it, and the order of sums may depend on the format.
 int host_vector_bytes();
 
 /// Chooses the widest form of this processor whose registers have at most `bytes`; where all are
