@@ -52,6 +52,7 @@ set(
   "app_info_command 8 1"
   "app_placement 8 1"
   "compile_fail_fast_math_wrong 8 1"
+  "dose_flat_field 8 1"
   "compile_fail_spmv_wrong_space_right 7 1"
   "app_dicom_command 6 1"
   "app_jobs 6 1"

@@ -2,6 +2,8 @@
 //! Wraps ITK's readers and writers with our sentences.
 #pragma once
 
+#include "captured_output.hpp"
+
 #include <iso/files/atomic_file.hpp>
 #include <iso/files/detail/refuse.hpp>
 #include <iso/files/text.hpp>
@@ -36,9 +38,11 @@ inline std::string reason_of(std::string_view what, std::string_view description
                                                      : said;
 }
 
-/// Runs `step`, which calls ITK; its exceptions become ours, naming the file.
+/// Runs `step`, which calls ITK; its exceptions become ours, naming the file. What it prints is
+/// dropped: our sentence stands alone.
 template <class Step>
 void guarded(std::filesystem::path const& path, char const* what, Step&& step) {
+  captured_output const dropped;
   try {
     step();
   } catch (itk::ExceptionObject const& failure) {

@@ -5,14 +5,18 @@
 #include <iso/files/text.hpp>
 
 #include <fmt/core.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <fstream>
-#include <set>
+#include <limits>
+#include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace iso::files::detail {
 namespace {
@@ -53,12 +57,11 @@ void check_data_file(std::filesystem::path const& path, std::string const& name)
   }
 }
 
-}  // namespace
-
-void check_meta_header(std::filesystem::path const& path) {
-  std::ifstream in(path, std::ios::binary);
+/// Returns the fields of a header, behind which `in` then stands, and refuses lines that are none.
+std::map<std::string, std::string> read_fields(std::filesystem::path const& path,
+                                               std::ifstream& in) {
   std::array<char, 4096> buffer{};
-  std::set<std::string> fields;
+  std::map<std::string, std::string> fields;
   for (std::int64_t number = 1; !fields.contains("ElementDataFile"); ++number) {
     in.getline(buffer.data(), buffer.size());
     bool const too_long = in.fail() && in.gcount() == std::streamsize(buffer.size() - 1);
@@ -73,12 +76,47 @@ void check_meta_header(std::filesystem::path const& path) {
                                number));
     }
     auto const [name, value] = field_of(path, line, number, separator);
-    fields.insert(name);
+    fields.insert_or_assign(name, value);
     if (name == "ElementDataFile") {
       check_data_file(path, value);
     }
     in.clear(in.rdstate() & ~std::ios::failbit);
   }
+  return fields;
+}
+
+/// Returns whether a stream inflates to its end and checksum; of at most `packed` bytes, or, where
+/// that is zero, of any number.
+bool inflates(std::ifstream& in, std::uint64_t packed) {
+  std::vector<unsigned char> from(std::size_t(1) << 18);
+  std::vector<unsigned char> to(std::size_t(1) << 20);
+  z_stream stream{};
+  if (inflateInit2(&stream, 15 + 32) != Z_OK) {  // by zlib or by gzip
+    return false;
+  }
+  std::uint64_t left = packed > 0 ? packed : std::numeric_limits<std::uint64_t>::max();
+  int state = Z_OK;
+  while (state == Z_OK) {
+    if (stream.avail_in == 0) {
+      in.read(reinterpret_cast<char*>(from.data()),
+              std::streamsize(std::min<std::uint64_t>(from.size(), left)));
+      stream.next_in = from.data();
+      stream.avail_in = unsigned(in.gcount());
+      left -= std::uint64_t(in.gcount());
+    }
+    stream.next_out = to.data();
+    stream.avail_out = unsigned(to.size());
+    state = inflate(&stream, Z_NO_FLUSH);
+  }
+  inflateEnd(&stream);
+  return state == Z_STREAM_END;
+}
+
+}  // namespace
+
+void check_meta_header(std::filesystem::path const& path) {
+  std::ifstream in(path, std::ios::binary);
+  auto const fields = read_fields(path, in);
   for (auto const* wanted : {"NDims", "DimSize", "ElementType", "ElementDataFile"}) {
     if (!fields.contains(wanted)) {
       refuse(
@@ -86,6 +124,25 @@ void check_meta_header(std::filesystem::path const& path) {
           fmt::format("is no whole MetaImage (its header has no field {}); fetch or write it again",
                       wanted));
     }
+  }
+}
+
+void check_meta_voxels(std::filesystem::path const& path) {
+  std::ifstream in(path, std::ios::binary);
+  auto fields = read_fields(path, in);
+  auto const flag = lower_case(fields["CompressedData"]);
+  bool const compressed = flag.starts_with("t") || flag.starts_with("1");
+  auto const name = fields["ElementDataFile"];
+  auto const lower = lower_case(name);
+  bool const several = lower.starts_with("list") || lower.find('%') != std::string::npos;
+  if (!compressed || several || std::atoi(fields["HeaderSize"].c_str()) != 0) {
+    return;
+  }
+  if (lower != "local") {
+    in = std::ifstream(path.parent_path() / name, std::ios::binary);
+  }
+  if (!inflates(in, std::strtoull(fields["CompressedDataSize"].c_str(), nullptr, 10))) {
+    refuse(path, "is truncated or damaged (its voxels do not inflate); fetch or write it again");
   }
 }
 

@@ -10,4 +10,8 @@ namespace iso::files::detail {
 /// for ITK's buffers, the fields that it wants, and a data file that is there.
 void check_meta_header(std::filesystem::path const& path);
 
+/// Throws iso::file_error where the voxels of a MetaImage, whose header was checked, are compressed
+/// in one file and do not inflate to their end and checksum, which MetaIO does not look at.
+void check_meta_voxels(std::filesystem::path const& path);
+
 }  // namespace iso::files::detail

@@ -5,6 +5,7 @@
 #include "image_io.hpp"
 #include "memory.hpp"
 #include "meta_header.hpp"
+#include "nifti_header.hpp"
 #include "regular.hpp"
 
 #include <iso/files/dicom_rt.hpp>
@@ -194,8 +195,11 @@ double min_nrrd_size(fs::path const& path, double bytes) {
   std::unique_ptr<NrrdIoState, decltype(&nrrdIoStateNix)> const state(nrrdIoStateNew(),
                                                                       &nrrdIoStateNix);
   state->skipData = 1;
-  if (nrrdLoad(image.get(), path.c_str(), state.get()) != 0 || state->dataFNArr->len > 0) {
-    std::free(biffGetDone(NRRD));
+  if (nrrdLoad(image.get(), path.c_str(), state.get()) != 0) {
+    std::free(biffGetDone(NRRD));  // which prints where there is nothing to get
+    return 0;
+  }
+  if (state->dataFNArr->len > 0) {
     return 0;
   }
   return state->encoding == nrrdEncodingRaw ? bytes : bytes / max_packed;
@@ -255,7 +259,13 @@ std::vector<std::byte> read_bytes(fs::path const& path, itk::ImageIOBase& io) {
   };
   io.SetIORegion(detail::whole_region(io));
   std::byte const mark{0xd3};
+  detail::captured_output const said;  // of voxels that do not inflate, MetaIO prints alone
   auto const first = read_over(mark);
+  if (!said.text().empty()) {
+    refuse(path,
+           "is truncated or damaged (not all of its voxels can be read); fetch or write it "
+           "again");
+  }
   if (std::count(first.begin(), first.end(), mark) > 0 && first != read_over(~mark)) {
     refuse(path,
            "is truncated or damaged (its last voxel cannot be read); fetch or write it again");
@@ -268,6 +278,8 @@ itk::ImageIOBase::Pointer opened(fs::path const& path) {
   detail::check_regular(path);
   if (dynamic_cast<itk::MetaImageIO*>(io.GetPointer()) != nullptr) {
     detail::check_meta_header(path);
+  } else if (dynamic_cast<itk::NiftiImageIO*>(io.GetPointer()) != nullptr) {
+    detail::check_nifti_header(path);
   }
   io->SetFileName(path.string());
   io->ReadImageInformation();
@@ -359,6 +371,9 @@ host_volume read_volume(fs::path const& path, finite_values values, subfolders s
     auto const how = align(path, *io);
     place(path, *io, how, n, volume);
     volume.unit = read_unit(*io);
+    if (dynamic_cast<itk::MetaImageIO*>(io.GetPointer()) != nullptr) {
+      detail::check_meta_voxels(path);
+    }
     // As the file has them, and as float.
     auto const count = std::uint64_t(n[0] * n[1] * n[2]);
     detail::with_memory(path, fmt::format("its {} x {} x {} voxels", n[0], n[1], n[2]),

@@ -2,7 +2,9 @@
 // Iterations of float against those of double where readings have noise, most of all those of rays
 // that graze the volume; total variation's gap with noise.
 #include <iso/backend/registry.hpp>
+#include <iso/core/error.hpp>
 #include <iso/ct/cgls.hpp>
+#include <iso/ct/lsqr.hpp>
 #include <iso/ct/mlem.hpp>
 #include <iso/ct/sart.hpp>
 #include <iso/ct/total_variation.hpp>
@@ -70,8 +72,9 @@ struct run {
 
 template <template <class, class> class Method, class T, class Options>
 run<T> run_of(geometry const& g, std::vector<double> const& readings, Options const& options,
-              iso::ct::stopping_rules const& rules, grid const& volume = box) {
+              iso::ct::stopping_rules const& rules, grid const& volume = box, double start = 0) {
   auto const x = iso::make_volume<T, host>("x", volume);
+  Kokkos::deep_copy(x.data, T(start));
   auto const b = iso::make_projections<T, host>("b", g.num_views(), g.num_u(), g.num_v());
   std::transform(readings.begin(), readings.end(), b.data.data(), [](double r) { return T(r); });
   Method<exec, T> method(exec(), g, iso::projection_view<T const, host>(b), x, options);
@@ -189,4 +192,73 @@ TEST_CASE("total variation closes its gap with noise, no bounds given") {
       }
     }
   }
+}
+
+namespace {
+
+/// Runs `Method` on readings times a power of two, and returns the volume over it in parts of the
+/// ball's value less that of the readings themselves: the largest difference.
+template <template <class, class> class Method, class T, class Make>
+double change_by_scale(double scale, Make const& options_for) {
+  auto const g = iso::ct::turn_detector(upright(), turn);
+  auto readings = readings_of_ball(g);
+  auto const run = [&](double unit) {
+    return run_of<Method, T>(g, readings, options_for(unit), {.iterations = 30}, box, unit * ball);
+  };
+  auto const plain = run(1);
+  for (double& r : readings) {
+    r *= scale;
+  }
+  auto const scaled = run(scale);
+  double worst = 0;
+  for (std::size_t i = 0; i < plain.x.size(); ++i) {
+    worst = std::max(worst, std::abs(scaled.x[i] / scale - plain.x[i]) / ball);
+  }
+  return worst;
+}
+
+template <class T>
+void check_scale(double scale) {
+  CAPTURE(scale);
+  auto const same = [](auto const& options) { return [options](double) { return options; }; };
+  double const rounding = sizeof(T) == 4 ? 1e-5 : 1e-12;
+  CHECK(change_by_scale<iso::ct::sart, T>(scale, same(iso::ct::sart_options{})) < rounding);
+  CHECK(change_by_scale<iso::ct::cgls, T>(scale, same(iso::ct::cgls_options{})) < rounding);
+  CHECK(change_by_scale<iso::ct::lsqr, T>(scale, same(iso::ct::lsqr_options{})) < rounding);
+  CHECK(change_by_scale<iso::ct::mlem, T>(scale, same(iso::ct::mlem_options{})) < rounding);
+  CHECK(change_by_scale<iso::ct::total_variation, T>(scale, [](double unit) {
+          return iso::ct::total_variation_options{.weight = 0.1 * unit};
+        }) < rounding);
+}
+
+}  // namespace
+
+TEST_CASE("readings times a power of two give the volume times it, however small or large") {
+  // Squares of such readings are no floats.
+  check_scale<float>(0x1p-90);
+  check_scale<float>(0x1p90);
+  check_scale<double>(0x1p-350);
+  check_scale<double>(0x1p350);
+}
+
+TEST_CASE("readings whose sums or squares are no numbers of the precision are refused") {
+  auto const readings = readings_of_ball(upright());
+  auto const refuses = [&]<class T>(T, double scale) {
+    auto scaled = readings;
+    for (double& r : scaled) {
+      r *= scale;
+    }
+    try {
+      run_of<iso::ct::total_variation, T>(
+          upright(), scaled, iso::ct::total_variation_options{.weight = scale}, {.iterations = 2});
+    } catch (iso::invalid_argument const& refusal) {
+      return std::string(refusal.what()).find("; scale the readings") != std::string::npos;
+    }
+    return false;
+  };
+  CHECK(refuses(float(), 0x1p-110));
+  CHECK(refuses(float(), 0x1p110));
+  CHECK(!refuses(double(), 0x1p-110));
+  CHECK(refuses(double(), 0x1p-600));
+  CHECK(refuses(double(), 0x1p600));
 }

@@ -100,6 +100,30 @@ TEST_CASE("dose: a call reports how far it is, and stops when it is told to") {
   });
 }
 
+TEST_CASE("terma: a job is asked between batches of voxels, and changes no bit") {
+  Kokkos::DefaultHostExecutionSpace const exec;
+  auto const s = small_field(dose_engine::lattice, named_kernel("6mv"));
+  auto const density = volume_of<float>(s.phantom, mixed);
+  terma_plan<Kokkos::HostSpace> const plan(exec, s.field, named_spectrum(s.photons));
+  auto const released = iso::make_volume<float, Kokkos::HostSpace>("terma", s.phantom);
+  auto const run = [&](iso::job const& control) {
+    Kokkos::deep_copy(released.data, -1.0F);
+    terma<Kokkos::DefaultHostExecutionSpace, float>(exec, plan, density, released, control);
+    exec.fence();
+    return numbers(released);
+  };
+  auto const alone = run({});
+  int asked = 0;
+  std::vector<double> fractions;
+  CHECK(run({[&](double f) { fractions.push_back(f); }, [&] { return ++asked < 0; }}) == alone);
+  CHECK(asked > 3);
+  CHECK(std::is_sorted(fractions.begin(), fractions.end()));
+  CHECK(fractions.back() == 1);
+  int again = 0;
+  CHECK_THROWS_AS(run({{}, [&] { return ++again == 2; }}), iso::cancelled);
+  CHECK(again == 2);
+}
+
 TEST_CASE_TEMPLATE("dose: onto zero overwrites the region alone, onto stored adds", T, float,
                    double) {
   iso::test::for_each_instance([](auto const& exec) {

@@ -122,8 +122,12 @@ std::vector<T> paths_in_step(problem<T> const& p, int vector_bytes) {
   using kernel = iso::ray::detail::radiological_path_kernel<iso::ray::branchless, Index, T>;
   std::vector<T> result(p.rays.extent(0));
   auto const count = std::int64_t(result.size());
-  kernel const k{iso::ray::traversal_grid(p.volume.grid), p.rays.data(), p.volume.data.data(),
-                 result.data(), count};
+  kernel const k{iso::ray::traversal_grid(p.volume.grid),
+                 p.rays.data(),
+                 p.volume.data.data(),
+                 result.data(),
+                 count,
+                 0};
   for (std::int64_t group = 0; group < (count + 31) / 32; ++group) {
     iso::backend::detail::host_kernel<kernel>(k, vector_bytes)(group);
   }
@@ -245,6 +249,29 @@ TEST_CASE("no rays, no paths: nothing happens") {
   auto p = make_problem<float>();
   p.rays = {};
   CHECK(message_of(p, 0).empty());
+}
+
+TEST_CASE("radiological_path: a job is asked between batches of rays, and changes no bit") {
+  auto const p = make_long_problem<float>();
+  Kokkos::DefaultHostExecutionSpace const exec;
+  Kokkos::View<float*, host> const paths("paths", p.rays.extent(0));
+  auto const run = [&](iso::job const& control) {
+    Kokkos::deep_copy(paths, -1.0F);
+    iso::ray::radiological_path(exec, p.rays, p.volume, paths, {}, control);
+    exec.fence();
+    return std::vector<float>(paths.data(), paths.data() + paths.size());
+  };
+  auto const alone = run({});
+  int asked = 0;
+  double done = 0;
+  CHECK(iso::test::difference(
+            run({[&](double fraction) { done = fraction; }, [&] { return ++asked < 0; }}), alone) ==
+        "");
+  CHECK(done == 1);
+  CHECK(asked > 2);
+  int again = 0;
+  CHECK_THROWS_AS(run({{}, [&] { return ++again == 2; }}), iso::cancelled);
+  CHECK(again == 2);
 }
 
 TEST_CASE("what radiological_path refuses, and that it touches nothing then") {

@@ -58,9 +58,11 @@ struct convert_kernel {
   double* to_scales;
   double common_scale;  ///< 0: each row has its own
   value_report* reports;
+  std::int64_t first_row;  ///< of the launch
 
   template <class Group>
-  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t row) const {
+  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t of_launch) const {
+    std::int64_t const row = first_row + of_launch;
     using counts = typename Group::template lane_array<std::int32_t>;
     std::int64_t const first = offsets[row];
     auto const length = std::int32_t(offsets[row + 1] - first);
@@ -123,9 +125,11 @@ struct column_kernel {
   From const* from;
   std::int32_t* to_bases;
   To* to;
+  std::int64_t first_row;  ///< of the launch
 
   template <class Group>
-  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t row) const {
+  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t of_launch) const {
+    std::int64_t const row = first_row + of_launch;
     std::int64_t const first = offsets[row];
     auto const length = std::int32_t(offsets[row + 1] - first);
     std::int32_t shift = 0;
@@ -157,23 +161,27 @@ auto rows_like(Exec const& exec, Matrix const& a, char const* function) {
 }
 
 template <class Column, class Exec, class Matrix>
-auto with_columns(Exec const& exec, Matrix const& a, char const* function) {
+auto with_columns(Exec const& exec, Matrix const& a, char const* function, job const& control) {
   auto const to = rows_like<typename Matrix::value_type, Column>(exec, a, function);
-  Kokkos::deep_copy(exec, to.values, a.values);
-  backend::for_each_lane_group(function, exec, a.num_rows,
-                               column_kernel<typename Matrix::column_type, Column>{
-                                   a.row_offsets.data(), a.row_bases.data(), a.columns.data(),
-                                   to.row_bases.data(), to.columns.data()});
+  iso::detail::copy_in_parts(exec, to.values, a.values, iso::detail::part_of(control, 0, 0.5));
+  iso::detail::in_timed_batches(
+      exec, a.num_rows, iso::detail::part_of(control, 0.5, 1),
+      [&](std::int64_t first, std::int64_t last) {
+        backend::for_each_lane_group(function, exec, last - first,
+                                     column_kernel<typename Matrix::column_type, Column>{
+                                         a.row_offsets.data(), a.row_bases.data(), a.columns.data(),
+                                         to.row_bases.data(), to.columns.data(), first});
+      });
   exec.fence(std::string(function) + ": done");
   return to;
 }
 
 template <class To, class Exec, class Matrix>
-auto values_converted(Exec const& exec, Matrix const& a, row_scaling scaling) {
+auto values_converted(Exec const& exec, Matrix const& a, row_scaling scaling, job const& control) {
   using space = typename Exec::memory_space;
   char const* const function = "iso::sparse::convert_values";
   auto to = rows_like<To, typename Matrix::column_type>(exec, a, function);
-  Kokkos::deep_copy(exec, to.columns, a.columns);
+  iso::detail::copy_in_parts(exec, to.columns, a.columns, iso::detail::part_of(control, 0, 0.2));
   Kokkos::deep_copy(exec, to.row_bases, a.row_bases);
   double* scales = nullptr;
   if (scaling != row_scaling::none) {
@@ -185,17 +193,30 @@ auto values_converted(Exec const& exec, Matrix const& a, row_scaling scaling) {
   double common_scale = scaling == row_scaling::by_largest ? 0 : 1;
   if (scaling == row_scaling::uniform) {
     double largest = 0;
-    Kokkos::parallel_reduce(
-        "iso::sparse::convert_values: largest", range<Exec>(exec, 0, a.num_entries()),
-        largest_kernel<typename Matrix::value_type>{a.values.data()}, Kokkos::Max<double>(largest));
+    iso::detail::in_timed_batches(
+        exec, a.num_entries(), iso::detail::part_of(control, 0.2, 0.5),
+        [&](std::int64_t first, std::int64_t last) {
+          double most = 0;
+          Kokkos::parallel_reduce("iso::sparse::convert_values: largest",
+                                  range<Exec>(exec, first, last),
+                                  largest_kernel<typename Matrix::value_type>{a.values.data()},
+                                  Kokkos::Max<double>(most));
+          exec.fence("iso::sparse::convert_values: the largest is here");
+          largest = std::max(largest, most);
+        });
     common_scale = scale_to(std::max(largest, 0.0), top_exponent<To>);
   }
   auto const reports = allocate<Kokkos::View<value_report*, space>>(
       "iso::sparse::convert_values: reports", {a.num_rows}, exec, Kokkos::WithoutInitializing);
-  backend::for_each_lane_group(function, exec, a.num_rows,
-                               convert_kernel<typename Matrix::value_type, To>{
-                                   a.row_offsets.data(), a.values.data(), row_scales_of(a),
-                                   to.values.data(), scales, common_scale, reports.data()});
+  iso::detail::in_timed_batches(
+      exec, a.num_rows, iso::detail::part_of(control, 0.5, 1),
+      [&](std::int64_t first, std::int64_t last) {
+        backend::for_each_lane_group(
+            function, exec, last - first,
+            convert_kernel<typename Matrix::value_type, To>{
+                a.row_offsets.data(), a.values.data(), row_scales_of(a), to.values.data(), scales,
+                common_scale, reports.data(), first});
+      });
   value_report report;
   Kokkos::parallel_reduce("iso::sparse::convert_values: report", range<Exec>(exec, 0, a.num_rows),
                           report_kernel{reports.data()}, report.overflowed, report.underflowed,
@@ -212,33 +233,37 @@ namespace iso::sparse {
 template <stored_real To, execution_space Exec, class Value, column_index Column>
 converted<csr_view<To, Column, typename Exec::memory_space>> convert_values(
     Exec const& exec, csr_view<Value, Column, typename Exec::memory_space> const& a,
-    row_scaling scaling) {
-  return detail::values_converted<To>(exec, a.as_const(), scaling);
+    row_scaling scaling, job const& control) {
+  return detail::values_converted<To>(exec, a.as_const(), scaling, control);
 }
 
 template <execution_space Exec, class Value>
 csr_view<std::remove_const_t<Value>, std::uint16_t, typename Exec::memory_space>
 to_relative_columns(Exec const& exec,
-                    csr_view<Value, std::int32_t, typename Exec::memory_space> const& a) {
+                    csr_view<Value, std::int32_t, typename Exec::memory_space> const& a,
+                    job const& control) {
   char const* const function = "iso::sparse::to_relative_columns";
   detail::validate_shape(a, function);
-  csr_report const report = validate(exec, a.as_const());
+  csr_report const report = validate(exec, a.as_const(), {}, iso::detail::part_of(control, 0, 0.5));
   ISO_VALIDATE(report.wide_rows == 0,
                "{}: {} rows with columns further apart than 65535, the widest by {} (16 bits do "
                "not reach); keep 32-bit columns",
                function, report.wide_rows, report.widest_row);
-  return detail::with_columns<std::uint16_t>(exec, a.as_const(), function);
+  return detail::with_columns<std::uint16_t>(exec, a.as_const(), function,
+                                             iso::detail::part_of(control, 0.5, 1));
 }
 
 template <execution_space Exec, class Value>
 csr_view<std::remove_const_t<Value>, std::int32_t, typename Exec::memory_space> to_absolute_columns(
-    Exec const& exec, csr_view<Value, std::uint16_t, typename Exec::memory_space> const& a) {
-  return detail::with_columns<std::int32_t>(exec, a.as_const(), "iso::sparse::to_absolute_columns");
+    Exec const& exec, csr_view<Value, std::uint16_t, typename Exec::memory_space> const& a,
+    job const& control) {
+  return detail::with_columns<std::int32_t>(exec, a.as_const(), "iso::sparse::to_absolute_columns",
+                                            control);
 }
 
 #define ISO_SPARSE_CONVERT_TO(To, Exec, Value, Column)                                   \
   template converted<ISO_CSR(Exec, To, Column)> convert_values<To, Exec, Value, Column>( \
-      Exec const&, ISO_CSR(Exec, Value, Column) const&, row_scaling);
+      Exec const&, ISO_CSR(Exec, Value, Column) const&, row_scaling, job const&);
 #define ISO_SPARSE_CONVERT(Exec, Value, Column)        \
   ISO_SPARSE_CONVERT_TO(half, Exec, Value, Column)     \
   ISO_SPARSE_CONVERT_TO(bfloat16, Exec, Value, Column) \
@@ -246,11 +271,11 @@ csr_view<std::remove_const_t<Value>, std::int32_t, typename Exec::memory_space> 
   ISO_SPARSE_CONVERT_TO(double, Exec, Value, Column)
 ISO_FOR_EACH_CSR(ISO_SPARSE_CONVERT)
 
-#define ISO_SPARSE_COLUMNS_OF(Exec, Plain, Value)                                               \
-  template ISO_CSR(Exec, Plain, std::uint16_t)                                                  \
-      to_relative_columns<Exec, Value>(Exec const&, ISO_CSR(Exec, Value, std::int32_t) const&); \
-  template ISO_CSR(Exec, Plain, std::int32_t)                                                   \
-      to_absolute_columns<Exec, Value>(Exec const&, ISO_CSR(Exec, Value, std::uint16_t) const&);
+#define ISO_SPARSE_COLUMNS_OF(Exec, Plain, Value)                                \
+  template ISO_CSR(Exec, Plain, std::uint16_t) to_relative_columns<Exec, Value>( \
+      Exec const&, ISO_CSR(Exec, Value, std::int32_t) const&, job const&);       \
+  template ISO_CSR(Exec, Plain, std::int32_t) to_absolute_columns<Exec, Value>(  \
+      Exec const&, ISO_CSR(Exec, Value, std::uint16_t) const&, job const&);
 #define ISO_SPARSE_COLUMNS(Exec, Value)     \
   ISO_SPARSE_COLUMNS_OF(Exec, Value, Value) \
   ISO_SPARSE_COLUMNS_OF(Exec, Value, Value const)

@@ -20,7 +20,7 @@ char const* name_of() {
 template <class Exec, class Value>
 matrix_format format_for(Exec const& exec,
                          csr_view<Value, std::int32_t, typename Exec::memory_space> const& a,
-                         dose_matrix_options const& options) {
+                         dose_matrix_options const& options, job const& control) {
   if (options.format) {
     bool const blocks = format_report{.format = *options.format}.rows() > 1;
     ISO_VALIDATE(!blocks || sizeof(Value) == 2,
@@ -30,9 +30,11 @@ matrix_format format_for(Exec const& exec,
     return *options.format;
   }
   if (sizeof(Value) == 2) {
-    auto const report = validate(exec, a);
+    auto const report = validate(exec, a, {}, iso::detail::part_of(control, 0, 0.3));
     if (report.descending == 0 && report.doubled == 0 && report.negative_zeros == 0) {
-      return choose_format(exec, a, options.kind.value_or(processor_of<Exec>())).format;
+      return choose_format(exec, a, options.kind.value_or(processor_of<Exec>()),
+                           iso::detail::part_of(control, 0.3, 1))
+          .format;
     }
   }
   return matrix_format::csr32;
@@ -45,12 +47,13 @@ struct rounded_values {
 
 template <class Exec, class Value>
 auto side_of(Exec const& exec, csr_view<Value, std::int32_t, typename Exec::memory_space> const& a,
-             dose_matrix_options const& options, rounded_values const& how) {
+             dose_matrix_options const& options, rounded_values const& how, job const& control) {
   dose_matrix_side<typename Exec::memory_space> to;
-  auto const format = format_for(exec, a, options);
+  auto const format = format_for(exec, a, options, iso::detail::part_of(control, 0, 0.4));
+  job const formed = iso::detail::part_of(control, 0.4, 0.8);
   auto const take = [&](auto const& matrix) {
     auto const shape = shape_of(matrix);
-    auto const p = make_plan(exec, matrix);
+    auto const p = make_plan(exec, matrix, iso::detail::part_of(control, 0.8, 1));
     to = {matrix,
           p,
           {format, name_of<Value>(), shape.num_entries, shape.bytes,
@@ -59,13 +62,13 @@ auto side_of(Exec const& exec, csr_view<Value, std::int32_t, typename Exec::memo
   };
   if constexpr (sizeof(Value) == 2) {
     if (format == matrix_format::row_block8) {
-      take(make_row_blocks<8>(exec, a));
+      take(make_row_blocks<8>(exec, a, formed));
     } else if (format == matrix_format::row_block4) {
-      take(make_row_blocks<4>(exec, a));
+      take(make_row_blocks<4>(exec, a, formed));
     }
   }
   if (format == matrix_format::csr16) {
-    take(to_relative_columns(exec, a));
+    take(to_relative_columns(exec, a, formed));
   } else if (format == matrix_format::csr32) {
     take(a);
   }
@@ -74,17 +77,22 @@ auto side_of(Exec const& exec, csr_view<Value, std::int32_t, typename Exec::memo
 
 template <class Exec, class Value>
 auto sides_of(Exec const& exec, csr_view<Value, std::int32_t, typename Exec::memory_space> const& a,
-              entry_order stored, dose_matrix_options const& options,
+              entry_order stored, dose_matrix_options const& options, job const& control,
               rounded_values const& how = {}) {
   using direction = dose_matrix_options::directions;
   dose_matrix_sides<typename Exec::memory_space> to;
-  auto const make = [&](auto& side, direction other, entry_order order) {
+  // Each takes half of the time, or all of it where the other is not wanted.
+  auto const make = [&](auto& side, direction other, entry_order order, double from, double end) {
     if (options.products != other) {
-      side = side_of(exec, stored == order ? a : transpose(exec, a), options, how);
+      job const part = iso::detail::part_of(control, from, end);
+      auto const turned =
+          stored == order ? a : transpose(exec, a, iso::detail::part_of(part, 0, 0.4));
+      side = side_of(exec, turned, options, how, iso::detail::part_of(part, 0.4, 1));
     }
   };
-  make(to.forward, direction::transposed, entry_order::by_rows);
-  make(to.transposed, direction::forward, entry_order::by_columns);
+  bool const both = options.products == direction::both;
+  make(to.forward, direction::transposed, entry_order::by_rows, 0, both ? 0.5 : 1);
+  make(to.transposed, direction::forward, entry_order::by_columns, both ? 0.5 : 0, 1);
   return to;
 }
 
@@ -93,18 +101,18 @@ auto sides_of(Exec const& exec, csr_view<Value, std::int32_t, typename Exec::mem
 template <class To, class Exec, class Value>
 auto rounded_sides(Exec const& exec,
                    csr_view<Value, std::int32_t, typename Exec::memory_space> const& a,
-                   entry_order stored, dose_matrix_options const& options) {
-  auto to = convert_values<To>(exec, a);
+                   entry_order stored, dose_matrix_options const& options, job const& control) {
+  auto to = convert_values<To>(exec, a, row_scaling::none, iso::detail::part_of(control, 0, 0.1));
   rounded_values how{to.report};
   if (to.report.overflowed + to.report.underflowed + to.report.lost > 0) {
     to = {};
-    to = convert_values<To>(exec, a, row_scaling::uniform);
+    to = convert_values<To>(exec, a, row_scaling::uniform, iso::detail::part_of(control, 0.1, 0.2));
     how.report = to.report;
     Kokkos::deep_copy(exec, how.scale, Kokkos::subview(to.matrix.row_scales, 0));
     exec.fence("iso::sparse::dose_matrix: the scale is here");
     to.matrix.row_scales = {};
   }
-  return sides_of(exec, to.matrix, stored, options, how);
+  return sides_of(exec, to.matrix, stored, options, iso::detail::part_of(control, 0.2, 1), how);
 }
 
 }  // namespace
@@ -112,25 +120,25 @@ auto rounded_sides(Exec const& exec,
 template <execution_space Exec, class Value>
 dose_matrix_sides<typename Exec::memory_space> make_sides(
     Exec const& exec, csr_view<Value, std::int32_t, typename Exec::memory_space> const& a,
-    entry_order stored, dose_matrix_options const& options) {
+    entry_order stored, dose_matrix_options const& options, job const& control) {
   using storage = dose_matrix_options::value_storage;
   if constexpr (!std::is_same_v<Value, half>) {
     if (options.values == storage::half) {
-      return rounded_sides<half>(exec, a, stored, options);
+      return rounded_sides<half>(exec, a, stored, options, control);
     }
   }
   if constexpr (!std::is_same_v<Value, bfloat16>) {
     if (options.values == storage::bfloat16) {
-      return rounded_sides<bfloat16>(exec, a, stored, options);
+      return rounded_sides<bfloat16>(exec, a, stored, options, control);
     }
   }
-  return sides_of(exec, a, stored, options);
+  return sides_of(exec, a, stored, options, control);
 }
 
 #define ISO_SPARSE_MAKE_SIDES(Exec, Value)                                 \
   template dose_matrix_sides<Exec::memory_space> make_sides<Exec, Value>(  \
       Exec const&, ISO_CSR(Exec, Value, std::int32_t) const&, entry_order, \
-      dose_matrix_options const&);
+      dose_matrix_options const&, job const&);
 ISO_FOR_EACH_VALUE(ISO_SPARSE_MAKE_SIDES)
 
 void validate_options(dose_matrix_options const& options) {

@@ -23,13 +23,19 @@ struct chunk_summer {
 };
 
 template <int R, class Exec, class Matrix>
-chunk_counts count_chunks(Exec const& exec, Matrix const& a) {
+chunk_counts count_chunks(Exec const& exec, Matrix const& a, job const& control) {
   auto const p = rows_of_bits(a);
   chunk_counts total{};
-  Kokkos::parallel_reduce(
-      "iso::sparse::measure_format", range<Exec>(exec, 0, (a.num_rows + R - 1) / R),
-      chunk_summer<R, std::remove_const_t<decltype(p)>>{p}, total.chunks, total.columns);
-  exec.fence("iso::sparse::measure_format: the number is here");
+  iso::detail::in_timed_batches(
+      exec, (a.num_rows + R - 1) / R, control, [&](std::int64_t first, std::int64_t last) {
+        chunk_counts some{};
+        Kokkos::parallel_reduce("iso::sparse::measure_format", range<Exec>(exec, first, last),
+                                chunk_summer<R, std::remove_const_t<decltype(p)>>{p}, some.chunks,
+                                some.columns);
+        exec.fence("iso::sparse::measure_format: the number is here");
+        total.chunks += some.chunks;
+        total.columns += some.columns;
+      });
   return total;
 }
 
@@ -114,7 +120,7 @@ double product_cost(format_report const& format, processor kind) {
 template <execution_space Exec, class Value, column_index Column>
 format_report measure_format(Exec const& exec,
                              csr_view<Value, Column, typename Exec::memory_space> const& a,
-                             matrix_format format) {
+                             matrix_format format, job const& control) {
   detail::validate_format("iso::sparse::measure_format", format);
   detail::validate_shape(a, "iso::sparse::measure_format");
   detail::chunk_counts counts{};
@@ -125,7 +131,8 @@ format_report measure_format(Exec const& exec,
                  to_string(format), sizeof(Value));
     if constexpr (sizeof(Value) == 2) {
       auto const b = a.as_const();
-      counts = rows == 4 ? detail::count_chunks<4>(exec, b) : detail::count_chunks<8>(exec, b);
+      counts = rows == 4 ? detail::count_chunks<4>(exec, b, control)
+                         : detail::count_chunks<8>(exec, b, control);
     }
   }
   return detail::format_cost(a.num_rows, a.num_entries(), sizeof(Value), format, counts);
@@ -134,24 +141,27 @@ format_report measure_format(Exec const& exec,
 template <execution_space Exec, class Value, column_index Column>
 format_report choose_format(Exec const& exec,
                             csr_view<Value, Column, typename Exec::memory_space> const& a,
-                            processor kind) {
+                            processor kind, job const& control) {
   detail::validate_kind("iso::sparse::choose_format", kind);
   std::vector<format_report> formats{measure_format(exec, a, matrix_format::csr32)};
   if (sizeof(Value) == 2 && a.num_entries() > 0) {
-    if (a.num_cols <= 65536 || validate(exec, a).wide_rows == 0) {
+    if (a.num_cols <= 65536 ||
+        validate(exec, a, {}, iso::detail::part_of(control, 0, 0.4)).wide_rows == 0) {
       formats.push_back(measure_format(exec, a, matrix_format::csr16));
     }
-    formats.push_back(measure_format(exec, a, matrix_format::row_block4));
-    formats.push_back(measure_format(exec, a, matrix_format::row_block8));
+    formats.push_back(measure_format(exec, a, matrix_format::row_block4,
+                                     iso::detail::part_of(control, 0.4, 0.7)));
+    formats.push_back(
+        measure_format(exec, a, matrix_format::row_block8, iso::detail::part_of(control, 0.7, 1)));
   }
   return detail::cheapest(formats, kind);
 }
 
-#define ISO_SPARSE_FORMATS(Exec, Value, Column)                         \
-  template format_report measure_format<Exec, Value, Column>(           \
-      Exec const&, ISO_CSR(Exec, Value, Column) const&, matrix_format); \
-  template format_report choose_format<Exec, Value, Column>(            \
-      Exec const&, ISO_CSR(Exec, Value, Column) const&, processor);
+#define ISO_SPARSE_FORMATS(Exec, Value, Column)                                     \
+  template format_report measure_format<Exec, Value, Column>(                       \
+      Exec const&, ISO_CSR(Exec, Value, Column) const&, matrix_format, job const&); \
+  template format_report choose_format<Exec, Value, Column>(                        \
+      Exec const&, ISO_CSR(Exec, Value, Column) const&, processor, job const&);
 ISO_FOR_EACH_CSR(ISO_SPARSE_FORMATS)
 
 }  // namespace iso::sparse

@@ -4,6 +4,7 @@
 
 #include <iso/backend/registry.hpp>
 #include <iso/core/check.hpp>
+#include <iso/detail/timed_batches.hpp>
 #include <iso/sparse/detail/row_block_rows.hpp>
 
 #include <Kokkos_Core.hpp>

@@ -238,9 +238,11 @@ struct bounds_kernel {
   Rows matrix;
   double* max_abs;
   std::int32_t* entries;
+  std::int64_t first_block;  ///< of the launch
 
   template <class Group>
-  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
+  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t of_launch) const {
+    std::int64_t const index = first_block + of_launch;
     typename Group::template lane_array<double> most[rows];
     typename Group::template lane_array<std::int32_t> number[rows];
     backend::unrolled<rows>([&](auto r) {
@@ -274,12 +276,16 @@ struct bounds_kernel {
 
 template <execution_space Exec, class Rows>
 bounds<typename Exec::memory_space> bounds_of(Exec const& exec, Rows const& rows,
-                                              matrix_shape const& shape) {
+                                              matrix_shape const& shape, job const& control) {
   bounds<typename Exec::memory_space> b;
   make_array(exec, b.max_abs, "iso::sparse::bounds: max_abs", shape.num_rows);
   make_array(exec, b.entries, "iso::sparse::bounds: entries", shape.num_rows);
-  backend::for_each_lane_group("iso::sparse::make_bounds", exec, shape.num_blocks(),
-                               bounds_kernel<Rows>{rows, b.max_abs.data(), b.entries.data()});
+  iso::detail::in_timed_batches(
+      exec, shape.num_blocks(), control, [&](std::int64_t first, std::int64_t last) {
+        backend::for_each_lane_group(
+            "iso::sparse::make_bounds", exec, last - first,
+            bounds_kernel<Rows>{rows, b.max_abs.data(), b.entries.data(), first});
+      });
   return b;
 }
 
@@ -291,7 +297,7 @@ bounds<typename Exec::memory_space> bounds_of(Exec const& exec, Rows const& rows
 #define ISO_PRODUCTS(Exec, ...)                                                  \
   ISO_PRODUCTS_OF(Exec, double, __VA_ARGS__)                                     \
   template bounds<Exec::memory_space> bounds_of(Exec const&, __VA_ARGS__ const&, \
-                                                matrix_shape const&);
+                                                matrix_shape const&, job const&);
 #define ISO_CSR_PRODUCTS(Exec, Value)               \
   ISO_PRODUCTS(Exec, csr_rows<Value, std::int32_t>) \
   ISO_PRODUCTS(Exec, csr_rows<Value, std::uint16_t>)

@@ -114,18 +114,18 @@ auto array_of(Exec const& exec, char const* label, std::int64_t length,
 /// Makes row blocks of ascending rows.
 struct row_block_access {
   template <int R, class Value, class Exec, class Matrix>
-  static auto make(Exec const& exec, Matrix const& a) {
+  static auto make(Exec const& exec, Matrix const& a, job const& control) {
     row_block_csr<Value, R, typename Exec::memory_space> b;
     b.num_rows_ = a.num_rows;
     b.num_cols_ = a.num_cols;
     b.num_entries_ = a.num_entries();
     auto const p = rows_of_bits(a);
     using rows_type = std::remove_const_t<decltype(p)>;
-    range<Exec> const blocks(exec, 0, b.num_blocks());
     auto const chunk_offsets = array_of<std::int64_t>(
         exec, "iso::sparse::row_block_csr: chunk offsets", b.num_blocks() + 1);
-    Kokkos::parallel_for("iso::sparse::make_row_blocks: chunks", blocks,
-                         chunk_counter<R, rows_type>{p, chunk_offsets.data()});
+    iso::detail::for_each_index_in_batches("iso::sparse::make_row_blocks: chunks", exec,
+                                           b.num_blocks(), iso::detail::part_of(control, 0, 0.5),
+                                           chunk_counter<R, rows_type>{p, chunk_offsets.data()});
     std::int64_t const lanes = 32 * add_up(exec, b.num_blocks(), chunk_offsets.data());
     auto const bases =
         array_of<std::int32_t>(exec, "iso::sparse::row_block_csr: bases", lanes / 32);
@@ -134,8 +134,9 @@ struct row_block_access {
     auto const values = array_of<Value>(exec, "iso::sparse::row_block_csr: values", R * lanes,
                                         Kokkos::WithoutInitializing);
     Kokkos::deep_copy(exec, values, Value(-0.0));
-    Kokkos::parallel_for(
-        "iso::sparse::make_row_blocks: entries", blocks,
+    iso::detail::for_each_index_in_batches(
+        "iso::sparse::make_row_blocks: entries", exec, b.num_blocks(),
+        iso::detail::part_of(control, 0.5, 1),
         block_writer<R, rows_type>{p, chunk_offsets.data(), bases.data(), offsets.data(),
                                    reinterpret_cast<std::uint16_t*>(values.data())});
     auto const scales = array_of<double>(exec, "iso::sparse::row_block_csr: row scales",
@@ -155,47 +156,53 @@ struct row_block_access {
 
 template <int R, execution_space Exec, class Value, column_index Column>
 row_block_csr<std::remove_const_t<Value>, R, typename Exec::memory_space> make_row_blocks(
-    Exec const& exec, csr_view<Value, Column, typename Exec::memory_space> const& a) {
+    Exec const& exec, csr_view<Value, Column, typename Exec::memory_space> const& a,
+    job const& control) {
   detail::validate_shape(a, "iso::sparse::make_row_blocks");
-  csr_report const report = validate(exec, a, {.columns = csr_demands::of_columns::ascending});
+  csr_report const report = validate(exec, a, {.columns = csr_demands::of_columns::ascending},
+                                     iso::detail::part_of(control, 0, 0.3));
   ISO_VALIDATE(report.descending == 0 && report.doubled == 0 && report.negative_zeros == 0,
                "iso::sparse::make_row_blocks: {} entries left of the one before them, {} doubled, "
                "{} negative zeros (rows must ascend, and negative zero marks what is no entry); "
                "sort, add up or drop them",
                report.descending, report.doubled, report.negative_zeros);
   detail::throw_unless_sound(report, "iso::sparse::make_row_blocks");
-  return detail::row_block_access::make<R, std::remove_const_t<Value>>(exec, a);
+  return detail::row_block_access::make<R, std::remove_const_t<Value>>(
+      exec, a, iso::detail::part_of(control, 0.3, 1));
 }
 
 template <execution_space Exec, class Value, int R>
 csr_view<Value, std::int32_t, typename Exec::memory_space> to_csr(
-    Exec const& exec, row_block_csr<Value, R, typename Exec::memory_space> const& a) {
+    Exec const& exec, row_block_csr<Value, R, typename Exec::memory_space> const& a,
+    job const& control) {
   auto csr = make_csr<Value, std::int32_t>(exec, "iso::sparse::to_csr", a.num_rows(), a.num_cols(),
                                            a.num_entries());
   csr.row_scales = a.row_scales();
   detail::block_entries<R> const from{a.chunk_offsets().data(), a.bases().data(),
                                       a.offsets().data(),
                                       reinterpret_cast<std::uint16_t const*>(a.values().data())};
-  detail::range<Exec> const rows(exec, 0, a.num_rows());
-  Kokkos::parallel_for("iso::sparse::to_csr: lengths", rows,
-                       detail::entry_counter<R>{from, csr.row_offsets.data()});
+  iso::detail::for_each_index_in_batches("iso::sparse::to_csr: lengths", exec, a.num_rows(),
+                                         iso::detail::part_of(control, 0, 0.5),
+                                         detail::entry_counter<R>{from, csr.row_offsets.data()});
   detail::add_up(exec, a.num_rows(), csr.row_offsets.data());
-  Kokkos::parallel_for("iso::sparse::to_csr: entries", rows,
-                       detail::row_writer<R>{from, csr.row_offsets.data(), csr.columns.data(),
-                                             reinterpret_cast<std::uint16_t*>(csr.values.data())});
+  iso::detail::for_each_index_in_batches(
+      "iso::sparse::to_csr: entries", exec, a.num_rows(), iso::detail::part_of(control, 0.5, 1),
+      detail::row_writer<R>{from, csr.row_offsets.data(), csr.columns.data(),
+                            reinterpret_cast<std::uint16_t*>(csr.values.data())});
   exec.fence("iso::sparse::to_csr: done");
   return csr;
 }
 
-#define ISO_SPARSE_BLOCKS_FROM(Exec, Value, Column, R)                      \
-  template row_block_csr<std::remove_const_t<Value>, R, Exec::memory_space> \
-  make_row_blocks<R, Exec, Value, Column>(Exec const&, ISO_CSR(Exec, Value, Column) const&);
+#define ISO_SPARSE_BLOCKS_FROM(Exec, Value, Column, R)                                      \
+  template row_block_csr<std::remove_const_t<Value>, R, Exec::memory_space>                 \
+  make_row_blocks<R, Exec, Value, Column>(Exec const&, ISO_CSR(Exec, Value, Column) const&, \
+                                          job const&);
 #define ISO_SPARSE_BLOCKS(Exec, Value, Column)   \
   ISO_SPARSE_BLOCKS_FROM(Exec, Value, Column, 4) \
   ISO_SPARSE_BLOCKS_FROM(Exec, Value, Column, 8)
-#define ISO_SPARSE_TO_CSR(Exec, Value, R)     \
-  template ISO_CSR(Exec, Value, std::int32_t) \
-      to_csr<Exec, Value, R>(Exec const&, row_block_csr<Value, R, Exec::memory_space> const&);
+#define ISO_SPARSE_TO_CSR(Exec, Value, R)                             \
+  template ISO_CSR(Exec, Value, std::int32_t) to_csr<Exec, Value, R>( \
+      Exec const&, row_block_csr<Value, R, Exec::memory_space> const&, job const&);
 #define ISO_SPARSE_ROW_BLOCKS(Exec, Value)          \
   ISO_CSRS_OF_VALUE(Exec, Value, ISO_SPARSE_BLOCKS) \
   ISO_SPARSE_TO_CSR(Exec, Value, 4)                 \

@@ -17,6 +17,9 @@ struct part_rows {
   std::int64_t entries;
   std::int64_t parts;
 
+  KOKKOS_FUNCTION static std::int64_t least(std::int64_t x, std::int64_t y) {
+    return x < y ? x : y;
+  }
   /// The first row whose entries begin at or after `entry`.
   KOKKOS_FUNCTION std::int64_t row_at(std::int64_t entry) const {
     std::int64_t low = 0;
@@ -34,11 +37,16 @@ struct part_rows {
   KOKKOS_FUNCTION std::int64_t begin(std::int64_t part) const {
     return part == parts ? a.num_rows : row_at(entries / parts * part);
   }
-  /// f(row, entry, column) for all entries of a part, in order.
+  /// The most entries of a part's share.
+  [[nodiscard]] std::int64_t longest() const { return entries - entries / parts * (parts - 1); }
+  /// f(row, entry, column), in order, for the entries of a part's rows that begin from the entry
+  /// `first` to the entry `last` of its share.
   template <class F>
-  KOKKOS_FUNCTION void each(std::int64_t part, F const& f) const {
-    std::int64_t const end = begin(part + 1);
-    for (std::int64_t row = begin(part); row < end; ++row) {
+  KOKKOS_FUNCTION void each(std::int64_t part, std::int64_t first, std::int64_t last,
+                            F const& f) const {
+    std::int64_t const share = entries / parts * part;
+    std::int64_t const end = least(row_at(share + last), begin(part + 1));
+    for (std::int64_t row = least(row_at(share + first), end); row < end; ++row) {
       std::int64_t const base = a.base(row);
       for (std::int64_t i = a.row_offsets[row]; i < a.row_offsets[row + 1]; ++i) {
         f(row, i, base + std::int64_t(a.columns[i]));
@@ -52,10 +60,13 @@ struct count_columns {
   part_rows<Rows> p;
   std::int64_t cols;
   std::int32_t* counts;
+  std::int64_t first;
+  std::int64_t last;
 
   KOKKOS_FUNCTION void operator()(std::int64_t part) const {
     std::int32_t* const count = counts + part * cols;
-    p.each(part, [&](std::int64_t, std::int64_t, std::int64_t column) { ++count[column]; });
+    p.each(part, first, last,
+           [&](std::int64_t, std::int64_t, std::int64_t column) { ++count[column]; });
   }
 };
 
@@ -86,10 +97,12 @@ struct move_entries {
   std::int64_t const* to_offsets;
   std::int32_t* to_columns;
   typename Rows::value_type* to_values;
+  std::int64_t first;
+  std::int64_t last;
 
   KOKKOS_FUNCTION void operator()(std::int64_t part) const {
     std::int32_t* const place = counts + part * cols;
-    p.each(part, [&](std::int64_t row, std::int64_t i, std::int64_t column) {
+    p.each(part, first, last, [&](std::int64_t row, std::int64_t i, std::int64_t column) {
       std::int64_t const to = to_offsets[column] + place[column]++;
       to_columns[to] = std::int32_t(row);
       to_values[to] = p.a.values[i];
@@ -98,7 +111,7 @@ struct move_entries {
 };
 
 template <class Exec, class Matrix>
-auto transposed(Exec const& exec, Matrix const& a) {
+auto transposed(Exec const& exec, Matrix const& a, job const& control) {
   validate_shape(a, "iso::sparse::transpose");
   ISO_VALIDATE(a.row_scales.extent(0) == 0,
                "iso::sparse::transpose: a matrix with row scales (they would scale columns); "
@@ -118,16 +131,25 @@ auto transposed(Exec const& exec, Matrix const& a) {
   part_rows<rows_type> const p{rows, a.num_entries(), parts};
   range<Exec> const each_part(exec, 0, parts);
   range<Exec> const each_column(exec, 0, cols);
-  Kokkos::parallel_for("iso::sparse::transpose: count", each_part,
-                       count_columns<rows_type>{p, cols, counts.data()});
-  Kokkos::parallel_for("iso::sparse::transpose: places", each_column,
-                       place_parts{cols, parts, counts.data(), to.row_offsets.data()});
+  iso::detail::in_timed_batches(
+      exec, p.longest(), iso::detail::part_of(control, 0, 0.3),
+      [&](std::int64_t first, std::int64_t last) {
+        Kokkos::parallel_for("iso::sparse::transpose: count", each_part,
+                             count_columns<rows_type>{p, cols, counts.data(), first, last});
+      });
+  iso::detail::for_each_index_in_batches(
+      "iso::sparse::transpose: places", exec, cols, iso::detail::part_of(control, 0.3, 0.4),
+      place_parts{cols, parts, counts.data(), to.row_offsets.data()});
   Kokkos::parallel_scan("iso::sparse::transpose: offsets", each_column,
                         running_total{to.row_offsets.data()});
-  Kokkos::parallel_for(
-      "iso::sparse::transpose: entries", each_part,
-      move_entries<rows_type>{p, cols, counts.data(), to.row_offsets.data(), to.columns.data(),
-                              reinterpret_cast<typename rows_type::value_type*>(to.values.data())});
+  auto* const values = reinterpret_cast<typename rows_type::value_type*>(to.values.data());
+  iso::detail::in_timed_batches(
+      exec, p.longest(), iso::detail::part_of(control, 0.4, 1),
+      [&](std::int64_t first, std::int64_t last) {
+        Kokkos::parallel_for("iso::sparse::transpose: entries", each_part,
+                             move_entries<rows_type>{p, cols, counts.data(), to.row_offsets.data(),
+                                                     to.columns.data(), values, first, last});
+      });
   exec.fence("iso::sparse::transpose: the counts may go");
   return to;
 }
@@ -139,13 +161,14 @@ namespace iso::sparse {
 
 template <execution_space Exec, class Value, column_index Column>
 csr_view<std::remove_const_t<Value>, std::int32_t, typename Exec::memory_space> transpose(
-    Exec const& exec, csr_view<Value, Column, typename Exec::memory_space> const& a) {
-  return detail::transposed(exec, a.as_const());
+    Exec const& exec, csr_view<Value, Column, typename Exec::memory_space> const& a,
+    job const& control) {
+  return detail::transposed(exec, a.as_const(), control);
 }
 
-#define ISO_SPARSE_TRANSPOSE(Exec, Value, Column)                  \
-  template ISO_CSR(Exec, std::remove_const_t<Value>, std::int32_t) \
-      transpose<Exec, Value, Column>(Exec const&, ISO_CSR(Exec, Value, Column) const&);
+#define ISO_SPARSE_TRANSPOSE(Exec, Value, Column)                                                  \
+  template ISO_CSR(Exec, std::remove_const_t<Value>, std::int32_t) transpose<Exec, Value, Column>( \
+      Exec const&, ISO_CSR(Exec, Value, Column) const&, job const&);
 ISO_FOR_EACH_CSR(ISO_SPARSE_TRANSPOSE)
 
 }  // namespace iso::sparse

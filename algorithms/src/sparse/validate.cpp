@@ -68,9 +68,11 @@ struct check_rows_kernel {
   csr_rows<Value, Column> rows;
   std::int64_t num_cols;
   row_facts* facts;
+  std::int64_t first_row;  ///< of the launch
 
   template <class Group>
-  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t row) const {
+  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t of_launch) const {
+    std::int64_t const row = first_row + of_launch;
     if (rows.length(row) == 0) {
       return group.once([&] { facts[row] = row_facts{}; });
     }
@@ -240,12 +242,16 @@ void find_column(Exec const& exec, csr_rows<Value, Column> const& a, std::int64_
 /// The rest of the report, of sound row offsets.
 template <class Exec, class Value, class Column>
 void check_rows(Exec const& exec, csr_rows<Value, Column> const& a, double const* scales,
-                std::int64_t num_cols, csr_demands const& demands, csr_report& report) {
+                std::int64_t num_cols, csr_demands const& demands, job const& control,
+                csr_report& report) {
   auto const facts = allocate<Kokkos::View<row_facts*, typename Exec::memory_space>>(
       "iso::sparse: row facts", {a.num_rows}, exec, Kokkos::WithoutInitializing);
-  backend::for_each_lane_group<block_threads, 0, backend::sharing::on_demand>(
-      "iso::sparse::validate: rows", exec, a.num_rows,
-      check_rows_kernel<Value, Column>{a, num_cols, facts.data()});
+  iso::detail::in_timed_batches(
+      exec, a.num_rows, control, [&](std::int64_t first, std::int64_t last) {
+        backend::for_each_lane_group<block_threads, 0, backend::sharing::on_demand>(
+            "iso::sparse::validate: rows", exec, last - first,
+            check_rows_kernel<Value, Column>{a, num_cols, facts.data(), first});
+      });
   totals t{};
   Kokkos::parallel_reduce("iso::sparse::validate: totals", range<Exec>(exec, 0, a.num_rows),
                           totals_kernel{a.row_offsets, scales, facts.data()}, t);
@@ -279,13 +285,14 @@ void check_rows(Exec const& exec, csr_rows<Value, Column> const& a, double const
 }
 
 template <class Exec, class Matrix>
-csr_report report_of(Exec const& exec, Matrix const& a, csr_demands const& demands) {
+csr_report report_of(Exec const& exec, Matrix const& a, csr_demands const& demands,
+                     job const& control) {
   csr_report report = check_lengths(a);
   if (report.sound()) {
     check_offsets(exec, a.row_offsets.data(), a.num_rows, a.num_entries(), report);
   }
   if (report.sound()) {
-    check_rows(exec, rows_of(a), row_scales_of(a), a.num_cols, demands, report);
+    check_rows(exec, rows_of(a), row_scales_of(a), a.num_cols, demands, control, report);
   }
   return report;
 }
@@ -297,13 +304,13 @@ namespace iso::sparse {
 
 template <execution_space Exec, class Value, column_index Column>
 csr_report validate(Exec const& exec, csr_view<Value, Column, typename Exec::memory_space> const& a,
-                    csr_demands const& demands) {
-  return detail::report_of(exec, a.as_const(), demands);
+                    csr_demands const& demands, job const& control) {
+  return detail::report_of(exec, a.as_const(), demands, control);
 }
 
 #define ISO_SPARSE_VALIDATE(Exec, Value, Column)     \
   template csr_report validate<Exec, Value, Column>( \
-      Exec const&, ISO_CSR(Exec, Value, Column) const&, csr_demands const&);
+      Exec const&, ISO_CSR(Exec, Value, Column) const&, csr_demands const&, job const&);
 ISO_FOR_EACH_CSR(ISO_SPARSE_VALIDATE)
 
 }  // namespace iso::sparse

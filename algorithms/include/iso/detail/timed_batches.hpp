@@ -4,10 +4,14 @@
 #include <iso/backend/registry.hpp>
 #include <iso/core/concepts.hpp>
 #include <iso/core/job.hpp>
+#include <iso/detail/job_parts.hpp>
+
+#include <Kokkos_Core.hpp>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <string>
 
 namespace iso::detail {
 
@@ -45,7 +49,28 @@ void in_timed_batches(Exec const& exec, std::int64_t count, job const& control,
   }
 }
 
-/// Returns a job that asks as `control` does, and reports nothing: for a part of its work.
-inline job asked_only(job const& control) { return {{}, control.cancelled}; }
+/// Calls kernel(i) for i from 0 to `count`, in such batches.
+template <execution_space Exec, class Kernel>
+void for_each_index_in_batches(std::string const& label, Exec const& exec, std::int64_t count,
+                               job const& control, Kernel const& kernel) {
+  using range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+  in_timed_batches(exec, count, control, [&](std::int64_t first, std::int64_t last) {
+    Kokkos::parallel_for(label, range(exec, first, last), kernel);
+  });
+}
+
+/// Copies an array, where `control` has callbacks in parts that take much less than a second,
+/// between which it is asked.
+template <execution_space Exec, class To, class From>
+void copy_in_parts(Exec const& exec, To const& to, From const& from, job const& control) {
+  constexpr std::int64_t elements = std::int64_t(1) << 24;
+  auto const count = std::int64_t(to.extent(0));
+  std::int64_t const step = control.progress || control.cancelled ? elements : count;
+  for (std::int64_t first = 0; first < count; first += step) {
+    auto const part = Kokkos::make_pair(first, std::min(count, first + step));
+    Kokkos::deep_copy(exec, Kokkos::subview(to, part), Kokkos::subview(from, part));
+    control.step(double(part.second) / double(count));
+  }
+}
 
 }  // namespace iso::detail

@@ -9,6 +9,7 @@
 #include <iso/core/volume_view.hpp>
 #include <iso/core/workspace.hpp>
 #include <iso/core/wrap.hpp>
+#include <iso/detail/job_parts.hpp>
 #include <iso/dose/beam.hpp>
 #include <iso/dose/convolution.hpp>
 #include <iso/dose/kernel.hpp>
@@ -87,13 +88,13 @@ class calculator {
       terma_plan<space> const release(exec_, of_part, parts_[n].photons, options_.terma);
       convolution_plan<T, space> const plan(exec_, region, of_part, cones_[n], options_.lines);
       scratch_.reserve(convolve_bytes_needed<T>(exec_, plan));
-      iso::dose::terma<Exec, T>(exec_, release, density, released);
-      job const of_this_part{[&](double fraction) {
-                               control.progress((double(n) + fraction) / double(parts_.size()));
-                             },
-                             control.cancelled};
+      // About what a ray to each voxel takes, beside its lines.
+      constexpr double of_terma = 0.05;
+      auto const at = [&](double part) { return (double(n) + part) / double(parts_.size()); };
+      iso::dose::terma<Exec, T>(exec_, release, density, released,
+                                iso::detail::part_of(control, at(0), at(of_terma)));
       convolve<Exec, T>(exec_, plan, released, density, dose, scratch_, onto::stored,
-                        control.progress ? of_this_part : control);
+                        iso::detail::part_of(control, at(of_terma), at(1)));
       exec_.fence("iso::dose::calculator: the plans may go");
     }
   }

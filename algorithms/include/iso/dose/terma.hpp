@@ -4,6 +4,7 @@
 //! A Kokkos space that the build has not needs detail/terma_impl.hpp too.
 #pragma once
 
+#include <iso/core/job.hpp>
 #include <iso/core/volume_view.hpp>
 #include <iso/dose/beam.hpp>
 #include <iso/dose/spectrum.hpp>
@@ -56,10 +57,11 @@ terma_plan(Exec const&, beam const&, spectrum const&, terma_options const& = {})
 /// Depth is held by cubic polynomials over 0.25 g/cm2, within 1e-6 of terma_at, and within 1e-8 for
 /// the library's spectra; beyond 1000 g/cm2 the TERMA is 0.
 ///
-/// Enqueued on `exec`; does not fence and does not allocate. Overwrites `terma`, which must not
+/// Enqueued on `exec`; does not fence and does not allocate. With a job that has callbacks it waits
+/// for batches of voxels, after each of which the job is asked. Overwrites `terma`, which must not
 /// overlap `density`. Its grid may be another, as that of region_around.
 ///
-/// Determinism: backend_to_backend, from the plan's numbers.
+/// Determinism: backend_to_backend, from the plan's numbers; the job changes no bit.
 ///
 /// \param[in]  plan     fluence of one photon/cm2 in air at the isocentre, times the beam's weight
 /// \param[in]  density  [nx, ny, nz], g/cm3; nothing lies outside of it
@@ -67,10 +69,11 @@ terma_plan(Exec const&, beam const&, spectrum const&, terma_options const& = {})
 /// \throws iso::invalid_argument  invalid grids, volumes with gaps or without memory, arrays that
 ///                                overlap, more than 2^24 voxels along an axis in float, a source
 ///                                within the density's volume
+/// \throws iso::cancelled         as job::step
 /// \par Method  J. Neylon et al., Med. Phys. 41, 2014, doi:10.1118/1.4895822, equations 1 to 3
 template <execution_space Exec, real T>
 void terma(Exec const& exec, terma_plan<typename Exec::memory_space> const& plan,
            volume_view<std::type_identity_t<T> const, typename Exec::memory_space> const& density,
-           volume_view<T, typename Exec::memory_space> const& terma);
+           volume_view<T, typename Exec::memory_space> const& terma, job const& control = {});
 
 }  // namespace iso::dose

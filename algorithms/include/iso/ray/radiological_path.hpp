@@ -4,6 +4,7 @@
 
 #include <iso/backend/launch_shape.hpp>
 #include <iso/core/concepts.hpp>
+#include <iso/core/job.hpp>
 #include <iso/core/volume_view.hpp>
 #include <iso/ray/ray.hpp>
 #include <iso/ray/traversal_grid.hpp>
@@ -45,17 +46,17 @@ void check_radiological_path(grid const& g, std::int64_t rays, std::int64_t path
 /// and double.
 template <execution_space Exec, real T>
 void launch_radiological_path(Exec const& exec, path_arguments<T> const& arguments,
-                              radiological_path_options const& options);
+                              radiological_path_options const& options, job const& control);
 
 }  // namespace detail
 
 /// Computes the integral of `volume` along each ray: the sum over the voxels it crosses of value *
 /// length, one fma each, in order along the ray, from zero.
 ///
-/// Enqueued on `exec`; does not fence. Overwrites `paths`, which must not overlap the inputs. A ray
-/// that touches no voxel gives 0; a NaN reaches only the rays that cross its voxel with a positive
-/// length, as the canonical NaN.
-/// Determinism: backend_to_backend.
+/// Enqueued on `exec`; does not fence. With a job that has callbacks it waits for batches of rays,
+/// after each of which the job is asked; the job changes no bit. Overwrites `paths`, which must not
+/// overlap the inputs. A ray that touches no voxel gives 0; a NaN reaches only the rays that cross
+/// its voxel with a positive length, as the canonical NaN. Determinism: backend_to_backend.
 ///
 /// \param[in]  rays    [n]; world coordinates, mm
 /// \param[in]  volume  [nx, ny, nz], any unit; contiguous
@@ -63,12 +64,14 @@ void launch_radiological_path(Exec const& exec, path_arguments<T> const& argumen
 /// \throws iso::invalid_argument  invalid grid, shapes that do not agree, a volume with gaps, an
 ///                                array without memory, paths that overlap an input, more than
 ///                                2^24 voxels along an axis in float, an unknown method
+/// \throws iso::cancelled         as job::step
 /// \par Method  iso/ray/traverse.hpp
 template <execution_space Exec, view Rays, class T, class Space, view Paths>
   requires accesses<Exec, Space> && accesses<Exec, typename Rays::memory_space> &&
            accesses<Exec, typename Paths::memory_space>
 void radiological_path(Exec const& exec, Rays const& rays, volume_view<T, Space> const& volume,
-                       Paths const& paths, radiological_path_options const& options = {}) {
+                       Paths const& paths, radiological_path_options const& options = {},
+                       job const& control = {}) {
   using value = std::remove_const_t<T>;
   static_assert(real<value>, "iso::ray::radiological_path: volumes of float or double");
   static_assert(
@@ -90,7 +93,7 @@ void radiological_path(Exec const& exec, Rays const& rays, volume_view<T, Space>
       sizeof(value) == 4 ? std::int64_t(1) << 24 : std::int64_t(1) << 53, options);
   detail::launch_radiological_path<Exec, value>(
       exec, {traversal_grid(volume.grid), rays.data(), volume.data.data(), paths.data(), count},
-      options);
+      options, control);
 }
 
 }  // namespace iso::ray

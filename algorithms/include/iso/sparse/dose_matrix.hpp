@@ -3,7 +3,10 @@
 //! Makes a dose matrix ready for products: from arrays to A x and A^T y in three lines.
 #pragma once
 
+#include <iso/core/job.hpp>
 #include <iso/core/view_checks.hpp>
+#include <iso/detail/job_parts.hpp>
+#include <iso/detail/timed_batches.hpp>
 #include <iso/sparse/convert.hpp>
 #include <iso/sparse/formats.hpp>
 #include <iso/sparse/spmv.hpp>
@@ -149,7 +152,7 @@ struct dose_matrix_sides {
 template <execution_space Exec, class Value>
 dose_matrix_sides<typename Exec::memory_space> make_sides(
     Exec const& exec, csr_view<Value, std::int32_t, typename Exec::memory_space> const& a,
-    entry_order stored, dose_matrix_options const& options);
+    entry_order stored, dose_matrix_options const& options, job const& control);
 
 void validate_options(dose_matrix_options const& options);
 void validate_vectors_at_once(std::int64_t vectors, std::int64_t most);
@@ -175,20 +178,21 @@ void with_matrix(dose_matrix_side<Space> const& side, F const& f) {
 /// Copies arrays that are checked, by rows of what is stored.
 template <class Exec, class Value, class From>
 csr_view<Value, std::int32_t, typename Exec::memory_space> copied_rows(
-    Exec const& exec, compressed_arrays<Value, From> const& from) {
+    Exec const& exec, compressed_arrays<Value, From> const& from, job const& control) {
   bool const by_rows = from.stored == entry_order::by_rows;
   csr_view<Value, std::int32_t, typename Exec::memory_space> a;
   a.num_rows = by_rows ? from.num_rows : from.num_cols;
   a.num_cols = by_rows ? from.num_cols : from.num_rows;
+  auto const asked = iso::detail::asked_only(control);
   auto const copy = [&]<class Array>(Array& to, char const* name, auto const& array) {
     to = allocate<Array>(name, {std::int64_t(array.extent(0))}, exec, Kokkos::WithoutInitializing);
-    Kokkos::deep_copy(exec, to, array);
+    iso::detail::copy_in_parts(exec, to, array, asked);
   };
   copy(a.row_offsets, "iso::sparse::dose_matrix: offsets", from.offsets);
   copy(a.columns, "iso::sparse::dose_matrix: indices", from.indices);
   copy(a.values, "iso::sparse::dose_matrix: values", from.values);
   exec.fence("iso::sparse::dose_matrix: the arrays are copied");
-  throw_unless_sound(validate(exec, a, {.values = csr_demands::of_values::finite}),
+  throw_unless_sound(validate(exec, a, {.values = csr_demands::of_values::finite}, control),
                      "iso::sparse::dose_matrix");
   return a;
 }
@@ -231,24 +235,27 @@ class dose_matrix {
   ~dose_matrix() = default;
 
   /// Copies the arrays, checks them, and makes what is asked for. Fences `exec`; allocates, on the
-  /// way up to four times the arrays. Determinism: backend_to_backend, of one kind of processor.
+  /// way up to four times the arrays. Asks `control` as the functions of iso/sparse/convert.hpp do.
+  /// Determinism: backend_to_backend, of one kind of processor.
   ///
   /// \throws iso::invalid_argument  arrays that are no matrix, as `validate` says it (of CSC arrays
   ///                                rows are meant by columns); values that are not finite; a
   ///                                format that the matrix cannot have; an option that is none of
   ///                                its enumeration
   /// \throws iso::out_of_memory
+  /// \throws iso::cancelled
   template <execution_space Exec, class Value, class From>
     requires std::same_as<typename Exec::memory_space, Space>
   dose_matrix(Exec const& exec, compressed_arrays<Value, From> const& arrays,
-              dose_matrix_options const& options = {})
+              dose_matrix_options const& options = {}, job const& control = {})
       : state_{.num_rows = arrays.num_rows,
                .num_cols = arrays.num_cols,
                .num_entries = std::int64_t(arrays.values.extent(0)),
                .vectors = options.vectors} {
     detail::validate_options(options);
-    state_.sides = detail::make_sides<Exec, Value>(exec, detail::copied_rows(exec, arrays),
-                                                   arrays.stored, options);
+    auto const rows = detail::copied_rows(exec, arrays, iso::detail::part_of(control, 0, 0.2));
+    state_.sides = detail::make_sides<Exec, Value>(exec, rows, arrays.stored, options,
+                                                   iso::detail::part_of(control, 0.2, 1));
     auto const reserve = [&](side const& of, direction other) {
       if (options.products != other) {
         detail::with_matrix(of, [&](auto const& a) {
@@ -347,7 +354,7 @@ class dose_matrix {
   state state_;
 };
 template <execution_space Exec, class Value, class From>
-dose_matrix(Exec const&, compressed_arrays<Value, From> const&, dose_matrix_options const& = {})
-    -> dose_matrix<typename Exec::memory_space>;
+dose_matrix(Exec const&, compressed_arrays<Value, From> const&, dose_matrix_options const& = {},
+            job const& = {}) -> dose_matrix<typename Exec::memory_space>;
 
 }  // namespace iso::sparse

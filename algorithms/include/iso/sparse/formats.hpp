@@ -5,6 +5,7 @@
 
 #include <iso/backend/host_vectors.hpp>
 #include <iso/backend/registry.hpp>
+#include <iso/core/job.hpp>
 #include <iso/sparse/csr.hpp>
 
 #include <cstdint>
@@ -40,14 +41,16 @@ struct format_report {
 };
 
 /// Returns what `a`, valid and its rows ascending, would cost in a format; csr16 whether or not its
-/// rows are narrow enough. Fences `exec`. Determinism: backend_to_backend.
+/// rows are narrow enough. Fences `exec`. Asks `control` as the functions of iso/sparse/convert.hpp
+/// do. Determinism: backend_to_backend.
 ///
 /// \throws iso::invalid_argument  row blocks of values that do not have 16 bits; arrays whose
 ///                                lengths disagree; a format that is none of its enumeration
+/// \throws iso::cancelled
 template <execution_space Exec, class Value, column_index Column>
 format_report measure_format(Exec const& exec,
                              csr_view<Value, Column, typename Exec::memory_space> const& a,
-                             matrix_format format);
+                             matrix_format format, job const& control = {});
 
 /// The kind of processor on which a product runs.
 enum class processor {
@@ -76,14 +79,15 @@ double product_cost(format_report const& format, processor kind);
 /// for values of 16 bits, row blocks and csr16 where no row is wider than 65535 columns the one
 /// with the smallest product_cost, by the rules of docs/algorithms/dose_matrices.md. Ordered sums
 /// depend on the format, so name `kind` where they must not depend on where they are computed.
-/// Fences `exec`. Determinism: backend_to_backend, of one kind.
+/// Fences `exec`. Asks `control` likewise. Determinism: backend_to_backend, of one kind.
 ///
 /// \param[in] a  valid, its rows ascending
 /// \throws iso::invalid_argument  arrays whose lengths disagree; a processor that is none of its
 ///                                enumeration
+/// \throws iso::cancelled
 template <execution_space Exec, class Value, column_index Column>
 format_report choose_format(Exec const& exec,
                             csr_view<Value, Column, typename Exec::memory_space> const& a,
-                            processor kind = processor_of<Exec>());
+                            processor kind = processor_of<Exec>(), job const& control = {});
 
 }  // namespace iso::sparse

@@ -3,6 +3,7 @@
 //! Holds what a product wants to know of its matrix, found once.
 #pragma once
 
+#include <iso/core/job.hpp>
 #include <iso/core/workspace.hpp>
 #include <iso/sparse/detail/row_block_rows.hpp>
 
@@ -46,21 +47,24 @@ namespace detail {
 // Defined in src/sparse for every backend and format.
 template <execution_space Exec, class Rows>
 bounds<typename Exec::memory_space> bounds_of(Exec const& exec, Rows const& rows,
-                                              matrix_shape const& shape);
+                                              matrix_shape const& shape, job const& control);
 template <execution_space Exec, class Rows>
 spmv_plan<typename Exec::memory_space> plan_of(Exec const& exec, Rows const& rows,
                                                matrix_shape const& shape,
                                                bounds<typename Exec::memory_space> const& whole);
 }  // namespace detail
 
-/// Computes the bounds of a matrix, the same from every format. Enqueued on `exec`; allocates.
+/// Computes the bounds of a matrix, the same from every format. Enqueued on `exec`; allocates. With
+/// a job that has callbacks it waits for parts of the matrix, between which the job is asked.
 /// Determinism: backend_to_backend.
+/// \throws iso::cancelled  as job::step
 template <execution_space Exec, class Matrix>
-bounds<typename Exec::memory_space> make_bounds(Exec const& exec, Matrix const& a) {
+bounds<typename Exec::memory_space> make_bounds(Exec const& exec, Matrix const& a,
+                                                job const& control = {}) {
   static_assert(accesses<Exec, typename Matrix::memory_space>,
                 "iso::sparse: the matrix lies in memory that this execution space cannot reach");
   detail::validate_shape(a, "iso::sparse::make_bounds");
-  return detail::bounds_of(exec, detail::rows_of(a), shape_of(a));
+  return detail::bounds_of(exec, detail::rows_of(a), shape_of(a), control);
 }
 
 /// Makes a plan for a valid csr_view or a row_block_csr. Fences `exec`; allocates. Determinism:
@@ -69,6 +73,7 @@ bounds<typename Exec::memory_space> make_bounds(Exec const& exec, Matrix const& 
 /// \param[in] whole  bounds of the rows of the whole matrix, where `a` is a part of it by columns
 /// \throws iso::invalid_argument  arrays whose lengths disagree
 /// \throws iso::out_of_memory
+/// \throws iso::cancelled         as make_bounds
 template <execution_space Exec, class Matrix>
 spmv_plan<typename Exec::memory_space> make_plan(Exec const& exec, Matrix const& a,
                                                  bounds<typename Exec::memory_space> const& whole) {
@@ -76,8 +81,9 @@ spmv_plan<typename Exec::memory_space> make_plan(Exec const& exec, Matrix const&
   return detail::plan_of(exec, detail::starts_of(a), shape_of(a), whole);
 }
 template <execution_space Exec, class Matrix>
-spmv_plan<typename Exec::memory_space> make_plan(Exec const& exec, Matrix const& a) {
-  return make_plan(exec, a, make_bounds(exec, a));
+spmv_plan<typename Exec::memory_space> make_plan(Exec const& exec, Matrix const& a,
+                                                 job const& control = {}) {
+  return make_plan(exec, a, make_bounds(exec, a, control));
 }
 
 }  // namespace iso::sparse

@@ -3,6 +3,7 @@
 //! Holds sparse matrices by blocks of rows that share their columns.
 #pragma once
 
+#include <iso/core/job.hpp>
 #include <iso/sparse/csr.hpp>
 
 #include <cstdint>
@@ -86,22 +87,28 @@ matrix_shape shape_of(row_block_csr<Value, R, Space> const& a) {
           detail::bytes_of(a.chunk_offsets(), a.bases(), a.offsets(), a.values(), a.row_scales())};
 }
 
-/// Returns `a` by row blocks, exactly. Runs on `exec`, fences it, allocates.
+/// Returns `a` by row blocks, exactly. Runs on `exec`, fences it, allocates. Asks `control` as the
+/// functions of iso/sparse/convert.hpp do.
 /// Determinism: backend_to_backend.
 ///
 /// \throws iso::invalid_argument  with their numbers: entries not ascending, doubled columns,
 ///                                stored negative zeros (the padding); lengths that disagree
 /// \throws iso::out_of_memory
+/// \throws iso::cancelled
 template <int R, execution_space Exec, class Value, column_index Column>
 row_block_csr<std::remove_const_t<Value>, R, typename Exec::memory_space> make_row_blocks(
-    Exec const& exec, csr_view<Value, Column, typename Exec::memory_space> const& a);
+    Exec const& exec, csr_view<Value, Column, typename Exec::memory_space> const& a,
+    job const& control = {});
 
 /// Returns the matrix by rows, as before make_row_blocks. Runs on `exec`, fences it, allocates.
+/// Asks `control` likewise.
 /// Determinism: backend_to_backend.
 ///
 /// \throws iso::out_of_memory
+/// \throws iso::cancelled
 template <execution_space Exec, class Value, int R>
 csr_view<Value, std::int32_t, typename Exec::memory_space> to_csr(
-    Exec const& exec, row_block_csr<Value, R, typename Exec::memory_space> const& a);
+    Exec const& exec, row_block_csr<Value, R, typename Exec::memory_space> const& a,
+    job const& control = {});
 
 }  // namespace iso::sparse

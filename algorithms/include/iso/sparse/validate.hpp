@@ -3,6 +3,7 @@
 //! Checks what only data can tell about a matrix.
 #pragma once
 
+#include <iso/core/job.hpp>
 #include <iso/sparse/csr.hpp>
 
 #include <cstdint>
@@ -67,13 +68,15 @@ struct csr_report {
 };
 
 /// Checks all of `a` before any product: nothing of it is trusted but that its views may be read.
-/// Fences `exec`; allocates 32 bytes a row. A fault is no exception: `found` names it.
+/// Fences `exec`; allocates 32 bytes a row. A fault is no exception: `found` names it. Asks
+/// `control` as the functions of iso/sparse/convert.hpp do.
 /// Determinism: backend_to_backend.
 ///
 /// \throws iso::out_of_memory
+/// \throws iso::cancelled
 template <execution_space Exec, class Value, column_index Column>
 csr_report validate(Exec const& exec, csr_view<Value, Column, typename Exec::memory_space> const& a,
-                    csr_demands const& demands = {});
+                    csr_demands const& demands = {}, job const& control = {});
 
 /// Returns `problem (reason); advice`; empty for a sound matrix. Determinism: backend_to_backend.
 std::string to_string(csr_report const& report);

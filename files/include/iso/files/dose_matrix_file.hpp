@@ -22,9 +22,11 @@ namespace iso::files {
 /// Determinism: backend_to_backend, of one kind of processor.
 /// \throws iso::invalid_argument  as the constructor of dose_matrix
 /// \throws iso::out_of_memory
+/// \throws iso::cancelled         as the constructor of dose_matrix
 template <execution_space Exec>
 sparse::dose_matrix<typename Exec::memory_space> make_dose_matrix(
-    Exec const& exec, host_matrix const& matrix, sparse::dose_matrix_options const& options = {}) {
+    Exec const& exec, host_matrix const& matrix, sparse::dose_matrix_options const& options = {},
+    job const& control = {}) {
   return std::visit(
       [&]<class Stored>(std::vector<Stored> const& stored) {
         using value = std::conditional_t<std::is_same_v<Stored, std::uint16_t>, half, Stored>;
@@ -34,7 +36,7 @@ sparse::dose_matrix<typename Exec::memory_space> make_dose_matrix(
         return sparse::dose_matrix<typename Exec::memory_space>(
             exec,
             sparse::csr_arrays(matrix.rows, matrix.columns, matrix.offsets, matrix.indices, values),
-            options);
+            options, control);
       },
       matrix.values);
 }
@@ -45,11 +47,12 @@ sparse::dose_matrix<typename Exec::memory_space> make_dose_matrix(
 /// \throws iso::file_error        as read_matrix
 /// \throws iso::invalid_argument  as the constructor of dose_matrix
 /// \throws iso::out_of_memory     for the file's arrays or for the matrix
+/// \throws iso::cancelled         as the constructor of dose_matrix
 template <execution_space Exec>
 sparse::dose_matrix<typename Exec::memory_space> read_dose_matrix(
     Exec const& exec, std::filesystem::path const& path,
-    sparse::dose_matrix_options const& options = {}) {
-  return make_dose_matrix(exec, read_matrix(path), options);
+    sparse::dose_matrix_options const& options = {}, job const& control = {}) {
+  return make_dose_matrix(exec, read_matrix(path), options, control);
 }
 
 }  // namespace iso::files

@@ -13,6 +13,7 @@
 #include <iso/ct/detail/back_project_tuning.hpp>
 #include <iso/ct/detail/forward_project_impl.hpp>
 #include <iso/detail/max_abs.hpp>
+#include <iso/detail/timed_batches.hpp>
 
 #include <Kokkos_Profiling_ScopedRegion.hpp>
 
@@ -184,7 +185,7 @@ void launch_gather(Exec const& exec, back_project_tables<T> const& t,
     control.step(to);
   } else {
     back_project_tile_kernel<T, tuned.tile_edge, tuned.tile_rows> kernel{t, out};
-    launch_parts(exec, kernel.num_groups(), samples, from, to, control,
+    launch_parts(exec, kernel.num_groups(), samples, {control, from, to},
                  [&](std::int64_t first, std::int64_t count) {
                    kernel.first_tile = first;
                    backend::for_each_lane_group<128, tuned.min_blocks>("iso::ct::back_project",
@@ -217,6 +218,19 @@ void gather(Exec const& exec, staged_geometry<typename Exec::memory_space> const
   }
 }
 
+/// Runs kernel(i) for i from 0 to `count`. On a processor, where rays of a block of views may take
+/// seconds, `control` is asked on the way.
+template <class Exec, class Kernel>
+void for_each_ray(char const* label, Exec const& exec, std::int64_t count, job const& control,
+                  Kernel const& kernel) {
+  if constexpr (backend::is_device<Exec>) {
+    backend::for_each_index(label, exec, count, kernel);
+  } else {
+    iso::detail::for_each_index_in_batches(label, exec, count, iso::detail::asked_only(control),
+                                           kernel);
+  }
+}
+
 /// Adds a block of views, one ray a pixel, to the volume: fractions `from` to `to` of the call.
 template <class Exec, class T, class Samples>
 void scatter_block(Exec const& exec, block_rays const& block, T const* pixels, double share,
@@ -225,11 +239,8 @@ void scatter_block(Exec const& exec, block_rays const& block, T const* pixels, d
                    double to, backend::launch_shape shape, job const& control) {
   auto const views = std::int64_t(block.views.extent(0));
   std::int64_t const count = views * block.num_u * block.num_v;
-  backend::for_each_index("iso::ct::back_project::rays", exec, count,
-                          brick_ray_kernel<T, Samples>{block, pixels, share, s.products, s.rays});
-  if constexpr (!backend::is_device<Exec>) {
-    control.step(from);  // rays of a block of views take a core as long as a launch
-  }
+  for_each_ray("iso::ct::back_project::rays", exec, count, control,
+               brick_ray_kernel<T, Samples>{block, pixels, share, s.products, s.rays});
   auto const& n = block.g.extent;
   constexpr bool steps = !std::is_same_v<Samples, exact_chords>;
   double const rounding =
@@ -253,7 +264,7 @@ void scatter_block(Exec const& exec, block_rays const& block, T const* pixels, d
                                              plan.far,
                                              begins,
                                              by};
-      launch_parts(exec, plan.bricks.size(), samples, from, to, control,
+      launch_parts(exec, plan.bricks.size(), samples, {control, from, to},
                    [&](std::int64_t first, std::int64_t count) {
                      kernel.first_brick = first;
                      backend::for_each_team<brick::threads, brick::teams>(
@@ -261,8 +272,8 @@ void scatter_block(Exec const& exec, block_rays const& block, T const* pixels, d
                    });
     }
   });
-  backend::for_each_index("iso::ct::back_project::not_finite", exec, count,
-                          mark_kernel<T, Samples>{block, pixels, s.products, volume});
+  for_each_ray("iso::ct::back_project::not_finite", exec, count, control,
+               mark_kernel<T, Samples>{block, pixels, s.products, volume});
 }
 
 template <class Exec, class T, class Samples>

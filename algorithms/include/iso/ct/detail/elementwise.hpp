@@ -194,6 +194,17 @@ struct largest {
   }
 };
 
+/// Finds the largest size of a number that counts.
+template <class T>
+struct largest_counted {
+  T const* x;
+  T const* weight;  ///< may be null
+  KOKKOS_FUNCTION void operator()(std::int64_t i, double& most) const {
+    double const size = weight != nullptr && weight[i] == T(0) ? 0.0 : Kokkos::fabs(double(x[i]));
+    most = size > most ? size : most;
+  }
+};
+
 /// Counts numbers that are NaN or infinite, or negative where that is refused, and that count.
 template <class T>
 struct unfit {
@@ -237,16 +248,22 @@ std::int64_t count_of(Exec const& exec, std::int64_t count, Counter const& count
   return number;
 }
 
-/// Returns the largest of `count` numbers, or of their sizes, at least zero. Waits for `exec`.
-template <bool OfSize = false, execution_space Exec, class T>
-double largest_of(Exec const& exec, T const* x, std::int64_t count) {
+/// Returns the most that `finder` finds in `count` numbers, at least zero. Waits for `exec`.
+template <execution_space Exec, class Finder>
+double most_of(Exec const& exec, std::int64_t count, Finder const& finder) {
   double most = 0;
   Kokkos::parallel_reduce(
       "iso::ct::iterate: largest",
-      Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, count),
-      (largest<T, OfSize>{x}), Kokkos::Max<double>(most));
+      Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, count), finder,
+      Kokkos::Max<double>(most));
   exec.fence("iso::ct::iterate: the largest number is here");
   return most;
+}
+
+/// Returns the largest of `count` numbers, or of their sizes, at least zero. Waits for `exec`.
+template <bool OfSize = false, execution_space Exec, class T>
+double largest_of(Exec const& exec, T const* x, std::int64_t count) {
+  return most_of(exec, count, largest<T, OfSize>{x});
 }
 
 }  // namespace iso::ct::detail

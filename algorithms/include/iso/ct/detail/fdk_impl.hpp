@@ -4,6 +4,7 @@
 
 #include <iso/backend/for_each_index.hpp>
 #include <iso/backend/registry.hpp>
+#include <iso/ct/detail/launch_parts.hpp>
 #include <iso/ct/detail/pixel_weight_kernel.hpp>
 #include <iso/ct/detail/ramp_filter_kernel.hpp>
 #include <iso/ct/detail/row_extension.hpp>
@@ -91,19 +92,25 @@ void prepare_back_projection(Exec const& exec, fdk_plan<typename Exec::memory_sp
 
 /// Convolves the weighted views of a batch.
 template <bool OddOnly, class Exec, class T>
-void convolve_views(Exec const& exec, fdk_scratch<T> const& s, std::int64_t count) {
+void convolve_views(Exec const& exec, fdk_scratch<T> const& s, std::int64_t count,
+                    step_range const& part) {
   using tuning = fdk_tuning<Exec>;
-  ramp_filter_kernel<T, tuning::outputs, tuning::filter_rows, OddOnly> const kernel{
+  ramp_filter_kernel<T, tuning::outputs, tuning::filter_rows, OddOnly> kernel{
       s.taps + s.reach, s.taps + 2 * s.reach + 1, s.weighted, s.filtered, s.shape};
-  backend::for_each_lane_group("iso::ct::fdk::filter", exec, count * kernel.groups_per_view(),
-                               kernel);
+  // Sixteen products of a pixel and a tap take about as long as a sample.
+  double const samples = double(s.shape.size(count)) * s.shape.num_u / 16;
+  launch_parts(exec, count * kernel.groups_per_view(), samples, part,
+               [&](std::int64_t begin, std::int64_t groups) {
+                 kernel.first_group = begin;
+                 backend::for_each_lane_group("iso::ct::fdk::filter", exec, groups, kernel);
+               });
 }
 
 /// Weights and filters `count` views from `first` on, into s.filtered.
 template <class Exec, class T>
 void filter_views(Exec const& exec, fdk_plan<typename Exec::memory_space> const& plan,
                   T const* projections, fdk_scratch<T> const& s, std::int64_t first,
-                  std::int64_t count) {
+                  std::int64_t count, step_range const& part) {
   geometry const& g = plan.geometry().host();
   auto const& factors = plan.redundancy_weights();
   auto const next_row = std::int64_t(factors.size()) > g.num_u() ? g.num_u() : std::int64_t(0);
@@ -120,9 +127,9 @@ void filter_views(Exec const& exec, fdk_plan<typename Exec::memory_space> const&
                                       first};
   backend::for_each_index("iso::ct::fdk::weight", exec, count * s.shape.image_size(), weight);
   if (plan.odd_taps_only()) {
-    convolve_views<true>(exec, s, count);
+    convolve_views<true>(exec, s, count, part);
   } else {
-    convolve_views<false>(exec, s, count);
+    convolve_views<false>(exec, s, count, part);
   }
 }
 
@@ -131,40 +138,47 @@ void filter_views(Exec const& exec, fdk_plan<typename Exec::memory_space> const&
 template <bool Upright, class Exec, class T>
 void add_views(Exec const& exec, fdk_scratch<T> const& s,
                volume_view<T, typename Exec::memory_space> const& volume, std::int64_t first,
-               std::int64_t count, bool begins) {
+               std::int64_t count, bool begins, step_range const& part) {
   constexpr bool joins = Upright && fdk_tuning<Exec>::joins_columns;
   if constexpr (joins) {
     backend::for_each_index(
         "iso::ct::fdk::join", exec, s.shape.size(count),
         join_columns_kernel<T>{s.filtered, s.joined, s.shape.pitch(), s.shape.size(count)});
   }
-  weighted_backprojection_kernel<T, fdk_tuning<Exec>::rows, Upright, joins> const kernel{
+  weighted_backprojection_kernel<T, fdk_tuning<Exec>::rows, Upright, joins> kernel{
       joins ? s.joined : s.filtered, s.maps + first, volume.data.data(), volume.grid, s.shape,
       std::int32_t(count),           begins};
   // Registers enough for a column's sums, warps enough to hide the loads.
   constexpr unsigned blocks = !Upright ? 0 : sizeof(T) == 4 ? 4 : 2;
-  backend::for_each_lane_group<256, blocks>("iso::ct::fdk::back_project", exec, kernel.num_groups(),
-                                            kernel);
+  double const samples = double(volume.grid.size()) * double(count);
+  launch_parts(exec, kernel.num_groups(), samples, part,
+               [&](std::int64_t begin, std::int64_t groups) {
+                 kernel.first_group = begin;
+                 backend::for_each_lane_group<256, blocks>("iso::ct::fdk::back_project", exec,
+                                                           groups, kernel);
+               });
 }
 
 template <class Exec, class T>
 void back_project_views(Exec const& exec, fdk_scratch<T> const& s, bool upright,
                         volume_view<T, typename Exec::memory_space> const& volume,
-                        std::int64_t first, std::int64_t count, bool begins) {
+                        std::int64_t first, std::int64_t count, bool begins,
+                        step_range const& part) {
   if (upright) {
-    add_views<true>(exec, s, volume, first, count, begins);
+    add_views<true>(exec, s, volume, first, count, begins, part);
   } else {
-    add_views<false>(exec, s, volume, first, count, begins);
+    add_views<false>(exec, s, volume, first, count, begins, part);
   }
 }
 
-/// Calls f(first, count) for each batch of views, with progress after each.
+/// Calls f(first, count, part) for each batch of views, `part` being its steps of the job.
 template <class F>
 void for_each_batch(std::int64_t num_views, job const& control, F const& f) {
   for (std::int64_t first = 0; first < num_views; first += batch_views) {
     std::int64_t const count = std::min(batch_views, num_views - first);
-    f(first, count);
-    control.step(double(first + count) / double(num_views));
+    f(first, count,
+      step_range{control, double(first) / double(num_views),
+                 double(first + count) / double(num_views)});
   }
 }
 
@@ -237,11 +251,14 @@ void fdk(
   Kokkos::Profiling::ScopedRegion const region("iso::ct::fdk");
   detail::prepare_filter(exec, plan, s);
   detail::prepare_back_projection(exec, plan, volume.grid, s);
-  detail::for_each_batch(g.num_views(), control, [&](std::int64_t first, std::int64_t count) {
-    detail::filter_views(exec, plan, projections.data.data(), s, first, count);
-    detail::back_project_views(exec, s, g.v_parallel_to_z(), volume, first, count,
-                               to == onto::zero && first == 0);
-  });
+  detail::for_each_batch(
+      g.num_views(), control,
+      [&](std::int64_t first, std::int64_t count, detail::step_range const& part) {
+        detail::filter_views(exec, plan, projections.data.data(), s, first, count,
+                             part.beginning());
+        detail::back_project_views(exec, s, g.v_parallel_to_z(), volume, first, count,
+                                   to == onto::zero && first == 0, part);
+      });
 }
 
 template <real T, execution_space Exec>
@@ -270,12 +287,16 @@ void filter_projections(
   Kokkos::Profiling::ScopedRegion const region("iso::ct::filter_projections");
   detail::prepare_filter(exec, plan, s);
   std::int64_t const pixels = g.num_u() * g.num_v();
-  detail::for_each_batch(g.num_views(), control, [&](std::int64_t first, std::int64_t count) {
-    detail::filter_views(exec, plan, projections.data.data(), s, first, count);
-    backend::for_each_index("iso::ct::filter_projections::copy", exec, count * pixels,
-                            detail::padding_kernel<T, false>{
-                                s.filtered, filtered.data.data() + first * pixels, s.shape});
-  });
+  detail::for_each_batch(
+      g.num_views(), control,
+      [&](std::int64_t first, std::int64_t count, detail::step_range const& part) {
+        detail::filter_views(exec, plan, projections.data.data(), s, first, count,
+                             part.beginning());
+        backend::for_each_index("iso::ct::filter_projections::copy", exec, count * pixels,
+                                detail::padding_kernel<T, false>{
+                                    s.filtered, filtered.data.data() + first * pixels, s.shape});
+        control.step(part.to);
+      });
 }
 
 template <real T, execution_space Exec>
@@ -300,13 +321,15 @@ void weighted_back_project(
   Kokkos::Profiling::ScopedRegion const region("iso::ct::weighted_back_project");
   detail::prepare_back_projection(exec, plan, volume.grid, s);
   std::int64_t const pixels = g.num_u() * g.num_v();
-  detail::for_each_batch(g.num_views(), control, [&](std::int64_t first, std::int64_t count) {
-    backend::for_each_index("iso::ct::weighted_back_project::copy", exec, count * pixels,
-                            detail::padding_kernel<T, true>{
-                                s.filtered, filtered.data.data() + first * pixels, s.shape});
-    detail::back_project_views(exec, s, g.v_parallel_to_z(), volume, first, count,
-                               to == onto::zero && first == 0);
-  });
+  detail::for_each_batch(
+      g.num_views(), control,
+      [&](std::int64_t first, std::int64_t count, detail::step_range const& part) {
+        backend::for_each_index("iso::ct::weighted_back_project::copy", exec, count * pixels,
+                                detail::padding_kernel<T, true>{
+                                    s.filtered, filtered.data.data() + first * pixels, s.shape});
+        detail::back_project_views(exec, s, g.v_parallel_to_z(), volume, first, count,
+                                   to == onto::zero && first == 0, part);
+      });
 }
 
 #define ISO_CT_FDK_CALL(linkage, function, Exec, T)                                          \

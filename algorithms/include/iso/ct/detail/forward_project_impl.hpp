@@ -8,8 +8,10 @@
 #include <iso/ct/detail/forward_project_tuning.hpp>
 #include <iso/ct/detail/joseph_fast_kernel.hpp>
 #include <iso/ct/detail/joseph_general_kernel.hpp>
+#include <iso/ct/detail/launch_parts.hpp>
 #include <iso/ct/detail/validate_arrays.hpp>
 #include <iso/ct/forward_project.hpp>
+#include <iso/detail/job_parts.hpp>
 #include <iso/detail/max_abs.hpp>
 #include <iso/ray/detail/traversal_tuning.hpp>
 
@@ -159,20 +161,6 @@ joseph_images<T> prepare_ray_columns(Exec const& exec,
   return images;
 }
 
-/// Calls launch(first, count) for a launch of `count` of so many parts of equal work, from `first`
-/// on, until all are under way, and asks `control` after each. Of the whole call the parts are from
-/// the fraction `from` to the fraction `to`.
-template <class Exec, class Launch>
-void launch_parts(Exec const& exec, std::int64_t parts, double samples, double from, double to,
-                  job const& control, Launch const& launch) {
-  std::int64_t const step = parts_a_launch(exec, parts, samples);
-  for (std::int64_t first = 0; first < parts; first += step) {
-    std::int64_t const last = std::min(parts, first + step);
-    launch(first, last - first);
-    control.step(last == parts ? to : from + (to - from) * double(last) / double(parts));
-  }
-}
-
 template <class Exec, class T, class Sum, class Weight>
 void project_fast(Exec const& exec, staged_geometry<typename Exec::memory_space> const& g,
                   volume_view<T const, typename Exec::memory_space> const& volume, T* projections,
@@ -246,7 +234,7 @@ void project_general(Exec const& exec, staged_geometry<typename Exec::memory_spa
     double const to = double(kernel.slab.last) / planes;
     double const samples =
         (to - from) * double(host.num_views()) * samples_of_view(host, volume.grid);
-    launch_parts(exec, kernel.num_groups(), samples, from, to, control,
+    launch_parts(exec, kernel.num_groups(), samples, {control, from, to},
                  [&](std::int64_t begin, std::int64_t count) {
                    kernel.first_group = begin;
                    backend::for_each_lane_group<128, joseph_general_min_blocks<T>>(
@@ -296,7 +284,7 @@ void project_exact(Exec const& exec, staged_geometry<typename Exec::memory_space
         double(host.num_views()) * samples_of_view(host, volume.grid, options.method);
     for (kernel.part = 0; kernel.part < parts; ++kernel.part) {
       launch_parts(exec, host.num_views() * kernel.groups_per_view(), samples,
-                   double(kernel.part) / parts, double(kernel.part + 1) / parts, control,
+                   {control, double(kernel.part) / parts, double(kernel.part + 1) / parts},
                    [&](std::int64_t begin, std::int64_t count) {
                      kernel.first_group = begin;
                      backend::for_each_lane_group<tuned.threads, tuned.min_blocks>(
@@ -384,12 +372,8 @@ void forward_project(
   }
   for (std::int64_t first = 0; first < views; first += batch) {
     std::int64_t const count = std::min(batch, views - first);
-    job part{{}, control.cancelled};
-    if (control.progress) {
-      part.progress = [&](double fraction) {
-        control.progress((double(first) + fraction * double(count)) / double(views));
-      };
-    }
+    job const part = iso::detail::part_of(control, double(first) / double(views),
+                                          double(first + count) / double(views));
     detail::project_views(exec, g.subset(first, count), volume,
                           p.data() + first * g.host().num_u() * g.host().num_v(), s, options, part);
   }

@@ -64,10 +64,6 @@ template <class Exec>
 inline constexpr joseph_tuning joseph_tuning_of =
     backend::is_device<Exec> ? joseph_on_gpu : joseph_on_host;
 
-/// The largest number of samples that a thread of a processor takes in one launch: by exact
-/// lengths, at 7e7 a second, half a second's. Between launches a job is asked whether to go on.
-inline constexpr double samples_a_thread = 0x1p25;
-
 /// The number of chords of a ray for each of its planes: it crosses those of three axes.
 inline constexpr double chords_a_plane = 1.7;
 
@@ -79,19 +75,6 @@ inline double samples_of_view(geometry const& g, iso::grid const& volume,
   double const planes =
       (is_joseph(method) ? 1.0 : chords_a_plane) * double(std::max({n[0], n[1], n[2]}));
   return std::max(double(g.num_u()) * double(g.num_v()) * planes, double(volume.size()));
-}
-
-/// Returns how many of `parts` equal parts of so many samples one launch takes: on a processor as
-/// many whole ones for each thread as the bound allows, and one at least.
-template <class Exec>
-std::int64_t parts_a_launch(Exec const& exec, std::int64_t parts, double samples) {
-  if constexpr (backend::is_device<Exec>) {
-    return parts;
-  } else {
-    double const of_thread =
-        std::clamp(samples_a_thread / samples * double(parts), 1.0, std::max(double(parts), 1.0));
-    return std::min(parts, std::int64_t(of_thread) * std::int64_t(exec.concurrency()));
-  }
 }
 
 }  // namespace iso::ct::detail

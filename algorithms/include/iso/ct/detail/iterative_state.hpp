@@ -79,6 +79,7 @@ class iterative_state {
       check_mask("voxels", voxels_.data(), num_voxels());
     }
     refuse_unfit(refuse_negative);
+    refuse_size();
     refuse_start();
     std::int64_t most = 0;
     for (std::int64_t b = 0; b < blocks.count(); ++b) {
@@ -364,6 +365,16 @@ class iterative_state {
                  "{}: {} readings are {} (they would spoil the volume); set the mask of readings "
                  "to 0 there, or replace them",
                  name_, number, refuse_negative ? "negative or not finite" : "not finite");
+  }
+  /// Throws where sums and squares of the readings would leave the range of their numbers.
+  void refuse_size() const {
+    double const most =
+        most_of(pair.exec(), num_readings(), largest_counted<T>{readings_.data(), mask_data(0)});
+    constexpr double limit = sizeof(T) == 4 ? 0x1p100 : 0x1p400;
+    ISO_VALIDATE(most == 0 || (most >= 1 / limit && most <= limit),
+                 "{}: readings of at most {} (the largest must lie between {} and {}, so that sums "
+                 "and squares are numbers of the precision); scale the readings",
+                 name_, most, 1 / limit, limit);
   }
   void refuse_start() const {
     std::int64_t const number = count_of(pair.exec(), num_voxels(),

@@ -63,6 +63,7 @@ struct ramp_filter_kernel {
   T const* in;     ///< padded
   T* out;          ///< padded
   padded_images shape;
+  std::int64_t first_group = 0;  ///< of the launch
 
   KOKKOS_FUNCTION std::int32_t tiles_along_u() const {
     return (shape.num_u + Outputs - 1) / Outputs;
@@ -73,7 +74,8 @@ struct ramp_filter_kernel {
   }
 
   template <class Group>
-  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
+  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t of_launch) const {
+    std::int64_t const index = first_group + of_launch;
     std::int64_t const view = index / groups_per_view();
     auto const place = std::int32_t(index - view * groups_per_view());
     // Neighbouring groups read the same pixels.

@@ -80,6 +80,25 @@ struct ray_dual_step {
   }
 };
 
+/// Returns the length of a vector, also where the squares of its parts leave the range of T.
+template <class T>
+KOKKOS_FUNCTION T length_of(T const (&v)[3]) {
+  constexpr T low = sizeof(T) == 4 ? T(0x1p-100) : T(0x1p-960);
+  T const squares = Kokkos::fma(v[2], v[2], Kokkos::fma(v[1], v[1], Kokkos::fma(v[0], v[0], T(0))));
+  if (squares > low && squares < T(1) / low) {
+    return Kokkos::sqrt(squares);
+  }
+  T most = T(0);
+  for (T const part : v) {
+    most = Kokkos::fabs(part) > most ? Kokkos::fabs(part) : most;
+  }
+  T sum = T(0);
+  for (T const part : v) {
+    sum = most > T(0) ? Kokkos::fma(part / most, part / most, sum) : squares;
+  }
+  return most * Kokkos::sqrt(sum);
+}
+
 /// A voxel's next duals of differences are q + step (differences of x'), cut back to the length
 /// `most`, with x' = 2 x - (x before). q goes `by` times the way to them.
 template <class T>
@@ -93,13 +112,11 @@ struct difference_dual_step {
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     auto const at = of.of(i);
     T to[3];
-    T squares = T(0);
     for (int axis = 0; axis < 3; ++axis) {
       T const beyond = Kokkos::fma(T(2), of.along(at, i, axis), -before.along(at, i, axis));
       to[axis] = Kokkos::fma(step, beyond, q[axis][i]);
-      squares = Kokkos::fma(to[axis], to[axis], squares);
     }
-    T const length = Kokkos::sqrt(squares);
+    T const length = length_of(to);
     T const part = length > most ? most / length : T(1);
     for (int axis = 0; axis < 3; ++axis) {
       T& held = q[axis][i];

@@ -143,8 +143,9 @@ struct weighted_backprojection_kernel {
   T* volume;
   grid g;
   padded_images shape;
-  std::int32_t num_views;  ///< of the batch
-  bool begins;             ///< the first batch: voxels begin at +0
+  std::int32_t num_views;        ///< of the batch
+  bool begins;                   ///< the first batch: voxels begin at +0
+  std::int64_t first_group = 0;  ///< of the launch
 
   /// Sizes squares: neighbouring groups take squares of columns, which see a few columns of pixels
   /// in every view: caches keep them.
@@ -162,7 +163,8 @@ struct weighted_backprojection_kernel {
   }
 
   template <class Group>
-  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
+  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t of_launch) const {
+    std::int64_t const index = first_group + of_launch;
     std::int64_t const in_square = index % (square * square * tiles_along_z());
     std::int64_t const square_at = index / (square * square * tiles_along_z());
     auto const tile_z = std::int32_t(in_square % tiles_along_z());

@@ -4,6 +4,7 @@
 
 #include <iso/backend/registry.hpp>
 #include <iso/detail/copied.hpp>
+#include <iso/detail/timed_batches.hpp>
 #include <iso/dose/detail/terma_kernel.hpp>
 #include <iso/dose/terma.hpp>
 
@@ -36,7 +37,7 @@ terma_plan<Space>::terma_plan(Exec const& exec, beam const& b, spectrum const& s
 template <execution_space Exec, real T>
 void terma(Exec const& exec, terma_plan<typename Exec::memory_space> const& plan,
            volume_view<std::type_identity_t<T> const, typename Exec::memory_space> const& density,
-           volume_view<T, typename Exec::memory_space> const& terma) {
+           volume_view<T, typename Exec::memory_space> const& terma, job const& control) {
   validate(density, "iso::dose::terma");
   validate(terma, "iso::dose::terma");
   validate_contiguous(density.data, "density", "iso::dose::terma");
@@ -49,7 +50,7 @@ void terma(Exec const& exec, terma_plan<typename Exec::memory_space> const& plan
   fluence_map const& f = plan.field().fluence;
   using method = std::conditional_t<backend::is_device<Exec>, ray::siddon, ray::branchless>;
   auto const launch = [&](auto index) {
-    detail::terma_kernel<method, decltype(index), T> const kernel{
+    detail::terma_kernel<method, decltype(index), T> kernel{
         {plan.curve().data()},
         {plan.fluence().data(), f.x_low, f.y_low, f.pixel_x, f.pixel_y, f.columns, f.rows},
         plan.frame(),
@@ -63,8 +64,12 @@ void terma(Exec const& exec, terma_plan<typename Exec::memory_space> const& plan
     // The set-up of a ray takes twice the registers of its walk: some are spilled, so that more
     // rays are under way.
     constexpr unsigned blocks = !backend::is_device<Exec> ? 0 : sizeof(T) == 4 ? 6 : 4;
-    backend::for_each_lane_group<256, blocks, backend::sharing::on_demand>(
-        "iso::dose::terma", exec, kernel.num_groups(), kernel);
+    iso::detail::in_timed_batches(
+        exec, kernel.num_groups(), control, [&](std::int64_t first, std::int64_t last) {
+          kernel.first_group = first;
+          backend::for_each_lane_group<256, blocks, backend::sharing::on_demand>(
+              "iso::dose::terma", exec, last - first, kernel);
+        });
   };
   if (density.grid.size() < std::int64_t(1) << 31) {
     launch(std::int32_t(0));
@@ -77,7 +82,7 @@ void terma(Exec const& exec, terma_plan<typename Exec::memory_space> const& plan
   linkage template void terma<Exec, T>(                                      \
       Exec const&, terma_plan<Exec::memory_space> const&,                    \
       volume_view<std::type_identity_t<T> const, Exec::memory_space> const&, \
-      volume_view<T, Exec::memory_space> const&);
+      volume_view<T, Exec::memory_space> const&, job const&);
 #define ISO_DOSE_TERMA_PLAN(Exec, ...)                             \
   __VA_ARGS__ template terma_plan<Exec::memory_space>::terma_plan( \
       Exec const&, beam const&, spectrum const&, terma_options const&);

@@ -144,6 +144,7 @@ struct terma_kernel {
   ray::traversal_grid density_grid;
   T const* density;
   T* terma;
+  std::int64_t first_group = 0;  ///< of the launch
 
   KOKKOS_FUNCTION std::int64_t groups_per_row() const { return (g.extent[2] + 31) / 32; }
   KOKKOS_FUNCTION std::int64_t num_groups() const {
@@ -151,7 +152,8 @@ struct terma_kernel {
   }
 
   template <class Group>
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(Group const& group, std::int64_t index) const {
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(Group const& group, std::int64_t of_launch) const {
+    std::int64_t const index = first_group + of_launch;
     std::int64_t const row = index / groups_per_row();
     std::int64_t const first = (index - row * groups_per_row()) * 32;
     std::int64_t const i = row / g.extent[1];

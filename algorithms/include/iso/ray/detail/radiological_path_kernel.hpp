@@ -28,9 +28,11 @@ struct radiological_path_kernel {
   T const* values;
   T* paths;
   std::int64_t count;
+  std::int64_t first_block;  ///< of the launch
 
   template <class Group>
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(Group const& group, std::int64_t block) const {
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(Group const& group, std::int64_t of_launch) const {
+    std::int64_t const block = first_block + of_launch;
     typename Group::template lane_array<ray<T>> mine;
     typename Group::template lane_array<T> sums;
     group.each([&](int lane) {

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Checks, conversions and plans ask their job while they work, and give the same bits with one.
+#include <iso/core/error.hpp>
+#include <iso/core/job.hpp>
+#include <iso/sparse/convert.hpp>
+#include <iso/sparse/dose_matrix.hpp>
+
+#include <doctest/doctest.h>
+
+#include "sparse_support.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace {
+
+using namespace sparse_support;
+
+/// Adds what an object holds to a list of views' bits.
+struct numbers_of {
+  std::vector<double> all;
+
+  template <class View>
+  void add(View const& view) {
+    for (auto const& x : to_vector(view)) {
+      if constexpr (std::is_convertible_v<decltype(x), double>) {
+        all.push_back(double(x));
+      } else {
+        all.push_back(double(x.bits));
+      }
+    }
+  }
+  template <class Value, class Column, class Space>
+  void operator()(csr_view<Value, Column, Space> const& a) {
+    add(a.row_offsets);
+    add(a.columns);
+    add(a.values);
+    add(a.row_bases);
+    add(a.row_scales);
+  }
+  template <class Value, int R, class Space>
+  void operator()(iso::sparse::row_block_csr<Value, R, Space> const& a) {
+    add(a.chunk_offsets());
+    add(a.bases());
+    add(a.offsets());
+    add(a.values());
+  }
+  template <class Matrix>
+  void operator()(iso::sparse::converted<Matrix> const& a) {
+    (*this)(a.matrix);
+    all.push_back(double(a.report.lost));
+    all.push_back(double(a.report.underflowed));
+  }
+  void operator()(iso::sparse::csr_report const& r) {
+    all.insert(all.end(), {double(r.widest_row), double(r.longest_row), double(r.stored_zeros)});
+  }
+  void operator()(iso::sparse::format_report const& r) {
+    all.insert(all.end(), {double(r.format), double(r.chunks), r.fill, r.columns_per_chunk});
+  }
+  template <class Space>
+  void operator()(iso::sparse::spmv_plan<Space> const& p) {
+    add(p.rows.max_abs);
+    add(p.rows.entries);
+    add(p.exponents);
+  }
+  template <class Space>
+  void operator()(iso::sparse::dose_matrix<Space> const& a) {
+    all.push_back(double(a.bytes()));
+  }
+};
+
+/// Checks that `call(control)` asks often, tells how far it is, returns what it returns without a
+/// job, and ends where it is told to.
+template <class Call>
+void check_job(char const* name, Call const& call) {
+  CAPTURE(name);
+  auto const numbers = [](auto const& of) {
+    numbers_of n;
+    n(of);
+    return n.all;
+  };
+  auto const alone = numbers(call(iso::job{}));
+  std::vector<double> told;
+  int asked = 0;
+  auto const with = numbers(call(
+      iso::job{[&](double fraction) { told.push_back(fraction); }, [&] { return ++asked < 0; }}));
+  CHECK(with == alone);
+  CHECK(asked >= 4);
+  CHECK(std::is_sorted(told.begin(), told.end()));
+  CHECK(told.back() <= 1);
+  for (int const stop_at : {1, asked / 2, asked}) {
+    int now = 0;
+    CHECK_THROWS_AS(call(iso::job{{}, [&] { return ++now == stop_at; }}), iso::cancelled);
+    CHECK(now == stop_at);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("sparse: checks, conversions and plans ask their job, and change no bit") {
+  for_each_instance([](auto const& exec) {
+    // On a device a batch is 2^14 rows.
+    if constexpr (iso::backend::is_device<std::decay_t<decltype(exec)>>) {
+      return;
+    } else {
+      auto const m = synthetic(3000, 400, 5, 0.3);
+      auto const a = csr<double, std::int32_t>(exec, m);
+      auto const narrow = csr<iso::half, std::int32_t>(exec, m);
+      auto const relative = csr<double, std::uint16_t>(exec, m);
+      using iso::job;
+      namespace sparse = iso::sparse;
+      check_job("validate", [&](job const& c) { return sparse::validate(exec, a, {}, c); });
+      check_job("transpose", [&](job const& c) { return sparse::transpose(exec, a, c); });
+      check_job("transpose of relative columns",
+                [&](job const& c) { return sparse::transpose(exec, relative, c); });
+      check_job("to half", [&](job const& c) {
+        return sparse::convert_values<iso::half>(exec, a, sparse::row_scaling::none, c);
+      });
+      check_job("to half by one scale", [&](job const& c) {
+        return sparse::convert_values<iso::half>(exec, a, sparse::row_scaling::uniform, c);
+      });
+      check_job("to relative columns",
+                [&](job const& c) { return sparse::to_relative_columns(exec, a, c); });
+      check_job("to absolute columns",
+                [&](job const& c) { return sparse::to_absolute_columns(exec, relative, c); });
+      check_job("row blocks",
+                [&](job const& c) { return sparse::make_row_blocks<8>(exec, narrow, c); });
+      auto const blocks = sparse::make_row_blocks<8>(exec, narrow);
+      check_job("rows", [&](job const& c) { return sparse::to_csr(exec, blocks, c); });
+      check_job("format", [&](job const& c) {
+        return sparse::choose_format(exec, narrow, sparse::processor::host, c);
+      });
+      check_job("plan", [&](job const& c) { return sparse::make_plan(exec, a, c); });
+      check_job("plan of blocks", [&](job const& c) { return sparse::make_plan(exec, blocks, c); });
+      using values = sparse::dose_matrix_options::value_storage;
+      for (auto const stored : {values::as_given, values::half}) {
+        check_job("dose matrix", [&](job const& c) {
+          return sparse::dose_matrix<typename std::decay_t<decltype(exec)>::memory_space>(
+              exec, sparse::csr_arrays(a.num_rows, a.num_cols, a.row_offsets, a.columns, a.values),
+              {.values = stored}, c);
+        });
+      }
+    }
+  });
+}
