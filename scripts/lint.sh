@@ -107,6 +107,12 @@ check_messages() {
     "$(python3 scripts/lint_messages.py $(files core backends algorithms files apps cases | grep -E '\.(cpp|hpp|in)$') || true)"
 }
 
+check_comments() {
+  python3 scripts/lint_comments.py --self-test >/dev/null || fail "scripts/lint_comments.py fails its own test" "Mend it."
+  wrong "comments of types begin with a noun phrase, those of functions with a verb" \
+    "$(files | grep -E '\.(cpp|hpp|hpp\.in)$' | at_once python3 scripts/lint_comments.py || true)"
+}
+
 check_layers() {
   wrong "core/ and algorithms/ name no backend; backends/ does" \
     "$(in_code 'KOKKOS_ENABLE_|__CUDA_ARCH__|cuda_runtime|Kokkos::(Cuda|OpenMP|Threads|Serial|HIP|SYCL)\b|ISO_(HAS|IF)_(CUDA|OPENMP|THREADS)|\bomp_' core algorithms)"
@@ -194,6 +200,7 @@ python3 scripts/lint_view_index.py --self-test >/dev/null || fail "scripts/lint_
 check_format
 check_words
 check_messages
+check_comments
 check_layers
 [ -z "$headers" ] || check_headers
 [ -z "$tidy" ] || check_tidy

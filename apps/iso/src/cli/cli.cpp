@@ -252,7 +252,7 @@ spdlog::color_mode colours_wanted() {
                                                   : spdlog::color_mode::automatic;
 }
 
-/// Prints a message so that it is one line of text, whatever a file's name or an argument holds.
+/// A message as one line of text, whatever a file's name or an argument holds.
 class line_of_text : public spdlog::custom_flag_formatter {
  public:
   void format(spdlog::details::log_msg const& message, std::tm const&,

@@ -19,7 +19,7 @@
 
 namespace iso::cli {
 
-/// Names what the program returns, stated in its help.
+/// What the program returns, stated in its help.
 enum exit_code : int {
   success = 0,
   bits_differ = 1,
@@ -95,7 +95,7 @@ void check_writable(std::filesystem::path const& file);
 /// `inputs` are one file.
 void check_written(std::string const& output, std::string const& png, std::string const& json_file,
                    std::vector<std::string> inputs);
-/// Says which DICOM a volume may be written as.
+/// The kinds of DICOM that a volume may be written as.
 enum class dicom_format { series, dose };
 /// Returns whether `output` names a folder: it ends in "/", or a folder is there.
 bool names_folder(std::string const& output);

@@ -423,7 +423,7 @@ class demonstration {
 
   enum class palette { grey, difference, dose };
 
-  /// Says what a picture shows, and how.
+  /// What a picture shows, and how.
   struct picture {
     std::string file;
     std::string title;
