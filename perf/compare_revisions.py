@@ -131,8 +131,8 @@ class Build:
         for program in programs:
             found = self._find(program)
             if len(found) != 1:
-                raise SystemExit(f"{self.folder}: {len(found)} programs {program}, of which one is "
-                                 "needed")
+                raise SystemExit(f"{self.folder}: {len(found)} programs {program} (one is needed); "
+                                 "build it there, and once")
             self.programs[program] = found[0]
 
     def rows(self, program):
@@ -295,7 +295,8 @@ def main():
                         help="before each benchmark: 'taskset -c 1'")
     asked = parser.parse_args()
     if len(asked.revisions) != 2 and not (asked.list and len(asked.revisions) < 2):
-        parser.error("two revisions or folders are needed (with --list one or none)")
+        parser.error(f"{len(asked.revisions)} revisions or folders (two are compared, and --list "
+                     "takes one or none); name two")
     asked.most_turns = max(asked.turns, asked.most_turns)
     rows = rows_of_device(asked.device)
     programs = asked.programs if asked.rows else sorted({program for _, program, _, _ in rows})
@@ -313,7 +314,7 @@ def main():
     differences = 0 if asked.no_hashes else compare_hashes(builds)
     if faults or differences:
         raise SystemExit(f"{faults} rows lie below {asked.at_least:g} or are missing, "
-                         f"{differences} hashes or bits differ")
+                         f"{differences} hashes or bits differ (each is printed above); mend them")
 
 
 if __name__ == "__main__":

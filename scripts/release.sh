@@ -33,17 +33,17 @@ list="" chosen=() file=""
 while [ $# -gt 0 ]; do
   case "$1" in
     --stage | --stages)
-      [ -n "${2:-}" ] || misused "$1 needs a name (scripts/release.sh --help says which)"
+      [ -n "${2:-}" ] || misused "$1 needs a name (none follows it); see scripts/release.sh --help"
       if [ "$1" = --stage ]; then chosen+=("$2"); else file=$2; fi
       shift 2
       ;;
     --list) list=1 && shift ;;
     -h | --help) sed -n '3,14s/^# \{0,1\}//p' "$0" && exit 0 ;;
-    *) misused "unknown argument: $1 (scripts/release.sh --help lists them)" ;;
+    *) misused "unknown argument: $1 (it is no option); see scripts/release.sh --help" ;;
   esac
 done
 if [ -n "$file" ]; then
-  [ -r "$file" ] || misused "there is no file $file that can be read"
+  [ -r "$file" ] || misused "$file cannot be read (it is not there, or not for this user); check its name"
   lines=$(cat "$file")
 else
   lines=$(stages)
@@ -51,7 +51,7 @@ fi
 mapfile -t names < <(awk 'NF { print $1 }' <<<"$lines")
 for name in "${chosen[@]}"; do
   printf '%s\n' "${names[@]}" | grep -qxF -e "$name" ||
-    misused "there is no stage '$name' (known: ${names[*]})"
+    misused "there is no stage '$name' (known: ${names[*]}); choose one of these"
 done
 
 revision=$(git rev-parse --short=12 HEAD)

@@ -67,7 +67,7 @@ check 'stages of the next revision' "$(ran)" 'first second third last'
 release --stage nope
 check 'exit code of an unknown stage' $? 2
 check 'an unknown stage' "$(cat "$work/out")" \
-  "[isocenter] error: there is no stage 'nope' (known: first second third last)"
+  "[isocenter] error: there is no stage 'nope' (known: first second third last); choose one of these"
 
 [ $failures = 0 ] || exit 1
 echo 'all passed'
