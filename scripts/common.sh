@@ -23,6 +23,9 @@ misused() {
   exit 2
 }
 
+# left_out [PRESET]: the tests that its build, or any, lacks for want of a program or a library, a sentence a line.
+left_out() { { cat "$ISO_TOP"/build/${1:-*}/left_out.txt 2>/dev/null || true; } | sort -u; }
+
 # take_no_argument "$@": --help prints the head of the script.
 take_no_argument() {
   case "${1-}" in

@@ -170,8 +170,9 @@ def messages(text):
                 yield begin, "{}: " + words if words else words
 
 
-CMAKE = re.compile(r'(?:\bmessage\(\s*(?:FATAL_ERROR|SEND_ERROR|WARNING)|\biso_not_found\(|'
-                   r'\bset\(\s*Isocenter_NOT_FOUND_MESSAGE)((?:\s*"(?:\\.|[^"\\])*")+)')
+CMAKE = re.compile(r'(?:\bmessage\(\s*(?:FATAL_ERROR|SEND_ERROR|WARNING)|'
+                   r'\biso_(?:not_found|left_out)\(|\bset\(\s*Isocenter_NOT_FOUND_MESSAGE)'
+                   r'((?:\s*"(?:\\.|[^"\\])*")+)')
 SHELL = re.compile(r'(?:(?<=^)|(?<=[;|&)] )|(?<=  ))(misused|fail) "((?:\\.|[^"\\])*)"(.?)', re.M)
 
 

@@ -10,7 +10,8 @@
 #
 # Results stand in build/release/REVISION.txt, one stage a line: result, seconds, date. Called again, the
 # script runs the stages that have not passed at this revision. With changes that are not committed, all of them.
-# What a stage printed stands in build/release/REVISION/STAGE.log. A stage that fails does not stop the others.
+# What a stage printed stands in build/release/REVISION/STAGE.log. What no stage ran, for want of a program or a
+# library, is named at the end. A stage that fails does not stop the others.
 # Exit code 1: a stage has not passed.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cd "$ISO_TOP"
@@ -38,7 +39,7 @@ while [ $# -gt 0 ]; do
       shift 2
       ;;
     --list) list=1 && shift ;;
-    -h | --help) sed -n '3,14s/^# \{0,1\}//p' "$0" && exit 0 ;;
+    -h | --help) sed -n '3,15s/^# \{0,1\}//p' "$0" && exit 0 ;;
     *) misused "unknown argument: $1 (it is no option); see scripts/release.sh --help" ;;
   esac
 done
@@ -96,4 +97,5 @@ for name in "${names[@]}"; do
   echo "${line:-$(printf '%-14s not run' "$name")}"
   passed "$name" || failed=1
 done
+left_out | sed 's/^/left out: /'
 [ -n "$list" ] || exit $failed

@@ -33,4 +33,5 @@ case "$preset" in threads | clang) threads=(--threads) ;; esac
 "$ISO_TOP/scripts/setup.sh" "${threads[@]}"
 "$ISO_TOP/scripts/build.sh" "$preset"
 cd "$ISO_TOP"
+left_out "$preset" | sed 's/^/[isocenter] left out: /'
 ctest --preset "$preset" -j "$(job_count)" "${slow[@]}" ${label:+-L "^$label\$"} "$@"
