@@ -29,6 +29,7 @@ expect 0 '^Box +1.728 +0 +35.306 +25 +0.432 +0.0625 +24 +36 +1.728 +0$' \
 # Other names, in any case.
 expect 0 '^Box +1.728 +0 +30 +24 +36 +30 +24 +0.384$' "${box[@]}" --quantity Dmean Dmin Dmax MEAN dMin hi
 says '^structure .* Dmean Gy +Dmin Gy +Dmax Gy '
+expect 0 '^Box +1.728 +0 +35.306 +25 +0.432 +0.0625 +24.6$' "${box[@]}" --quantity d0.1CC v33gy V33GY_CC ci30GY d95%
 # A volume larger than the structure has no dose: said, and null in JSON.
 expect 0 "'Box' has no D2cc in 'dose.dcm' .it is of more than the structure's 1.728 cm3" "${box[@]}" --quantity D2cc D1.728cc mean --json none.json
 says '^Box +1.728 +0 +none +24 +30$'
@@ -224,12 +225,12 @@ refuse_dose "two structures of the name 'Twin'" "${dose[@]}" --structures wrong.
 refuse_dose "'Far' goes from 106 to 118 mm.*they do not overlap" "${dose[@]}" --structures wrong.dcm --structure Far
 expect 2 'structures requires --png' "${dose[@]}" --structures set.dcm --out refused/x.dcm
 for quantity in X95 D101 ''; do
-  refuse "'$quantity' is no quantity" "${box[@]}" --quantity "$quantity"
+  refuse "'$quantity' is no quantity .*; write one of those, Dmean, Dmin, Dmax, HI," "${box[@]}" --quantity "$quantity"
 done
 for quantity in CI V95%; do
   refuse "--quantity '$quantity' .it is of the prescription, which is not known.; give --prescription" "${box[@]}" --quantity "$quantity"
 done
-refuse 'not in' "${box[@]}" --caps round
+refuse '--caps: round is not known' "${box[@]}" --caps round
 refuse 'name one' "${box[@]}" --backend all
 refuse 'dose is required' dvh --structures set.dcm
 expect 2 'does not end in .csv' "${box[@]}" --csv refused/x.txt

@@ -125,7 +125,7 @@ refuse '--method fbp \(the geometry has cone rays\)' reconstruct --projections p
 refuse '--method fdk \(the geometry has parallel rays\)' reconstruct --projections q.h5
 refuse 'name one' reconstruct --projections p.h5 --backend all
 refuse 'not a number from' reconstruct --projections p.h5 --cutoff 0
-refuse 'wrong not in' reconstruct --projections p.h5 --window wrong
+refuse 'wrong is not known .must be' reconstruct --projections p.h5 --window wrong
 head -c 20000 p.h5 >cut.h5
 refuse "'cut.h5'" reconstruct --projections cut.h5
 sed 's/40\]/41]/' cone.json >other.json
@@ -216,7 +216,7 @@ refuse 'dead pixel \(48, 3\)' "${images[@]}" "${fields[@]}" --dead-pixels dead.t
 printf '3\n' >dead.txt
 refuse "'dead.txt': line 1 is '3'" "${images[@]}" "${fields[@]}" --dead-pixels dead.txt
 refuse "'none.txt'" "${images[@]}" "${fields[@]}" --dead-pixels none.txt
-refuse '--centre-of-rotation: middle is not a number' "${images[@]}" "${fields[@]}" --centre-of-rotation middle
+refuse '--centre-of-rotation: middle .must be a number from -1000000 to 1000000.; choose another' "${images[@]}" "${fields[@]}" --centre-of-rotation middle
 mv scan/projection_0017.tif kept.tif
 refuse 'image 17 of the series is missing' "${images[@]}" "${fields[@]}"
 head -c 2000 kept.tif >scan/projection_0017.tif

@@ -312,8 +312,7 @@ int run_unflushed(int argc, char const* const* argv) {
   } catch (CLI::ParseError const& failure) {
     return guarded([&]() -> int {
       check_unknown(app);
-      throw invalid_argument(fmt::format("{} (the command cannot be carried out); see {} --help",
-                                         failure.what(), full_name(deepest(app))));
+      throw invalid_argument(sentence_of(failure, full_name(deepest(app))));
     });
   }
   return guarded([&] {

@@ -516,7 +516,7 @@ command add_gamma(CLI::App& app) {
   sub->add_option("--csv", options->csv,
                   "table (.csv) of the histograms, which scripts/gamma_plot.py draws");
   sub->add_option("--bins", options->request.bins, "of the histograms, from 0 to the maximum gamma")
-      ->check(CLI::Range(1, 1 << 20))
+      ->check(whole_from(1, 1 << 20))
       ->capture_default_str();
   return [options] { return run_gamma(*options); };
 }

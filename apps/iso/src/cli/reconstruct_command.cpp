@@ -386,7 +386,7 @@ std::vector<CLI::Option*> add_filter_options(CLI::App& sub, jobs::reconstruct_re
                  "--truncation-correction", request.truncation_correction,
                  "objects wider than the detector: columns beyond its edges over which readings "
                  "fall to zero")
-              ->check(CLI::Range(0, 65536))
+              ->check(whole_from(0, 65536))
               ->capture_default_str(),
           sub.add_option(
                  "--max-roll", request.max_roll,
@@ -437,7 +437,7 @@ command add_back_project(CLI::App& app) {
       ->capture_default_str();
   sub->add_option("--oversampling", options->request.oversampling,
                   "exact methods: rays a pixel along u and along v")
-      ->check(CLI::Range(1, 64))
+      ->check(whole_from(1, 64))
       ->capture_default_str();
   add_output_options(*sub, *options);
   return [options] { return run_reconstruct(*options); };
