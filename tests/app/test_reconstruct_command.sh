@@ -67,7 +67,13 @@ for r in range(height):
 wanted = [[volume[(nz // 2 * ny + y) * nx + x] for x in range(nx)] for y in range(ny)]
 def order(table):
     return sorted(range(nx * ny), key=lambda n: table[n // nx][n % nx])
-shown, kept = [row[:nx] for row in rows[:ny]], order(wanted)
+scale = width // (2 * nx + ny)  # pixels of a voxel
+if width < 768 or scale * (2 * nx + ny) != width or scale * ny != height:
+    sys.exit(1)
+shown = [row[: scale * nx : scale] for row in rows[: scale * ny : scale]]
+if any(rows[r][c] != shown[r // scale][c // scale] for r in range(scale * ny) for c in range(scale * nx)):
+    sys.exit(1)
+kept = order(wanted)
 values = [shown[n // nx][n % nx] for n in kept]
 sys.exit(0 if values == sorted(values) and values[-1] > values[0] else 1)
 PYTHON

@@ -25,6 +25,7 @@ std::string dose_curves(files::plan_description const& plan, jobs::dose_result c
 /// What is outlined in the slices of a picture.
 struct outlined_structure {
   std::string name;
+  files::line_style style;
   std::vector<std::vector<double>> shares;  ///< of each slice's pixels, 0 to 1
 };
 

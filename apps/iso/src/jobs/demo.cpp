@@ -284,7 +284,7 @@ class demonstration {
         std::transform(projected.begin(), projected.end(), pixels.begin(),
                        std::back_inserter(difference), std::minus<>());
         draw_view({.file = "difference_joseph.png",
-                   .title = "Their difference from the exact ones",
+                   .title = "Line integrals less the exact ones, first view",
                    .unit = "no unit",
                    .colours = palette::difference},
                   scan, difference);

@@ -97,8 +97,16 @@ line_style style_of(std::size_t n);
 void paint_line(rgb_image& image, std::int64_t column, std::int64_t row, std::int64_t thick,
                 line_style const& style);
 
-/// Adds black rows below the image that say what the lines of style_of(0), style_of(1), ... are.
+/// A line of a picture, and what it is.
+struct legend_entry {
+  std::string name;
+  line_style style;
+};
+
+/// Adds black rows below the image that say what its lines are.
 /// \param size  of the text's pixels
+void add_legend(rgb_image& image, std::vector<legend_entry> const& lines, std::int64_t size);
+/// Adds the same for lines of style_of(0), style_of(1), ...
 void add_legend(rgb_image& image, std::vector<std::string> const& names, std::int64_t size);
 
 /// A function from 0 to 100 % of values at even distances from 0.
