@@ -24,7 +24,8 @@ TEST_CASE("matrices without a patient") {
   auto const plan = iso::synthetic::plan_of(field);
   auto const b = iso::synthetic::generate<float>(exec, field);
   CHECK(b.num_cols == std::int64_t(plan.spots.size()));
-  iso::synthetic::generate<float>(exec, {.rows = 600, .columns = 256, .nonzeros = 2000});
+  iso::synthetic::generate<float>(exec,
+                                  {.rows = 600, .columns = 256, .nonzeros = 8000, .longest = 80});
 }
 
 TEST_CASE("protons in water") {
