@@ -130,7 +130,7 @@ refuse "'none.h5'" reconstruct --projections none.h5
 refuse '--method fbp \(the geometry has cone rays\)' reconstruct --projections p.h5 --method fbp
 refuse '--method fdk \(the geometry has parallel rays\)' reconstruct --projections q.h5
 refuse 'name one' reconstruct --projections p.h5 --backend all
-refuse 'not a number from' reconstruct --projections p.h5 --cutoff 0
+refuse 'must be a number from' reconstruct --projections p.h5 --cutoff 0
 refuse 'wrong is not known .must be' reconstruct --projections p.h5 --window wrong
 head -c 20000 p.h5 >cut.h5
 refuse "'cut.h5'" reconstruct --projections cut.h5
