@@ -36,7 +36,10 @@ endmacro()
 function(iso_add_bench name)
   cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
   if(arg_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "iso_add_bench(${name}): unknown argument: ${arg_UNPARSED_ARGUMENTS}")
+    message(
+      FATAL_ERROR
+      "iso_add_bench: ${name} has ${arg_UNPARSED_ARGUMENTS} (is none of its arguments); use SOURCES or LINK"
+    )
   endif()
   set(target iso_bench_${name})
   iso_add_program(${target} SOURCES ${arg_SOURCES} LINK iso_bench_main ${arg_LINK})

@@ -30,7 +30,10 @@ endfunction()
 function(iso_add_test name)
   cmake_parse_arguments(arg "JOIN;OPTIMISED" "" "SOURCES;SLOW;LINK;LABELS;ARGS;ENVIRONMENT" ${ARGN})
   if(arg_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "iso_add_test(${name}): unknown argument: ${arg_UNPARSED_ARGUMENTS}")
+    message(
+      FATAL_ERROR
+      "iso_add_test: ${name} has ${arg_UNPARSED_ARGUMENTS} (is none of its arguments); use those that its comment lists"
+    )
   endif()
   set(target iso_test_${name})
   set(joined FALSE)

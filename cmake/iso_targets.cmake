@@ -9,9 +9,12 @@ function(iso_check_cuda)
   endif()
   set(advice "set Kokkos_ROOT to another one, or ISO_CUDA=AUTO to build for what it has")
   if(Kokkos_ENABLE_CUDA AND NOT ISO_CUDA)
-    message(FATAL_ERROR "Kokkos at ${Kokkos_DIR} has CUDA (this build is for processors) ${advice}")
+    message(
+      FATAL_ERROR
+      "Kokkos at ${Kokkos_DIR} has CUDA (this build is for processors); ${advice}"
+    )
   elseif(ISO_CUDA AND NOT Kokkos_ENABLE_CUDA)
-    message(FATAL_ERROR "Kokkos at ${Kokkos_DIR} has no CUDA (this build is for GPUs) ${advice}")
+    message(FATAL_ERROR "Kokkos at ${Kokkos_DIR} has no CUDA (this build is for GPUs); ${advice}")
   endif()
 endfunction()
 

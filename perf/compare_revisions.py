@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Compares the speed of two revisions, row by row, and their hashes: a Markdown table.
 
-    perf/compare_revisions.py OLD NEW [--device cuda] [--at-least 0.98] [--turns 3] [--most-turns 9]
+    perf/compare_revisions.py OLD NEW [--device cuda] [--at-least 0.98] [--turns 3] [--max-turns 9]
     perf/compare_revisions.py --list [BUILD] [--device cuda]
 
 OLD and NEW are revisions, or folders: a build, or a source tree. A revision is checked out under
@@ -13,7 +13,7 @@ The rows are those of ROWS for the device; on a processor they use one core (Kok
 rows, and fails where BUILD lacks one.
 
 The programs of OLD and NEW run in turn. A row's figure is OLD's least time over NEW's, of all
-turns: what else the machine does only adds to a time. Rows below --at-least run again, --most-turns
+turns: what else the machine does only adds to a time. Rows below --at-least run again, --max-turns
 times in all. The least and largest quotient of one turn stand beside the figure.
 
 Every hash that iso_parity of OLD prints must be the same in NEW; --no-hashes leaves this out.
@@ -131,8 +131,8 @@ class Build:
         for program in programs:
             found = self._find(program)
             if len(found) != 1:
-                raise SystemExit(f"{self.folder}: {len(found)} programs {program}, of which one is "
-                                 "needed")
+                raise SystemExit(f"{self.folder}: {len(found)} programs {program} (one is needed); "
+                                 "build it there, and once")
             self.programs[program] = found[0]
 
     def rows(self, program):
@@ -207,7 +207,7 @@ class Figure:
 def measure(builds, program, figures, asked):
     """Fills the figures of one benchmark."""
     turn = 0
-    while figures and turn < asked.most_turns:
+    while figures and turn < asked.max_turns:
         rows = sorted({figure.row for figure in figures})
         # Which one is first changes, as a processor that warms up favours one of them.
         found = {build: build.run(program, rows)
@@ -280,7 +280,7 @@ def main():
     parser.add_argument("--device", choices=("host", "cuda"), default="host")
     parser.add_argument("--at-least", type=float, default=0.98)
     parser.add_argument("--turns", type=int, default=3)
-    parser.add_argument("--most-turns", type=int, default=9)
+    parser.add_argument("--max-turns", "--most-turns", type=int, default=9)
     parser.add_argument("--rows", help="a regular expression of names of benchmarks' rows")
     parser.add_argument("--programs", nargs="+", default=sorted({row[1] for row in ROWS}),
                         help="with --rows: iso_bench_NAME (default: %(default)s)")
@@ -295,8 +295,9 @@ def main():
                         help="before each benchmark: 'taskset -c 1'")
     asked = parser.parse_args()
     if len(asked.revisions) != 2 and not (asked.list and len(asked.revisions) < 2):
-        parser.error("two revisions or folders are needed (with --list one or none)")
-    asked.most_turns = max(asked.turns, asked.most_turns)
+        parser.error(f"{len(asked.revisions)} revisions or folders (two are compared, and --list "
+                     "takes one or none); name two")
+    asked.max_turns = max(asked.turns, asked.max_turns)
     rows = rows_of_device(asked.device)
     programs = asked.programs if asked.rows else sorted({program for _, program, _, _ in rows})
     targets = [f"iso_bench_{program}" for program in programs]
@@ -313,7 +314,7 @@ def main():
     differences = 0 if asked.no_hashes else compare_hashes(builds)
     if faults or differences:
         raise SystemExit(f"{faults} rows lie below {asked.at_least:g} or are missing, "
-                         f"{differences} hashes or bits differ")
+                         f"{differences} hashes or bits differ (each is printed above); mend them")
 
 
 if __name__ == "__main__":

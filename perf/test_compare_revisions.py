@@ -38,7 +38,7 @@ BENCHMARK = """\
     with open(options["--benchmark_out"], "w") as file:
         json.dump({{"benchmarks": found}}, file)
 """
-ONE_TURN = ("--turns", 1, "--most-turns", 1)
+ONE_TURN = ("--turns", 1, "--max-turns", 1)
 PARITY = """\
     #!{python} -IS
     print("dot float 0123456789abcdef")

@@ -7,7 +7,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 case "${1:-}" in
   -h | --help) sed -n '3,4s/^# \{0,1\}//p' "$0" && exit 0 ;;
 esac
-[ -n "${1:-}" ] || misused "no preset is named (usage: scripts/build.sh PRESET [target...])"
+[ -n "${1:-}" ] || misused "no preset is named (it comes first); use scripts/build.sh PRESET [target...]"
 preset=$1
 check_preset "$preset"
 shift

@@ -17,18 +17,21 @@ fail() {
   exit 1
 }
 
-# misused "what is wrong with the arguments, and what they may be"
+# misused "what is wrong with the arguments (why); what to do"
 misused() {
   printf '[isocenter] error: %s\n' "$1" >&2
   exit 2
 }
+
+# left_out [PRESET]: the tests that its build, or any, lacks for want of a program or a library, a sentence a line.
+left_out() { { cat "$ISO_TOP"/build/${1:-*}/left_out.txt 2>/dev/null || true; } | sort -u; }
 
 # take_no_argument "$@": --help prints the head of the script.
 take_no_argument() {
   case "${1-}" in
     -h | --help) sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0" && exit 0 ;;
   esac
-  [ $# = 0 ] || misused "unknown argument: $1 (scripts/${0##*/} takes none)"
+  [ $# = 0 ] || misused "unknown argument: $1 (scripts/${0##*/} takes none); leave it out"
 }
 
 have() { command -v "$1" >/dev/null 2>&1; }
@@ -77,7 +80,7 @@ check_preset() {
   local known
   known=$(cd "$ISO_TOP" && cmake --list-presets | sed -n 's/^ *"\([^"]*\)".*/\1/p') || return 0
   grep -qxF -e "$1" <<<"$known" ||
-    misused "there is no preset '$1' (known: $(paste -sd ' ' <<<"$known"))"
+    misused "there is no preset '$1' (known: $(paste -sd ' ' <<<"$known")); choose one of these"
 }
 
 # Compute capability without the dot (90): the GPU's, else ISO_CUDA_ARCH, else 90.

@@ -21,20 +21,20 @@ preset=openmp root="" make="" with="" all="" list="" rows=()
 while [ $# -gt 0 ]; do
   case "$1" in
     --preset | --root | --make | --with)
-      [ -n "${2:-}" ] || misused "$1 needs a name (scripts/compilers.sh --help says which)"
+      [ -n "${2:-}" ] || misused "$1 needs a name (none follows it); see scripts/compilers.sh --help"
       printf -v "${1#--}" '%s' "$2"
       shift 2
       ;;
     --all) all=1 && shift ;;
     --list) list=1 && shift ;;
     -h | --help) sed -n '3,18s/^# \{0,1\}//p' "$0" && exit 0 ;;
-    -*) misused "unknown argument: $1 (scripts/compilers.sh --help lists them)" ;;
+    -*) misused "unknown argument: $1 (it is no option); see scripts/compilers.sh --help" ;;
     *) rows+=("$1") && shift ;;
   esac
 done
-[ -n "$all" ] || [ ${#rows[@]} -gt 0 ] || misused "no row is named (scripts/compilers.sh --help says how)"
-[ -z "$make" ] || [ -n "$root" ] || misused "--make needs --root (scripts/compilers.sh --help says why)"
-[ -z "$with" ] || [ -n "$make" ] || misused "--with needs --make (scripts/compilers.sh --help says why)"
+[ -n "$all" ] || [ ${#rows[@]} -gt 0 ] || misused "no row is named (and --all is not given); see scripts/compilers.sh --help"
+[ -z "$make" ] || [ -n "$root" ] || misused "--make needs --root (it has the folder of what is made); see scripts/compilers.sh --help"
+[ -z "$with" ] || [ -n "$make" ] || misused "--with needs --make (it adds to what is made); see scripts/compilers.sh --help"
 check_preset "$preset"
 
 # The distribution's release SUITE in the folder `root`, with what a build of iso_parity needs.

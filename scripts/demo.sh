@@ -22,12 +22,12 @@ while [ $# -gt 0 ]; do
   esac
   case "$1" in
     --size | --views | --ct | --backend | --threads | --output | --json)
-      [ -n "${2:-}" ] || misused "$1 needs a value (scripts/demo.sh --help lists the options)"
+      [ -n "${2:-}" ] || misused "$1 needs a value (none follows it); see scripts/demo.sh --help"
       shift 2
       ;;
     --size=?* | --views=?* | --ct=?* | --backend=?* | --threads=?* | --output=?* | --json=?*) shift ;;
     --quiet) shift ;;
-    *) misused "unknown argument: $1 (scripts/demo.sh --help lists the options)" ;;
+    *) misused "unknown argument: $1 (it is no option); see scripts/demo.sh --help" ;;
   esac
 done
 

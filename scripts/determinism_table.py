@@ -79,7 +79,7 @@ def function_name(statement):
     if NOT_A_FUNCTION.match(" ".join(statement.split())):
         return None
     rest = without_template_head(statement)
-    if NOT_A_FUNCTION.match(rest):
+    if NOT_A_FUNCTION.match(rest) or re.match(r"(?:\w+::)*(\w+)::\1\s*\(", rest):
         return None
     for found in re.finditer(r"([\w:]+)\s*\(", rest):
         name = found.group(1)

@@ -24,7 +24,7 @@ def read(path):
     needed = {"iteration", "relative_residual", "gap"}
     if not rows or not needed <= set(rows[0]):
         raise SystemExit(f"iteration_history.py: '{path}' has no iterations (a file of iso "
-                         "reconstruct --history is expected)")
+                         "reconstruct --history is expected); name one")
     numbers = [int(row["iteration"]) for row in rows]
     residuals = [float(row["relative_residual"]) for row in rows]
     gaps = [float(row["gap"]) for row in rows if row["gap"]]
@@ -81,7 +81,7 @@ def main():
     elif options.files:
         draw(options.files, options.output)
     else:
-        parser.error("no files")
+        parser.error("nothing to draw (no file is named); name those of iso reconstruct --history")
 
 
 if __name__ == "__main__":

@@ -19,12 +19,12 @@ while [ $# -gt 0 ]; do
     --headers) headers=1 ;;
     --headers-since)
       git rev-parse --verify --quiet "${2:-}^{commit}" >/dev/null ||
-        misused "--headers-since needs a revision (scripts/lint.sh --help says why)"
+        misused "--headers-since needs a revision (none that git knows follows it); see scripts/lint.sh --help"
       headers=1 since=$2 && shift
       ;;
     --tidy) tidy=1 ;;
     -h | --help) sed -n '3,10s/^# \{0,1\}//p' "$0" && exit 0 ;;
-    *) misused "unknown argument: $1 (scripts/lint.sh --help lists them)" ;;
+    *) misused "unknown argument: $1 (it is no option); see scripts/lint.sh --help" ;;
   esac
   shift
 done
@@ -104,7 +104,14 @@ check_messages() {
   python3 scripts/lint_messages.py --self-test >/dev/null || fail "scripts/lint_messages.py fails its own test" "Mend it."
   # shellcheck disable=SC2046
   wrong "messages read 'problem (reason); advice' (docs/adr/0006-errors-and-messages.md)" \
-    "$(python3 scripts/lint_messages.py $(files core backends algorithms files apps cases | grep -E '\.(cpp|hpp|in)$') || true)"
+    "$(python3 scripts/lint_messages.py $(files core backends algorithms files apps cases | grep -E '\.(cpp|hpp|in)$') \
+      $(files | grep -vE '^tests/|/test_' | grep -E '\.(cmake(\.in)?|py|sh)$|CMakeLists\.txt$') || true)"
+}
+
+check_comments() {
+  python3 scripts/lint_comments.py --self-test >/dev/null || fail "scripts/lint_comments.py fails its own test" "Mend it."
+  wrong "comments of types begin with a noun phrase, those of functions with a verb" \
+    "$(files | grep -E '\.(cpp|hpp|hpp\.in)$' | at_once python3 scripts/lint_comments.py || true)"
 }
 
 check_layers() {
@@ -194,6 +201,7 @@ python3 scripts/lint_view_index.py --self-test >/dev/null || fail "scripts/lint_
 check_format
 check_words
 check_messages
+check_comments
 check_layers
 [ -z "$headers" ] || check_headers
 [ -z "$tidy" ] || check_tidy

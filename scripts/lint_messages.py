@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks the messages of exceptions: docs/adr/0006-errors-and-messages.md has the grammar.
+"""Checks the messages of exceptions, of CMake and of the scripts: the grammar is in
+docs/adr/0006-errors-and-messages.md.
 
     prefix: problem (reason); advice
 
@@ -8,20 +9,24 @@ This is a reading of the text. A message is seen where its words stand in a call
 ISO_VALIDATE, fail_argument, `throw some_error(...)`, refuse, refuse_it and refuse_line, an HDF5
 handle, or a table called `sentences`. Of `a ? b : c` both are read, of `a + b` what is no literal
 counts as a word, as a {} of fmt does. Words that come from elsewhere are not seen.
+Of CMake's it reads message(FATAL_ERROR or WARNING) and why a package is not found, of Python's
+SystemExit, sys.exit() and a parser's error(), of the shell's `misused`; `fail` has an advice of its
+own, which must be there.
 
 Usage: lint_messages.py [--list] FILE...   prints file:line of each; exit status 1 where one is
        lint_messages.py --self-test
 """
+import ast
 import re
 import sys
 
 # What an advice begins with. Another verb is added here.
 VERBS = set("""
-add align allocate ask begin bin call check choose clamp compare convert copy correct count crop
-discard displace divide draw end export fetch find fit free give guess increase install join
-keep leave let level link lower make mask measure move name number obtain pass project put raise
-read register remove rename repeat replace resample reserve revise round run scale scan see set
-shift shorten sort split start store swap tabulate take transpose try turn unpack unset use wait
+add align allocate ask begin bin build call check choose clamp compare convert copy correct count
+crop discard displace divide draw end export fetch find fit free give guess increase install join
+keep leave let level link lower make mask measure mend move name number obtain pass project put
+raise read register remove rename repeat replace resample reserve revise round run scale scan see
+set shift shorten sort split start store swap tabulate take transpose try turn unpack unset use wait
 write
 """.split())
 
@@ -129,6 +134,8 @@ def fault_of(text, path):
     if path.startswith("apps/") and "iso::" in text:
         return "the tool names a C++ function"
     parts = divided(text)
+    if parts is not None and parts[2] == "":
+        return "has no advice"
     if parts is None and text.endswith("{}") and "; " not in text:
         return None  # which another message follows
     if parts is None:
@@ -163,8 +170,68 @@ def messages(text):
                 yield begin, "{}: " + words if words else words
 
 
+CMAKE = re.compile(r'(?:\bmessage\(\s*(?:FATAL_ERROR|SEND_ERROR|WARNING)|'
+                   r'\biso_(?:not_found|left_out)\(|\bset\(\s*Isocenter_NOT_FOUND_MESSAGE)'
+                   r'((?:\s*"(?:\\.|[^"\\])*")+)')
+SHELL = re.compile(r'(?:(?<=^)|(?<=[;|&)] )|(?<=  ))(misused|fail) "((?:\\.|[^"\\])*)"(.?)', re.M)
+
+
+def line_of(match):
+    return match.string.count("\n", 0, match.start()) + 1
+
+
+def cmake_messages(text):
+    """(line, words) of the messages in a file of CMake."""
+    for call in CMAKE.finditer(text):
+        said = "".join(re.findall(r'"((?:\\.|[^"\\])*)"', call.group(1)))
+        yield line_of(call), re.sub(r"\$\{\w+\}|@\w+@", "{}", said)
+
+
+def shell_messages(text):
+    # Innermost first: what stands within them is no message.
+    text, replaced = re.sub(r"\$\{[^{}]*\}", "{}", text), 1
+    while replaced:
+        text, replaced = re.subn(r"\$\((?!\()[^()\n]*\)", "{}", text)
+    text = re.sub(r"\$(?:\w+|[#?*@])", "{}", text)
+    for call in SHELL.finditer(text):
+        if call.group(1) == "misused":
+            yield line_of(call), call.group(2)
+        elif call.group(3) != " ":
+            yield line_of(call), call.group(2) + " (why); "
+
+
+def python_messages(text):
+    def words(node):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            return node.value
+        if isinstance(node, ast.JoinedStr):
+            return "".join(words(part) for part in node.values)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+            return words(node.left) + words(node.right)
+        return "{}"
+
+    for node in ast.walk(ast.parse(text)):
+        if not isinstance(node, ast.Call) or len(node.args) != 1:
+            continue
+        called = ast.unparse(node.func)
+        if called in ("SystemExit", "sys.exit") or called.endswith("parser.error"):
+            yield node.lineno, words(node.args[0])
+
+
+def check_script(text, path):
+    if path.endswith(".py"):
+        found = python_messages(text)
+    elif re.search(r"\.cmake(\.in)?$|CMakeLists\.txt$", path):
+        found = cmake_messages(re.sub(r"^[ \t]*#.*", "", text, flags=re.M))
+    else:
+        found = shell_messages(text)
+    return [(line, fault, words) for line, words in found if (fault := fault_of(words, path))]
+
+
 def check(text, path):
     """(line, fault, words) of each fault."""
+    if not re.search(r"\.[ch]pp(\.in)?$", path):
+        return check_script(text, path)
     text = without_comments(text)
     found = []
     for at, words in messages(text):
@@ -194,6 +261,35 @@ fail_argument("iso::f: n (it is 0); give --size");
 constexpr char const* sentences[] = {"", "n {0} (must be 1); give 1", "n {0} (must be 2)"};
 '''
 SELF_TEST_FAULTS = [4, 6, 7, 7, 8, 9, 10, 12, 13]
+SELF_TEST_SCRIPTS = {
+    "a.cmake": """
+message(FATAL_ERROR "${name} is old (1.0 is needed) build it")
+message(
+  WARNING
+  "${name} is old (1.0 is needed; "
+  "0.9 is there); build it"
+)
+# message(WARNING "nothing")
+message(STATUS "nothing")
+  iso_not_found("there is no ${component} (files is the only one)")
+""",
+    "a.sh": """
+[ $# = 0 ] || misused "unknown argument: $1 (${0##*/} takes $(count "a b")); leave it out"
+[ $# = 0 ] || misused "unknown argument: $1 (${0##*/} takes none)"
+  fail "$name is missing (log: $log)" "Run it."
+misused() { echo "what"; }
+  fail "$name is missing"
+""",
+    "a.py": """
+raise SystemExit(f"{path}: is no table ({why}); "
+                 "name another")
+sys.exit(main(sys.argv))
+parser.error("no files")
+raise SystemExit(f"{path}: {failure}")
+sys.exit("it failed " + name + " times")
+""",
+}
+SELF_TEST_SCRIPT_FAULTS = {"a.cmake": [2, 10], "a.sh": [3, 6], "a.py": [5, 7]}
 
 
 def main(paths):
@@ -204,8 +300,11 @@ def main(paths):
         found = [line for line, _, _ in check(SELF_TEST, "core/self_test.cpp")]
         named = 'fail_argument("iso::f: n (is 0); give 1");'
         tool = [line for line, _, _ in check(named, "apps/self_test.cpp")]
-        print(found, tool)
-        return 0 if found == SELF_TEST_FAULTS and tool == [1] else 1
+        scripts = {path: [line for line, _, _ in check(text, path)]
+                   for path, text in SELF_TEST_SCRIPTS.items()}
+        print(found, tool, scripts)
+        good = found == SELF_TEST_FAULTS and tool == [1] and scripts == SELF_TEST_SCRIPT_FAULTS
+        return 0 if good else 1
     listed = "--list" in paths
     failed, number = False, 0
     for path in paths:

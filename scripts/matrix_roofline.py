@@ -139,7 +139,8 @@ def opened(path):
         return tool_file(document)
     if "benchmarks" in document:
         return benchmark_file(document)
-    raise SystemExit(f"'{path}' was written neither by `iso matrix bench` nor by iso_bench_spmv")
+    raise SystemExit(f"'{path}' has no products (a file of `iso matrix bench` or iso_bench_spmv is "
+                     "expected); name one")
 
 
 def draw_roofs(axes, points, ceilings):
@@ -238,11 +239,13 @@ def draw(files, backend, matrix, name, transposed, folder):
     if not points:
         return False
     if not any(p["gflops"] > 0 for p in points):
-        raise SystemExit(f"{name}, {backend}: the matrix has no non-zeros (nothing to draw)")
+        raise SystemExit(f"{name}, {backend}: the matrix has no non-zeros (nothing to draw); "
+                         "name another")
     points.sort(key=lambda p: -p["gflops"])
     ceilings = first(f.ceilings(backend) for f in files)
     if not ceilings:
-        raise SystemExit(f"no ceilings of {backend}: run the benchmark with its rows ceilings/")
+        raise SystemExit(f"no ceilings of {backend} (the roof is made of them); run the benchmark "
+                         "with its rows ceilings/")
     machine = first(f.processor(backend) for f in files) or backend
     folder.mkdir(parents=True, exist_ok=True)
     title, stem = f"{name}, {backend}: {machine}", f"{name}_{backend}"

@@ -56,7 +56,8 @@ def by_rows(matrix, grid, fastest):
     nx, ny, nz = (int(n) for n in grid.dimensions)
     if nx * ny * nz != matrix.shape[0]:
         raise SystemExit(
-            f"the matrix has {matrix.shape[0]} rows (its grid has {nx} x {ny} x {nz} voxels)"
+            f"the matrix has {matrix.shape[0]} rows (its grid has {nx} x {ny} x {nz} voxels); "
+            "export both anew"
         )
     matrix = sp.coo_array(matrix)
     rows = np.asarray(matrix.row)
@@ -81,7 +82,8 @@ def to_half(matrix):
         "subnormal": int(np.sum((half != 0) & (np.abs(half) < np.float16(6.104e-05)))),
     }
     if counts["overflow"]:
-        raise SystemExit(f"{counts['overflow']} values exceed half precision")
+        raise SystemExit(f"{counts['overflow']} values are above 65504 (the most of half "
+                         "precision); scale the matrix")
     kept = np.concatenate(([0], np.cumsum(half != 0, dtype=np.int64)))
     pointers = kept[matrix.indptr]
     keep = half != 0

@@ -57,7 +57,8 @@ def image_of(path):
         tag, kind = struct.unpack_from(order + "HH", data, at)
         (tags[tag],) = struct.unpack_from(order + ("H" if kind == 3 else "I"), data, at + 8)
     if tags.get(259, 1) != 1 or tags.get(278, tags[257]) < tags[257]:
-        raise SystemExit(f"{path}: compressed, or in several strips")
+        raise SystemExit(f"{path}: is not read (it is compressed, or in several strips); "
+                         "write it in one strip, not compressed")
     number = order + ("f" if tags.get(339) == 3 else "u") + str(tags[258] // 8)
     flat = np.frombuffer(data, number, tags[257] * tags[256], tags[273])
     return flat.reshape(tags[257], tags[256]).astype(np.float64)

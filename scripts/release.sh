@@ -10,7 +10,8 @@
 #
 # Results stand in build/release/REVISION.txt, one stage a line: result, seconds, date. Called again, the
 # script runs the stages that have not passed at this revision. With changes that are not committed, all of them.
-# What a stage printed stands in build/release/REVISION/STAGE.log. A stage that fails does not stop the others.
+# What a stage printed stands in build/release/REVISION/STAGE.log. What no stage ran, for want of a program or a
+# library, is named at the end. A stage that fails does not stop the others.
 # Exit code 1: a stage has not passed.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cd "$ISO_TOP"
@@ -33,17 +34,17 @@ list="" chosen=() file=""
 while [ $# -gt 0 ]; do
   case "$1" in
     --stage | --stages)
-      [ -n "${2:-}" ] || misused "$1 needs a name (scripts/release.sh --help says which)"
+      [ -n "${2:-}" ] || misused "$1 needs a name (none follows it); see scripts/release.sh --help"
       if [ "$1" = --stage ]; then chosen+=("$2"); else file=$2; fi
       shift 2
       ;;
     --list) list=1 && shift ;;
-    -h | --help) sed -n '3,14s/^# \{0,1\}//p' "$0" && exit 0 ;;
-    *) misused "unknown argument: $1 (scripts/release.sh --help lists them)" ;;
+    -h | --help) sed -n '3,15s/^# \{0,1\}//p' "$0" && exit 0 ;;
+    *) misused "unknown argument: $1 (it is no option); see scripts/release.sh --help" ;;
   esac
 done
 if [ -n "$file" ]; then
-  [ -r "$file" ] || misused "there is no file $file that can be read"
+  [ -r "$file" ] || misused "$file cannot be read (it is not there, or not for this user); check its name"
   lines=$(cat "$file")
 else
   lines=$(stages)
@@ -51,7 +52,7 @@ fi
 mapfile -t names < <(awk 'NF { print $1 }' <<<"$lines")
 for name in "${chosen[@]}"; do
   printf '%s\n' "${names[@]}" | grep -qxF -e "$name" ||
-    misused "there is no stage '$name' (known: ${names[*]})"
+    misused "there is no stage '$name' (known: ${names[*]}); choose one of these"
 done
 
 revision=$(git rev-parse --short=12 HEAD)
@@ -96,4 +97,5 @@ for name in "${names[@]}"; do
   echo "${line:-$(printf '%-14s not run' "$name")}"
   passed "$name" || failed=1
 done
+left_out | sed 's/^/left out: /'
 [ -n "$list" ] || exit $failed

@@ -115,7 +115,7 @@ FIELDS: dict[str, dict[str, Check]] = {
                  "rates": numbers(WORK, dict)},
     "point": KEY | {"round": ROUND, "seconds": numbers(SECONDS), "calls": whole(1, 1e15),
                     "bytes": WORK, "cache_bytes": WORK, "flops": WORK, "bound": TEXT,
-                    "least_seconds": number(0, 1e15), "waited": number(0, 1e6), "hash": TEXT,
+                    "min_seconds": number(0, 1e15), "waited": number(0, 1e6), "hash": TEXT,
                     "error": lambda value: None if value is None else WORK(value)},
     "gap": KEY | {"reason": TEXT},
 }
@@ -190,6 +190,8 @@ def read_results(path: str) -> Results:
             raise OtherFormat(f"'{name}': is of format {record.get('format')} (this program reads "
                               f"format {RESULTS_FORMAT}); use the program that wrote it, or "
                               "measure again")
+        if "least_seconds" in record:  # as it was called
+            record.setdefault("min_seconds", record.pop("least_seconds"))
         check_fields(record, FIELDS[kind], name, NO_RECORD)
         found[kind].append(record)
         header = found["sweep"][0]
@@ -221,7 +223,7 @@ def is_disturbed(point: Record) -> bool:
 
 def shares_of(point: Record) -> list[float]:
     """Returns the share of the ceiling, as it was in that round, for each sample."""
-    return [point["least_seconds"] / seconds for seconds in point["seconds"]]
+    return [point["min_seconds"] / seconds for seconds in point["seconds"]]
 
 
 def calls_of(rounds: Iterable[Record]) -> list[float]:
@@ -304,7 +306,7 @@ def merge_rounds(rank: int, rounds: list[Record]) -> Record:
             "disturbed_rounds": sum(map(is_disturbed, rounds)),
             "shares": [[rounded(share) for share in shares_of(point)]
                        for point in rounds
-                       if point["least_seconds"] > 0 and not is_disturbed(point)]}
+                       if point["min_seconds"] > 0 and not is_disturbed(point)]}
 
 
 def merge_point(key: tuple, processor: str, measured: dict[int, list[Record]]) -> Record:

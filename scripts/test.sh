@@ -15,14 +15,14 @@ slow=(-LE '^(slow|perf-smoke|documents)$')
 while [ $# -gt 0 ]; do
   case "$1" in
     --preset | --label)
-      [ -n "${2:-}" ] || misused "$1 needs a name (scripts/test.sh --help says which)"
+      [ -n "${2:-}" ] || misused "$1 needs a name (none follows it); see scripts/test.sh --help"
       if [ "$1" = --preset ]; then preset=$2; else label=$2; fi
       shift 2
       ;;
     --all) slow=() && shift ;;
     --) shift && break ;;
     -h | --help) sed -n '3,9s/^# \{0,1\}//p' "$0" && exit 0 ;;
-    *) misused "unknown argument: $1 (scripts/test.sh --help lists them)" ;;
+    *) misused "unknown argument: $1 (it is no option); see scripts/test.sh --help" ;;
   esac
 done
 case "$label" in slow | perf-smoke | documents) slow=() ;; esac
@@ -33,4 +33,5 @@ case "$preset" in threads | clang) threads=(--threads) ;; esac
 "$ISO_TOP/scripts/setup.sh" "${threads[@]}"
 "$ISO_TOP/scripts/build.sh" "$preset"
 cd "$ISO_TOP"
+left_out "$preset" | sed 's/^/[isocenter] left out: /'
 ctest --preset "$preset" -j "$(job_count)" "${slow[@]}" ${label:+-L "^$label\$"} "$@"

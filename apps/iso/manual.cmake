@@ -8,7 +8,10 @@ foreach(words IN ITEMS "man;${FOLDER}/man1" "completion;${FOLDER}/completion")
   execute_process(COMMAND ${ISO} generate ${words} ERROR_VARIABLE said RESULT_VARIABLE code)
   if(NOT code EQUAL 0)
     file(REMOVE_RECURSE ${FOLDER})
-    message(WARNING "iso does not start on this machine (${said}) no manual is installed")
+    message(
+      WARNING
+      "iso does not start on this machine (${said}); build it again on one where it does, for no manual is installed"
+    )
     break()
   endif()
 endforeach()

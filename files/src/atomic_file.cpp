@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "temporary_files.hpp"
+
 #include <iso/core/error.hpp>
 #include <iso/files/atomic_file.hpp>
-#include <iso/files/text.hpp>
 
 #include <fmt/core.h>
 
@@ -10,18 +11,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <mutex>
-#include <set>
 #include <system_error>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -29,8 +25,7 @@ namespace iso::files {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string const common_prefix = ".iso-";
+using detail::folder_of;
 
 // A name such as /dev/stdout or /dev/fd/3: a descriptor of this process, whatever it leads to.
 bool is_descriptor(fs::path const& path) {
@@ -59,11 +54,6 @@ fs::path followed(fs::path const& target) {
                                std::strerror(reason), advice));
 }
 
-fs::path folder_of(fs::path const& place) {
-  auto folder = place.parent_path();
-  return folder.empty() ? fs::path(".") : folder;
-}
-
 fs::path temporary_folder(fs::path const& target) {
   std::error_code failure;
   auto folder = fs::temp_directory_path(failure);
@@ -74,67 +64,6 @@ fs::path temporary_folder(fs::path const& target) {
                     target.string(), failure.message()));
   }
   return folder;
-}
-
-// What a temporary name, which is longer, has room for: the end, by which writers go.
-std::string end_of_name(std::string const& name) {
-  constexpr std::size_t most = 100;
-  std::size_t from = name.size() > most ? name.size() - most : 0;
-  while (from < name.size() && (static_cast<unsigned char>(name[from]) & 0xc0U) == 0x80U) {
-    ++from;  // not within a character
-  }
-  return lower_case(name.substr(from));
-}
-
-// What the temporary names of this machine begin with. A folder may be shared by several.
-std::string const& prefix_of_host() {
-  static std::string const prefix = [] {
-    char name[65] = {};
-    static_cast<void>(::gethostname(name, sizeof(name) - 1));
-    std::string host(name);
-    std::replace(host.begin(), host.end(), '/', '_');
-    return common_prefix + (host.empty() ? "host" : host) + "-";
-  }();
-  return prefix;
-}
-
-bool is_same_file(int descriptor, fs::path const& path) {
-  struct stat held{};
-  struct stat there{};
-  return ::fstat(descriptor, &held) == 0 && ::lstat(path.c_str(), &there) == 0 &&
-         held.st_dev == there.st_dev && held.st_ino == there.st_ino;
-}
-
-// Removes what killed runs of this machine left: a run that lives holds a lock.
-void remove_leftovers(fs::path const& folder) {
-  std::error_code failure;
-  for (fs::directory_iterator at(folder, failure), end; !failure && at != end;
-       at.increment(failure)) {
-    auto const& path = at->path();
-    if (path.filename().string().rfind(prefix_of_host(), 0) != 0) {
-      continue;
-    }
-    int const descriptor = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    if (descriptor < 0) {
-      continue;
-    }
-    if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0 && is_same_file(descriptor, path)) {
-      std::error_code ignored;
-      fs::remove_all(path, ignored);
-    }
-    ::close(descriptor);
-  }
-}
-
-void remove_leftovers_once(fs::path const& folder) {
-  static std::mutex guard;
-  static std::set<std::string> seen;
-  std::error_code unknown;
-  auto const whole = fs::weakly_canonical(folder, unknown).string();
-  std::lock_guard const lock(guard);
-  if (!unknown && seen.insert(whole).second) {
-    remove_leftovers(folder);
-  }
 }
 
 void write_all(fs::path const& target, int descriptor, char const* from, std::size_t bytes) {
@@ -278,14 +207,14 @@ void atomic_file::check_space(fs::path const& folder, std::uintmax_t bytes) cons
 // Returns 0, or why there is none.
 int atomic_file::make_temporary(fs::path const& folder) {
   static std::atomic<unsigned> counter{0};
-  remove_leftovers_once(folder);
+  detail::remove_leftovers_once(folder);
   unlock();
   // Nobody else reads what replaces something that they may not read.
   unsigned const own = is_folder_ ? 0700 : 0600;
   unsigned const mode = mode_ ? own : is_folder_ ? 0777 : 0666;
   for (int attempt = 0; attempt < 1000; ++attempt) {
-    temporary_ = folder / fmt::format("{}{}-{}-{}", prefix_of_host(), ::getpid(), counter++,
-                                      end_of_name(target_.filename().string()));
+    temporary_ = folder / fmt::format("{}{}-{}-{}", detail::prefix_of_host(), ::getpid(), counter++,
+                                      detail::end_of_name(target_.filename().string()));
     if (is_folder_) {
       lock_ = ::mkdir(temporary_.c_str(), mode) == 0
                   ? ::open(temporary_.c_str(), O_RDONLY | O_CLOEXEC)
@@ -296,7 +225,7 @@ int atomic_file::make_temporary(fs::path const& folder) {
     if (lock_ >= 0) {
       // Where a file system has no locks, nobody can take it for one that was left.
       static_cast<void>(::flock(lock_, LOCK_EX | LOCK_NB));
-      if (is_same_file(lock_, temporary_)) {
+      if (detail::is_same_file(lock_, temporary_)) {
         return 0;
       }
       unlock();  // another run came between and took it for one that was left
@@ -446,95 +375,6 @@ void atomic_file::rename() {
     static_cast<void>(::fsync(descriptor));
     ::close(descriptor);
   }
-}
-
-namespace {
-
-// Returns the first that comes through a pipe: a read finds nothing at all where there is no
-// writer, and says "not yet" where there is one.
-std::string wait_for_writer(fs::path const& source, int descriptor, std::string& piece) {
-  auto const end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
-  do {
-    auto const count = ::read(descriptor, piece.data(), piece.size());
-    if (count > 0) {
-      return piece.substr(0, std::size_t(count));
-    }
-    if (count < 0 && errno != EINTR) {
-      return {};
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  } while (std::chrono::steady_clock::now() < end);
-  ::close(descriptor);
-  throw file_error(
-      fmt::format("'{}' is a pipe that nobody writes to, or that is empty (waited for a second); "
-                  "start its writer first, or name a file",
-                  source.string()));
-}
-
-}  // namespace
-
-std::vector<fs::path> temporaries_of_others(fs::path const& target) {
-  std::vector<fs::path> found;
-  std::error_code failure;
-  auto const now = fs::file_time_type::clock::now();
-  for (fs::directory_iterator at(folder_of(target), failure), end; !failure && at != end;
-       at.increment(failure)) {
-    auto const name = at->path().filename().string();
-    std::error_code unknown;
-    if (name.rfind(common_prefix, 0) == 0 && name.rfind(prefix_of_host(), 0) != 0 &&
-        now - fs::last_write_time(at->path(), unknown) > std::chrono::hours(1) && !unknown) {
-      found.push_back(at->path());
-    }
-  }
-  return found;
-}
-
-atomic_file prepare_text(fs::path const& target, std::string_view text) {
-  atomic_file file(target);
-  std::ofstream out(file.temporary(), std::ios::binary);
-  out.write(text.data(), std::streamsize(text.size()));
-  out.close();
-  if (!out) {
-    throw file_error(fmt::format(
-        "'{}' cannot be written (its disk may be full); make room on its disk", target.string()));
-  }
-  return file;
-}
-
-std::string read_text(fs::path const& source, std::size_t most) {
-  // Not blocking, since a pipe that nobody writes to would never open.
-  int const descriptor = ::open(source.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-  struct stat status{};
-  if (descriptor < 0 || ::fstat(descriptor, &status) != 0 || S_ISDIR(status.st_mode)) {
-    if (descriptor >= 0) {
-      ::close(descriptor);
-    }
-    throw file_error(fmt::format(
-        "'{}' cannot be opened (no such file, or not readable); check its name and permissions",
-        source.string()));
-  }
-  std::string text;
-  std::string piece(std::size_t(1) << 16, '\0');
-  if (S_ISFIFO(status.st_mode)) {
-    text = wait_for_writer(source, descriptor, piece);
-  }
-  static_cast<void>(::fcntl(descriptor, F_SETFL, 0));
-  // By pieces: `most` may be far more than there is.
-  while (text.size() <= most) {
-    auto const count = ::read(descriptor, piece.data(), piece.size());
-    if (count == 0 || (count < 0 && errno != EINTR)) {
-      break;
-    }
-    text.append(piece, 0, std::size_t(count > 0 ? count : 0));
-  }
-  ::close(descriptor);
-  if (text.size() > most) {
-    throw file_error(
-        fmt::format("'{}' is longer than {} bytes (text of that length is not expected); check "
-                    "that this is the file you mean",
-                    source.string(), most));
-  }
-  return text;
 }
 
 }  // namespace iso::files

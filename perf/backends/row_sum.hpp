@@ -12,7 +12,7 @@
 
 namespace iso::perf {
 
-/// Holds rows of a sparse matrix with values of T: row r has the entries [begin[r], begin[r + 1]).
+/// Rows of a sparse matrix with values of T: row r has the entries [begin[r], begin[r + 1]).
 template <class T>
 struct row_arrays {
   std::int64_t num_rows;

@@ -186,7 +186,8 @@ def main(arguments):
     if given.self_test:
         return self_test()
     if given.program is None and given.times is None:
-        parser.error("--program or --times is needed")
+        parser.error("nothing to measure or to read (--program and --times are left out); give one "
+                     "of them")
     if given.picture:
         need("numpy", "matplotlib")
     if given.times:

@@ -65,7 +65,8 @@ def ct_density(path, every=1):
     begin = int(struct.unpack("<f", data[108:112])[0])
     slope, offset = struct.unpack("<2f", data[112:120])
     if data[344:347] != b"n+1" or kind != 4 or slope not in (0, 1) or offset != 0:
-        raise SystemExit(f"{path}: no single NIfTI file of unscaled 16-bit integers")
+        raise SystemExit(f"{path}: is not read (one NIfTI file of unscaled 16-bit integers is "
+                         "expected); run scripts/get_example_data.sh")
     values = np.frombuffer(data, "<i2", n[0] * n[1] * n[2], begin).reshape(n, order="F")
     table = table_of_csv(TOP / "algorithms/data/density_schneider_2000.csv")
     out = density_of(table, values[::every, ::every, ::every]).astype(np.float32)

@@ -350,7 +350,8 @@ def main(arguments):
     if given.self_test:
         return self_test()
     if given.program is None and not given.earlier:
-        parser.error("--program or files are needed")
+        parser.error("nothing to measure or to read (no --program and no files are given); "
+                     "give one of them")
     if given.draw:
         need("matplotlib")
     small = given.size == "small"
@@ -358,7 +359,7 @@ def main(arguments):
     sizes |= {name: value for name, value in vars(given).items() if name in sizes and value}
     what = given.measure.split(",")
     if set(what) - set(MEASURES):
-        parser.error(f"--measure {given.measure}: {', '.join(MEASURES)} are known")
+        parser.error(f"--measure {given.measure} (known: {', '.join(MEASURES)}); name one of these")
     rows = []
     for path in given.earlier:
         rows += read_json(path)["rows"]

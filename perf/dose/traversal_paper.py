@@ -74,7 +74,8 @@ def counters_of(text):
                 continue
             values.setdefault(row["Metric Name"], []).append(value)
     if not values:
-        raise SystemExit("ncu's table has none of the counters")
+        raise SystemExit("ncu's table has none of the counters (its version may name them "
+                         "otherwise); compare them with ncu --query-metrics")
     return {name: sum(each) / (1 if name.endswith(".sum") else len(each))
             for name, each in values.items()}
 
@@ -206,9 +207,10 @@ def main(arguments):
     if given.self_test:
         return self_test()
     if given.program is None:
-        parser.error("--program is needed")
+        parser.error("no program to measure (--program is left out); name it")
     if given.ncu and given.backend != "cuda":
-        parser.error("--ncu counts on a GPU: it needs --backend cuda")
+        parser.error(f"--ncu and --backend {given.backend} (it counts on a GPU); "
+                     "use --backend cuda")
     cones, azimuths = given.directions or ((4, 4) if given.small else (24, 16))
     common = {"backend": given.backend, "engine": "voxel_lines", "kernel": given.kernel,
               "precision": given.precision, "cones": cones, "azimuths": azimuths,

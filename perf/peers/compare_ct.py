@@ -159,9 +159,9 @@ def row(one, s, work, isocenter):
         **{k: one.about[k] for k in ("name", "version", "what", "gives")},
         "ms_per_view": statistics.median(ms),
         "ms_per_view_quartiles": [quarters[0], quarters[2]],
-        "ms_per_view_least": min(ms),
+        "ms_per_view_min": min(ms),
         "cpu_ms_per_view": statistics.median(one.cpu_ms) / s.views,
-        "cpu_ms_per_view_least": min(one.cpu_ms) / s.views,
+        "cpu_ms_per_view_min": min(one.cpu_ms) / s.views,
         "calls": len(ms),
     }
     if work != "projection":
@@ -172,7 +172,7 @@ def row(one, s, work, isocenter):
         result |= {"l1_from_closed_form": exact[0], "max_from_closed_form": exact[1]}
     if isocenter is not None:
         result["ratio"] = statistics.median(one.ms) / statistics.median(isocenter.ms)
-        result["cpu_ratio_of_least"] = min(one.cpu_ms) / min(isocenter.cpu_ms)
+        result["cpu_ratio_of_min"] = min(one.cpu_ms) / min(isocenter.cpu_ms)
         if one.about["gives"] == isocenter.about["gives"]:
             result["l1_from_isocenter"] = scan.difference(one.kept, isocenter.kept)[0]
     return result

@@ -272,7 +272,7 @@ def main():
     if given.isocenter:
         given.folder.mkdir(parents=True, exist_ok=True)
         if any(given.folder.iterdir()):
-            raise SystemExit(f"--folder {given.folder} (is not empty)")
+            raise SystemExit(f"--folder {given.folder} (is not empty); name one that is")
         write_json(measured, measure(given, given.folder.resolve()))
     result = read_json(measured)
     result["physics"] = compare(given.folder)

@@ -73,7 +73,7 @@ def check(result):
     """In structures of many pixels the conventions agree."""
     large = [row for row in result["rows"] if row["their volume"] > LARGE]
     if not large:
-        raise SystemExit("no structure is large enough to compare")
+        raise SystemExit(f"no structure to compare (none is above {LARGE}); name larger ones")
     for row in large:
         off = max(abs(row[name] - row[f"their {name}"]) for name in DOSES[:3])
         if abs(row["volume off, %"]) > VOLUME or off > DOSE / 100 * row["maximum"]:

@@ -13,7 +13,7 @@
 
 namespace iso::perf {
 
-/// Holds the types of the matrix, of both vectors, and of the sums.
+/// The types of the matrix, of both vectors, and of the sums.
 struct cusparse_types {
   number matrix;
   number x;
@@ -21,7 +21,7 @@ struct cusparse_types {
   number compute;
 };
 
-/// Holds arrays on the device; offsets and columns of 32 bits.
+/// Arrays on the device; offsets and columns of 32 bits.
 struct cusparse_arrays {
   std::int64_t rows;
   std::int64_t columns;
@@ -35,7 +35,7 @@ struct cusparse_arrays {
 
 enum class cusparse_algorithm { first, second };
 
-/// Computes y = A x, or for several vectors (the vector's number fastest) Y = A X.
+/// The product y = A x, or for several vectors (the vector's number fastest) Y = A X.
 class cusparse_product {
  public:
   cusparse_product(cudaStream_t stream, cusparse_arrays const& arrays, cusparse_types const& types,

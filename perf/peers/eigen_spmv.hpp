@@ -8,7 +8,7 @@
 
 namespace iso::perf {
 
-/// Holds a matrix by compressed rows, 32-bit offsets, in host memory.
+/// A matrix by compressed rows, 32-bit offsets, in host memory.
 template <class T>
 struct host_csr {
   std::int64_t rows;

@@ -4,7 +4,7 @@
 
 namespace iso::perf {
 
-/// Names the types that peers store and compute in.
+/// The types that peers store and compute in.
 enum class number { half, bfloat16, single, twice };
 
 }  // namespace iso::perf

@@ -22,14 +22,18 @@ _COLUMNS = (
     ("GUPS", "gups", _number("gups", ".4g")),
     ("ms a view", "ms_per_view", _number("ms_per_view", ".4g")),
     ("quartiles", "ms_per_view_quartiles", _quartiles),
-    ("least", "ms_per_view_least", _number("ms_per_view_least", ".4g")),
+    ("minimum", "ms_per_view_min", _number("ms_per_view_min", ".4g")),
     ("processor ms a view", "cpu_ms_per_view", _number("cpu_ms_per_view", ".4g")),
     ("time / Isocenter", "ratio", _number("ratio", ".2f")),
-    ("processor time / Isocenter", "cpu_ratio_of_least", _number("cpu_ratio_of_least", ".1f")),
+    ("processor time / Isocenter", "cpu_ratio_of_min", _number("cpu_ratio_of_min", ".1f")),
     ("l1 from Isocenter", "l1_from_isocenter", _number("l1_from_isocenter", ".1e")),
     ("l1 from closed form", "l1_from_closed_form", _number("l1_from_closed_form", ".1e")),
     ("max from closed form", "max_from_closed_form", _number("max_from_closed_form", ".1e")),
 )
+
+
+# As they were called.
+_FORMER = {"ms_per_view_least": "ms_per_view_min", "cpu_ratio_of_least": "cpu_ratio_of_min"}
 
 
 def _caption(result):
@@ -43,7 +47,7 @@ def _caption(result):
 def markdown(results):
     parts = []
     for result in results:
-        rows = result["rows"]
+        rows = [{_FORMER.get(k, k): v for k, v in row.items()} for row in result["rows"]]
         columns = [c for c in _COLUMNS if any(c[1] in row for row in rows)]
         cells = [[make(row) for _, _, make in columns] for row in rows]
         text = _caption(result) + scripts.markdown([c[0] for c in columns], cells)

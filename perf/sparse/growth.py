@@ -37,7 +37,8 @@ def main():
             least = by_size.get(row["nonzeros"], math.inf)
             by_size[row["nonzeros"]] = min(1e-6 * row["flops"] / row["gflops"], least)
     if not times or any(len(by_size) < 4 for by_size in times.values()):
-        raise SystemExit(f"{given.program}: four rows growth/ of {given.backend} are needed")
+        raise SystemExit(f"{given.program}: fewer than four rows growth/ of {given.backend} "
+                         "(a slope wants four); measure them all")
     slopes = {}
     for summation, by_size in times.items():
         times[summation] = by_size = dict(sorted(by_size.items()))

@@ -21,7 +21,7 @@ namespace iso::perf {
 
 using namespace cases;
 
-/// Specifies how many rows a matrix is to get in the table.
+/// How many rows a matrix is to get in the table.
 enum class extent {
   full,   ///< everything that can be measured
   brief,  ///< the formats alone
@@ -33,7 +33,7 @@ struct matrix_source {
   extent rows = extent::full;
 };
 
-/// Specifies where the products are to run: sizes follow from it.
+/// Where the products are to run: sizes follow from it.
 enum class machine { device, threads, one_thread };
 
 /// Lists liver, prostate: after the published table, 4.9e8 and 9.5e7 non-zeros on a GPU, about 1e8

@@ -13,7 +13,7 @@
 
 namespace iso::perf {
 
-/// Represents somebody else's product. Holds its own copy of the matrix.
+/// Somebody else's product, with its own copy of the matrix.
 struct peer {
   std::string name;
   std::string refusal;  ///< why it does not run; empty where it does

@@ -34,7 +34,7 @@ inline std::string name_of(cusparse_types const& types, cusparse_algorithm algor
          names[int(types.y)] + (algorithm == cusparse_algorithm::first ? "_1" : "_2");
 }
 
-/// Holds something's memory, kept as long as the pointer.
+/// Something's memory, kept as long as the pointer.
 struct kept_array {
   std::function<void()> keep;
   void* data = nullptr;

@@ -9,7 +9,7 @@
 
 namespace iso::perf {
 
-/// Holds a matrix by compressed rows, values as float.
+/// A matrix by compressed rows, values as float.
 struct raw_matrix {
   std::int64_t rows = 0;
   std::int64_t columns = 0;

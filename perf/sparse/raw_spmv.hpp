@@ -13,7 +13,7 @@
 #if ISO_HAS_CUDA
 namespace iso::perf {
 
-/// Holds a matrix by compressed rows on the device.
+/// A matrix by compressed rows on the device.
 template <class Value>
 struct raw_csr {
   std::int64_t rows;

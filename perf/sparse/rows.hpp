@@ -21,7 +21,7 @@ namespace iso::perf {
 
 enum class way { forward, transposed };
 
-/// Describes what a row's product is: which matrix, and what it says in its name.
+/// What a row's product is: which matrix, and what it says in its name.
 struct row_name {
   std::string family;   ///< "spmv", "peer", ...
   std::string matrix;   ///< matrix_source::name
@@ -36,7 +36,7 @@ struct row_name {
   }
 };
 
-/// Is another product, timed in turn with a row's own.
+/// Another product, timed in turn with a row's own.
 struct rival {
   std::string name;
   std::function<void()> multiply;  ///< empty: there is none

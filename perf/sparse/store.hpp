@@ -17,7 +17,7 @@
 
 namespace iso::perf {
 
-/// Keeps one matrix a backend at a time; made when first asked for, gone with the next or with
+/// One matrix a backend at a time; made when first asked for, gone with the next or with
 /// Kokkos.
 template <class Exec>
 class matrix_store {

@@ -63,7 +63,7 @@ inline double least(std::vector<double> const& x) { return *std::min_element(x.b
 
 using cases::seconds_of;
 
-/// Holds wall and processor seconds of each of some calls, for rows that time products in turn.
+/// Wall and processor seconds of each of some calls, for rows that time products in turn.
 struct stopwatch {
   std::vector<double> wall;
   std::vector<double> processor;

@@ -101,7 +101,8 @@ def document_of(program, pattern=".*"):
                        f"--benchmark_out={out}", "--benchmark_out_format=json"])
             document = read_json(out)
     if not isinstance(document, dict) or "benchmarks" not in document:
-        raise SystemExit(f"{program}: no rows of a benchmark")
+        raise SystemExit(f"{program}: has no rows (Google Benchmark's JSON is expected); name a "
+                         "benchmark or its file")
     rows = [row for row in document["benchmarks"]
             if re.search(pattern, row["name"]) and row.get("run_type") != "aggregate"]
     for row in rows:
@@ -116,7 +117,7 @@ def read_json(path):
     except OSError as failure:
         raise SystemExit(f"{path}: {failure.strerror}") from None
     except ValueError as failure:
-        raise SystemExit(f"{path}: no JSON ({failure})") from None
+        raise SystemExit(f"{path}: is no JSON ({failure}); write it again") from None
 
 
 def write_json(path, what):

@@ -12,7 +12,7 @@
 
 namespace iso::perf {
 
-/// Holds seconds on the wall, and of this process' threads, which other programs do not lengthen.
+/// Seconds on the wall, and of this process' threads, which other programs do not lengthen.
 struct moment {
   double wall = 0;
   double processor = 0;

@@ -64,7 +64,9 @@ expect 2 'excludes' info ct --geometry "$geometry"
 expect 2 'no such file' info none.dcm
 expect 0 'plan of 1 beam$' info plan.json
 echo text >plan.txt
-expect 2 'is no DICOM file' info plan.txt
+expect 2 "'plan.txt' is a text file" info plan.txt
+printf 'text\0' >plan.bin
+expect 2 'is no DICOM file' info plan.bin
 mv ct/ct.00004.dcm .
 refused "'ct': lacks a slice between z = -42 and -18 mm" e.dcm dose --plan plan.json --ct ct
 mv ct.00004.dcm ct/

@@ -29,6 +29,7 @@ expect 0 '^Box +1.728 +0 +35.306 +25 +0.432 +0.0625 +24 +36 +1.728 +0$' \
 # Other names, in any case.
 expect 0 '^Box +1.728 +0 +30 +24 +36 +30 +24 +0.384$' "${box[@]}" --quantity Dmean Dmin Dmax MEAN dMin hi
 says '^structure .* Dmean Gy +Dmin Gy +Dmax Gy '
+expect 0 '^Box +1.728 +0 +35.306 +25 +0.432 +0.0625 +24.6$' "${box[@]}" --quantity d0.1CC v33gy V33GY_CC ci30GY d95%
 # A volume larger than the structure has no dose: said, and null in JSON.
 expect 0 "'Box' has no D2cc in 'dose.dcm' .it is of more than the structure's 1.728 cm3" "${box[@]}" --quantity D2cc D1.728cc mean --json none.json
 says '^Box +1.728 +0 +none +24 +30$'
@@ -155,6 +156,27 @@ expect 0 'isodoses at 10, 90 % of that' "${dose[@]}" --structures set.dcm --isod
 says "'Empty' has no closed contours and is left out"
 height_of() { od -An -tu1 -j20 -N4 "$1" | awk '{ print (($1 * 256 + $2) * 256 + $3) * 256 + $4 }'; }
 [ "$(height_of outlined.png)" -gt "$(height_of plain.png)" ] || fail 'the picture has no legend'
+# Outlines have the structures' own colour; the second one of a colour is dashed.
+python3 - <<'PYTHON' || fail 'no outline has the colour #ff0007 of the structures'
+import struct, sys, zlib
+png, at, packed = open("outlined.png", "rb").read(), 8, b""
+while at < len(png):
+    size, kind = struct.unpack_from(">I4s", png, at)
+    if kind == b"IHDR":
+        width, height = struct.unpack_from(">II", png, at + 8)
+    packed += png[at + 8 : at + 8 + size] if kind == b"IDAT" else b""
+    at += size + 12
+raw, above, found = zlib.decompress(packed), bytearray(3 * width), 0
+for r in range(height):
+    kind, line = raw[r * (3 * width + 1)], bytearray(raw[r * (3 * width + 1) + 1 :][: 3 * width])
+    for i in range(3 * width):
+        a, b, c = (line[i - 3], above[i], above[i - 3]) if i > 2 else (0, above[i], 0)
+        nearest = min((a, b, c), key=lambda q: abs(a + b - c - q))
+        line[i] = (line[i] + (0, a, b, (a + b) // 2, nearest)[kind]) & 255
+    found += sum(line[i : i + 3] == b"\xff\0\7" for i in range(0, 3 * width, 3))
+    above = line
+sys.exit(0 if found > 100 else 1)
+PYTHON
 tr -d ' \n' <of_ct.json | grep -qF '"isodoses_percent":[10.0,90.0],"structures":["Box","a,\"b\""]' || fail "of_ct.json: $(cat of_ct.json)"
 expect 0 'RT Dose .PHYSICAL, PLAN.: 12 x 12 x 12 voxels' info of_ct.dcm
 expect 0 '^Box +1.728 +0 ' dvh --dose of_ct.dcm --structures set.dcm --structure Box --quantity mean
@@ -224,12 +246,12 @@ refuse_dose "two structures of the name 'Twin'" "${dose[@]}" --structures wrong.
 refuse_dose "'Far' goes from 106 to 118 mm.*they do not overlap" "${dose[@]}" --structures wrong.dcm --structure Far
 expect 2 'structures requires --png' "${dose[@]}" --structures set.dcm --out refused/x.dcm
 for quantity in X95 D101 ''; do
-  refuse "'$quantity' is no quantity" "${box[@]}" --quantity "$quantity"
+  refuse "'$quantity' is no quantity .*; write one of those, Dmean, Dmin, Dmax, HI," "${box[@]}" --quantity "$quantity"
 done
 for quantity in CI V95%; do
   refuse "--quantity '$quantity' .it is of the prescription, which is not known.; give --prescription" "${box[@]}" --quantity "$quantity"
 done
-refuse 'not in' "${box[@]}" --caps round
+refuse '--caps: round is not known' "${box[@]}" --caps round
 refuse 'name one' "${box[@]}" --backend all
 refuse 'dose is required' dvh --structures set.dcm
 expect 2 'does not end in .csv' "${box[@]}" --csv refused/x.txt

@@ -128,11 +128,11 @@ refuse "--cut-off '0.1' .a part of a dose in % is expected" "${uniform[@]}" --cu
 refuse 'a cut-off of -0.1' "${uniform[@]}" --cut-off -10%
 refuse 'no reference dose reaches the cut-off of 1.01 .the largest is 1.; lower the cut-off' "${uniform[@]}" --cut-off 101%
 refuse 'no reference dose reaches the cut-off of 10 ' "${uniform[@]}" --normalisation 100
-refuse '--max-gamma: 0 is not a number from 1 to 1000000' "${uniform[@]}" --max-gamma 0
+refuse '--max-gamma: 0 .must be a number from 1 to 1000000' "${uniform[@]}" --max-gamma 0
 refuse 'a maximum gamma of 1 .must lie above 1' "${uniform[@]}" --max-gamma 1
-refuse '--max-gamma: nan is not' "${uniform[@]}" --max-gamma nan
+refuse '--max-gamma: nan .must be a number' "${uniform[@]}" --max-gamma nan
 refuse '--bins' "${uniform[@]}" --bins 0
-refuse 'linear not in' "${uniform[@]}" --interpolation linear
+refuse 'linear is not known .must be' "${uniform[@]}" --interpolation linear
 refuse 'name one' "${uniform[@]}" --backend all
 refuse 'evaluated is required' gamma one.mha
 refuse "'none.mha'" gamma one.mha none.mha

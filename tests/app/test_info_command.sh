@@ -118,4 +118,8 @@ if ! "$iso" info . 2>&1 | grep -q 'this build has no DCMTK'; then
 fi
 [ ! -e no.json ] || fail 'a refused run wrote no.json'
 
+# What is text, and none that is read by its ending.
+printf '# Notes\nof a dose in Gy, \303\244\n' >README.md
+expect 2 "'README.md' is a text file .iso info reads volumes, .*; name one of those, or correct the ending" info README.md
+
 finish

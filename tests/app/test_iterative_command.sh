@@ -276,7 +276,7 @@ if [ -n "${ISO_TEST_PYTHON:-}" ]; then
   expect 2 '20 views of 28 x 28 readings .the geometry has 40 views of 28 x 28 pixels' reconstruct --projections wild.h5 --geometry upright.json --method cgls --output no.mha
 fi
 expect 2 'block 21 .the scan has 20 views.; ask for 20 or fewer' "${scan[@]}" --method os-sart --block 21 --output no.mha
-expect 2 'block: Value 0 not in range' "${scan[@]}" --method os-sart --block 0 --output no.mha
+expect 2 'block: 0 .must be a whole number from 1' "${scan[@]}" --method os-sart --block 0 --output no.mha
 expect 2 'damping with' "${scan[@]}" --method lsqr --damping 3 --stop-residual 0.1 --output no.mha
 expect 2 "'h.txt': --history does not end in .csv" "${scan[@]}" --method sirt --history h.txt --output no.mha
 expect 2 "'-': --checkpoint does not end in .h5" "${scan[@]}" --method sirt --checkpoint - --output no.mha
@@ -393,6 +393,6 @@ expect 2 'box is empty' "${scan[@]}" --method sirt --lower 1 --upper 1 --output 
 expect 2 'no iterate may be' "${scan[@]}" --method sirt --lower 1 --output no.mha
 expect 2 'without --weight' "${scan[@]}" --method tv --output no.mha
 expect 2 'damping -1' "${scan[@]}" --method lsqr --damping -1 --output no.mha
-expect 2 'random not in .golden,sequential' "${scan[@]}" --method sart --order random --output no.mha
+expect 2 'random is not known .must be one of golden, sequential' "${scan[@]}" --method sart --order random --output no.mha
 [ ! -e no.mha ] || fail 'a refused run wrote no.mha'
 finish

@@ -144,6 +144,9 @@ TEST_CASE("a legend has a line of each name's own style, and as many rows as it 
   for (std::size_t n = 1; n < 8; ++n) {
     CHECK(files::style_of(n).c != first.c);
   }
+  auto own = files::black_image(200, 10);
+  files::add_legend(own, std::vector<files::legend_entry>{{"green", {{0, 1, 0}}}}, 1);
+  CHECK(pixel(own, 12 + 2, 10 + 6 + 3) == rgb{0, 255, 0});
 }
 
 TEST_CASE("curves run from 100 % at the left to where they end") {

@@ -136,7 +136,7 @@ refuse() { expect 2 "$@" --json refused/x.json; }
 project=(project --volume ct.mha --geometry cone.json)
 reconstruct=(reconstruct --projections p.h5)
 refuse '--isocentre: At least 3 required' "${project[@]}" --isocentre 1 2
-refuse '--isocentre.*not a number from' "${project[@]}" --isocentre 1 2 nan
+refuse '--isocentre.*must be a number from' "${project[@]}" --isocentre 1 2 nan
 refuse 'excludes' "${project[@]}" --centre --isocentre 1 2 3
 refuse 'requires --volume' project --phantom shepp-logan --geometry cone.json --isocentre 1 2 3
 refuse '--water requires --hounsfield' "${project[@]}" --water 0.02

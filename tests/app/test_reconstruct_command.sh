@@ -67,7 +67,13 @@ for r in range(height):
 wanted = [[volume[(nz // 2 * ny + y) * nx + x] for x in range(nx)] for y in range(ny)]
 def order(table):
     return sorted(range(nx * ny), key=lambda n: table[n // nx][n % nx])
-shown, kept = [row[:nx] for row in rows[:ny]], order(wanted)
+scale = width // (2 * nx + ny)  # pixels of a voxel
+if width < 768 or scale * (2 * nx + ny) != width or scale * ny != height:
+    sys.exit(1)
+shown = [row[: scale * nx : scale] for row in rows[: scale * ny : scale]]
+if any(rows[r][c] != shown[r // scale][c // scale] for r in range(scale * ny) for c in range(scale * nx)):
+    sys.exit(1)
+kept = order(wanted)
 values = [shown[n // nx][n % nx] for n in kept]
 sys.exit(0 if values == sorted(values) and values[-1] > values[0] else 1)
 PYTHON
@@ -124,8 +130,8 @@ refuse "'none.h5'" reconstruct --projections none.h5
 refuse '--method fbp \(the geometry has cone rays\)' reconstruct --projections p.h5 --method fbp
 refuse '--method fdk \(the geometry has parallel rays\)' reconstruct --projections q.h5
 refuse 'name one' reconstruct --projections p.h5 --backend all
-refuse 'not a number from' reconstruct --projections p.h5 --cutoff 0
-refuse 'wrong not in' reconstruct --projections p.h5 --window wrong
+refuse 'must be a number from' reconstruct --projections p.h5 --cutoff 0
+refuse 'wrong is not known .must be' reconstruct --projections p.h5 --window wrong
 head -c 20000 p.h5 >cut.h5
 refuse "'cut.h5'" reconstruct --projections cut.h5
 sed 's/40\]/41]/' cone.json >other.json
@@ -216,7 +222,7 @@ refuse 'dead pixel \(48, 3\)' "${images[@]}" "${fields[@]}" --dead-pixels dead.t
 printf '3\n' >dead.txt
 refuse "'dead.txt': line 1 is '3'" "${images[@]}" "${fields[@]}" --dead-pixels dead.txt
 refuse "'none.txt'" "${images[@]}" "${fields[@]}" --dead-pixels none.txt
-refuse '--centre-of-rotation: middle is not a number' "${images[@]}" "${fields[@]}" --centre-of-rotation middle
+refuse '--centre-of-rotation: middle .must be a number from -1000000 to 1000000.; choose another' "${images[@]}" "${fields[@]}" --centre-of-rotation middle
 mv scan/projection_0017.tif kept.tif
 refuse 'image 17 of the series is missing' "${images[@]}" "${fields[@]}"
 head -c 2000 kept.tif >scan/projection_0017.tif

@@ -56,8 +56,8 @@ expect 2 '--max-roll' "${rolled[@]}" --max-roll 12
 expect 2 'cover 180 degrees \(with a fan of 18.* degrees 198.* are needed' --phantom shepp-logan \
   --geometry half.json --output x.mha
 expect 2 'full circle.* is needed' --phantom shepp-logan --geometry short.json --arc full --output x.mha
-expect 2 'half not in' "${phantom[@]}" --arc half --output x.mha
-expect 2 'left not in' "${phantom[@]}" --detector left --output x.mha
+expect 2 'half is not known .must be' "${phantom[@]}" --arc half --output x.mha
+expect 2 'left is not known .must be' "${phantom[@]}" --detector left --output x.mha
 expect 2 'give --method fdk' "${phantom[@]}" --method fbp --output x.mha
 expect 2 '--truncation-correction' "${phantom[@]}" --truncation-correction -1 --output x.mha
 expect 2 'nothing to write' "${phantom[@]}"

@@ -24,7 +24,7 @@ def point(rank, size, round_, slowdown):
             "seconds": [typical * (1 + 0.005 * math.sin(1 + 2.3 * i + 0.7 * (rank + 10 * round_)))
                         for i in range(9)],
             "calls": 1, "bytes": 1e3 * size, "cache_bytes": 0, "flops": 1e4 * size ** 4,
-            "bound": "fp32", "least_seconds": 0.5e-9 * size ** 4, "waited": 0, "error": 1e-7,
+            "bound": "fp32", "min_seconds": 0.5e-9 * size ** 4, "waited": 0, "error": 1e-7,
             "hash": "00000000deadbeef"}
 
 
@@ -125,7 +125,7 @@ class Merging(unittest.TestCase):
         self.assertAlmostEqual(growth["last_exponent"], 4, delta=0.08)
         steep = change(processes(1), size=128, factor=1.2)  # the power of 4.26
         cases = ((steep, True), (change(copy.deepcopy(steep), size=128, bound="read"), False),
-                 (change(copy.deepcopy(steep), size=64, least_seconds=1.5e-9 * 64 ** 4), False))
+                 (change(copy.deepcopy(steep), size=64, min_seconds=1.5e-9 * 64 ** 4), False))
         for results, noted in cases:
             notes = " ".join(merge(results)["notes"])
             self.assertEqual("grows too fast: with the power 4.26" in notes, noted, notes)
@@ -255,10 +255,13 @@ class Files(InFolder):
             ("rates", {"read": -2e10}, ["line 2", "/rates is -2"]),
             ("rates", [1], ["/rates is not an object"]), ("size", 0, ["line 4", "/size is 0"]),
             ("size", 32.5, ["/size is not a whole number"]), ("size", True, ["not a whole number"]),
-            ("flops", -1, ["line 4", "/flops is -1"]), ("least_seconds", 1e99, ["/least_seconds"]),
+            ("flops", -1, ["line 4", "/flops is -1"]), ("min_seconds", 1e99, ["/min_seconds"]),
             ("seconds", [1e308], ["/seconds is 1e+308"]), ("seconds", [], ["/seconds"]),
             ("seconds", {"a": 1}, ["/seconds"]), ("seconds", [math.nan], ["/seconds is nan"]),
             ("error", "small", ["/error is not a number"]), ("hash", None, ["/hash is not text"]))]
+        # A name of before is read.
+        cases.insert(0, (with_field("min_seconds", 1e99).replace(b"min_sec", b"least_sec"),
+                         ["/min_seconds is 1e+99"]))
         for content, words in cases:
             with self.subTest(words=words):
                 self.put("2", content)

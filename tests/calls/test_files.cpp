@@ -25,7 +25,7 @@
 
 namespace {
 
-/// Makes an empty folder the current one, for as long as it lives.
+/// An empty folder that is the current one for as long as this lives.
 class in_a_folder {
  public:
   in_a_folder() : before_(std::filesystem::current_path()) {

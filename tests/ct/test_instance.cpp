@@ -40,7 +40,7 @@ bool is_kokkos_own(iso::test::kokkos_event const& e, extras allowed) {
 }
 
 #if ISO_HAS_OPENMP
-/// Keeps an instance busy as long as it lives, but not beyond its time.
+/// What keeps an instance busy as long as it lives, but not beyond its time.
 class busy {
  public:
   busy(Kokkos::OpenMP const& exec, std::chrono::milliseconds most) : most_(most) {

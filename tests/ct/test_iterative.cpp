@@ -152,7 +152,7 @@ double mean(std::vector<double> const& x) {
   return sum / double(x.size());
 }
 
-/// Makes SIRT's iterations by forward_project and back_project of so many views at once.
+/// SIRT's iterations by forward_project and back_project of so many views at once.
 template <class T>
 class batched_sirt {
  public:

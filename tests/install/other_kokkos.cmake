@@ -57,6 +57,9 @@ function(expect name found pattern)
   if(NOT code EQUAL 0 OR NOT said MATCHES "found: ${found}, .*${pattern}")
     message(SEND_ERROR "${name}: exit code ${code} or another sentence than '${pattern}': ${said}")
   endif()
+  if(said MATCHES "found: ${no}" AND NOT said MATCHES "found: [A-Z0-9]+, [^(]+ [(].+[)]; [a-z]")
+    message(SEND_ERROR "${name}: no problem (reason); advice: ${said}")
+  endif()
 endfunction()
 
 # Need no language.
@@ -111,13 +114,13 @@ make_kokkos(${WORK}/cuda ${VERSION} "SERIAL;CUDA")
 set(advice "set Kokkos_ROOT to another one, or ISO_CUDA=AUTO")
 refuse(
   cuda_unwanted
-  "has CUDA .this build is for processors. ${advice}"
+  "has CUDA .this build is for processors.; ${advice}"
   -DISO_CUDA=OFF
   -DKokkos_DIR=${WORK}/cuda
 )
 refuse(
   cuda_missing
-  "has no CUDA .this build is for GPUs. ${advice}"
+  "has no CUDA .this build is for GPUs.; ${advice}"
   -DISO_CUDA=ON
   -DKokkos_DIR=${WORK}/serial
 )

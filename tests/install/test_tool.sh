@@ -26,6 +26,11 @@ for words in "${helps[@]}"; do
   page=iso${words:+-${words% }}
   [ -s "$pages/${page// /-}.1" ] || fail "no man page of iso $words is installed"
 done
+# And those of the first pages, but the two that fetch data.
+for file in $(grep -ohE '\b(docs|scripts|examples)/[A-Za-z_/]+\.[a-z]+' "$documents"/docs/start/*.md | sort -u); do
+  case "$file" in scripts/get_example_data.sh | scripts/chest_dicom.py) continue ;; esac
+  [ -f "$documents/$file" ] || fail "$file, named by docs/start, is not installed"
+done
 [ -x "$documents/scripts/sweep_report.py" ] || fail 'sweep_report.py cannot be run'
 # Without modules that do not come with Python: the help, or a sentence that says what to install.
 for script in "$documents"/scripts/*.py; do

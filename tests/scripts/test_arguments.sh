@@ -19,34 +19,34 @@ expect() {
   fi
 }
 
-help='(scripts/test.sh --help says which)'
+help='(none follows it); see scripts/test.sh --help'
 expect "--preset needs a name $help" test.sh --preset
 expect "--preset needs a name $help" test.sh --all --preset ''
 expect "--label needs a name $help" test.sh --label
-expect 'unknown argument: --nope (scripts/test.sh --help lists them)' test.sh --nope
-expect "there is no preset 'nope' (known: *openmp *)" test.sh --preset nope
-expect "there is no preset 'nope' (known: *openmp *)" build.sh nope iso
-options='(scripts/demo.sh --help lists the options)'
+expect 'unknown argument: --nope (it is no option); see scripts/test.sh --help' test.sh --nope
+expect "there is no preset 'nope' (known: *openmp *); choose one of these" test.sh --preset nope
+expect "there is no preset 'nope' (known: *openmp *); choose one of these" build.sh nope iso
+options='(it is no option); see scripts/demo.sh --help'
 expect "unknown argument: --nope $options" demo.sh --size 32 --nope
 expect "unknown argument: stray $options" demo.sh stray
-expect "--size needs a value $options" demo.sh --json - --size
+expect "--size needs a value (none follows it); see scripts/demo.sh --help" demo.sh --json - --size
 expect "unknown argument: --output= $options" demo.sh --output=
-expect 'no preset is named (usage: scripts/build.sh PRESET *)' build.sh
-expect 'unknown argument: --nope (scripts/lint.sh --help lists them)' lint.sh --fix --nope
-expect '--headers-since needs a revision (scripts/lint.sh --help says why)' lint.sh --headers-since nope
-expect 'unknown argument: --nope (scripts/setup.sh takes none)' setup.sh --nope
-expect 'unknown argument: nope (scripts/setup.sh takes none)' setup.sh --threads --cuda-check nope
-expect 'unknown argument: nope (scripts/get_example_data.sh takes none)' get_example_data.sh nope
-compilers='(scripts/compilers.sh --help'
-expect "no row is named $compilers says how)" compilers.sh
-expect "unknown argument: --nope $compilers lists them)" compilers.sh --nope
-expect "--root needs a name $compilers says which)" compilers.sh --root
-expect "--make needs --root $compilers says why)" compilers.sh --make sid 'g++ -O1'
-expect "--with needs --make $compilers says why)" compilers.sh --root r --with g++-13 'g++ -O1'
-release='(scripts/release.sh --help'
-expect "--stage needs a name $release says which)" release.sh --stage
-expect "unknown argument: --nope $release lists them)" release.sh --nope
-expect "there is no stage 'nope' (known: lint *)" release.sh --stage nope
+expect 'no preset is named (it comes first); use scripts/build.sh PRESET *' build.sh
+expect 'unknown argument: --nope (it is no option); see scripts/lint.sh --help' lint.sh --fix --nope
+expect '--headers-since needs a revision (*); see scripts/lint.sh --help' lint.sh --headers-since nope
+expect 'unknown argument: --nope (scripts/setup.sh takes none); leave it out' setup.sh --nope
+expect 'unknown argument: nope (scripts/setup.sh takes none); leave it out' setup.sh --threads --cuda-check nope
+expect 'unknown argument: nope (scripts/get_example_data.sh takes none); leave it out' get_example_data.sh nope
+compilers='; see scripts/compilers.sh --help'
+expect "no row is named (*)$compilers" compilers.sh
+expect "unknown argument: --nope (it is no option)$compilers" compilers.sh --nope
+expect "--root needs a name (none follows it)$compilers" compilers.sh --root
+expect "--make needs --root (*)$compilers" compilers.sh --make sid 'g++ -O1'
+expect "--with needs --make (*)$compilers" compilers.sh --root r --with g++-13 'g++ -O1'
+release='; see scripts/release.sh --help'
+expect "--stage needs a name (none follows it)$release" release.sh --stage
+expect "unknown argument: --nope (it is no option)$release" release.sh --nope
+expect "there is no stage 'nope' (known: lint *); choose one of these" release.sh --stage nope
 
 # Each compiler is compared once, also where it has two names.
 rows=$("$scripts/compilers.sh" --list --all)

@@ -29,7 +29,7 @@ def programs(top):
 
 def run(command):
     environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=100,
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=1800,
                           stdin=subprocess.DEVNULL, env=environment)
 
 

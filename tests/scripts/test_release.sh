@@ -51,7 +51,9 @@ check 'exit code where all have passed' $? 0
 check 'stages after a failure' "$(ran)" third
 release
 check 'stages where all have passed' "$(ran)" ''
+mkdir -p build/openmp && echo 'tests of x (x is not found); install x' >build/openmp/left_out.txt
 release --stage last --stage first
+check 'what is left out' "$(grep 'left out' "$work/out")" 'left out: tests of x (x is not found); install x'
 check 'stages that are named' "$(ran)" 'first last'
 
 # A change, and a commit: what is known no longer holds.
@@ -67,7 +69,7 @@ check 'stages of the next revision' "$(ran)" 'first second third last'
 release --stage nope
 check 'exit code of an unknown stage' $? 2
 check 'an unknown stage' "$(cat "$work/out")" \
-  "[isocenter] error: there is no stage 'nope' (known: first second third last)"
+  "[isocenter] error: there is no stage 'nope' (known: first second third last); choose one of these"
 
 [ $failures = 0 ] || exit 1
 echo 'all passed'

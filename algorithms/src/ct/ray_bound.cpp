@@ -13,7 +13,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Holds a view in voxel coordinates and what bounds need of it.
+/// A view in voxel coordinates and what bounds need of it.
 struct view_bound {
   index_view w;
   bool cone;

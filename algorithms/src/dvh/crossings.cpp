@@ -19,7 +19,7 @@ using point = std::pair<std::int32_t, std::int32_t>;
 using corner = boost::polygon::point_data<std::int32_t>;
 using segment = boost::polygon::segment_data<std::int32_t>;
 
-/// Maps mm to whole numbers, by a power of two, and back.
+/// A map of mm to whole numbers, by a power of two, and back.
 struct whole_frame {
   double unit;
   double x;  ///< in units

@@ -24,7 +24,7 @@ double median_of(std::vector<double> values) {
   return *middle;
 }
 
-/// Says which regions of the nearest plane that has some overlap one.
+/// The regions that overlap one, of the nearest plane that has some.
 struct neighbours {
   std::size_t plane = 0;
   std::vector<std::size_t> regions;  ///< empty: there are none
@@ -139,7 +139,7 @@ std::vector<joint> joints_of(planes_of_stack const& planes) {
   return joints;
 }
 
-/// Finds the parts of a structure, each all regions that joints hold together.
+/// The parts of a structure, each all regions that joints hold together.
 class structure_parts {
  public:
   structure_parts(planes_of_stack const& planes, std::vector<joint> const& joints) {

@@ -17,7 +17,7 @@ constexpr double parts = 0x1p32;
 
 double rounded(double x) { return std::nearbyint(x * parts) / parts; }
 
-/// Adds up trapezoids between edges and the far end of v. `u` is the index of rows.
+/// Sums of trapezoids between edges and the far end of v. `u` is the index of rows.
 class trapezoids {
  public:
   trapezoids(pixel_window const& window, pixel_window const& part)

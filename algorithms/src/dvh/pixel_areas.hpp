@@ -10,7 +10,7 @@
 
 namespace iso::dvh::detail {
 
-/// Maps mm to pixels: pixel (i, j) is [i, i + 1] x [j, j + 1].
+/// A map of mm to pixels: pixel (i, j) is [i, i + 1] x [j, j + 1].
 struct pixel_frame {
   double corner_x = 0;  ///< mm, of pixel (0, 0)
   double corner_y = 0;
@@ -56,7 +56,7 @@ std::vector<double> pixel_areas(std::vector<plane_region const*> const& regions,
                                 pixel_frame const& frame, pixel_window const& window,
                                 pixel_window const& part);
 
-/// Finds signed distances (mm, negative inside) from the boundary of regions at corners of pixels,
+/// Signed distances (mm, negative inside) from the boundary of regions at corners of pixels,
 /// each once.
 class corner_distances {
  public:

@@ -26,7 +26,7 @@ constexpr double min_area = 1e-12;
 /// The part of a structure's area that contours which cross may leave in doubt.
 constexpr double max_disputed = 0.01;
 
-/// Names a structure in messages.
+/// A structure's name in messages.
 struct named {
   char const* function;
   std::string const& name;

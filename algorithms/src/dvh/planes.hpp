@@ -25,7 +25,7 @@ struct contour_plane {
   std::vector<plane_region> regions;
 };
 
-/// Joins regions of two planes that overlap, as seen along z, each the nearest that does.
+/// Regions of two planes that overlap, as seen along z, each the nearest that does.
 struct joint {
   std::size_t low;  ///< planes
   std::size_t high;

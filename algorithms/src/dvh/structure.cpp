@@ -41,7 +41,7 @@ regions chosen(contour_plane const& plane, std::vector<std::size_t> const& which
   return some;
 }
 
-/// Adds parts of a structure to some rows of the voxels of a grid, and what lies beyond apart.
+/// Parts of a structure in some rows of the voxels of a grid, and apart what lies beyond.
 class voxel_sums {
  public:
   /// \param sums     of the whole grid; only rows from `first` to before `end` are written
@@ -137,7 +137,7 @@ class voxel_sums {
     }
     return areas;
   }
-  /// Is what some part of a structure has of a layer of voxels.
+  /// What some part of a structure has of a layer of voxels.
   struct layer_part {
     std::int64_t layer;
     double from;  ///< mm

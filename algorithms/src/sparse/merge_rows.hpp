@@ -48,7 +48,7 @@ KOKKOS_FUNCTION void merge_rows(Rows const& p, std::int64_t block, F const& f) {
   }
 }
 
-/// Deals ascending columns into chunks.
+/// A dealer of ascending columns into chunks.
 struct chunk_dealer {
   std::int64_t chunks = 0;
   int lane = 31;            ///< of the column taken last

@@ -111,7 +111,7 @@ auto array_of(Exec const& exec, char const* label, std::int64_t length,
 
 }  // namespace
 
-/// Makes row blocks of ascending rows.
+/// A maker of row blocks of ascending rows.
 struct row_block_access {
   template <int R, class Value, class Exec, class Matrix>
   static auto make(Exec const& exec, Matrix const& a, job const& control) {

@@ -252,7 +252,7 @@ spdlog::color_mode colours_wanted() {
                                                   : spdlog::color_mode::automatic;
 }
 
-/// Prints a message so that it is one line of text, whatever a file's name or an argument holds.
+/// A message as one line of text, whatever a file's name or an argument holds.
 class line_of_text : public spdlog::custom_flag_formatter {
  public:
   void format(spdlog::details::log_msg const& message, std::tm const&,
@@ -312,8 +312,7 @@ int run_unflushed(int argc, char const* const* argv) {
   } catch (CLI::ParseError const& failure) {
     return guarded([&]() -> int {
       check_unknown(app);
-      throw invalid_argument(fmt::format("{} (the command cannot be carried out); see {} --help",
-                                         failure.what(), full_name(deepest(app))));
+      throw invalid_argument(sentence_of(failure, full_name(deepest(app))));
     });
   }
   return guarded([&] {

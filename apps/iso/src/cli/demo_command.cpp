@@ -145,10 +145,10 @@ command add_demo(CLI::App& app) {
                   "that the program lies in, where it exists",
                   example_ct));
   sub->add_option("--size", options->size, "voxels of the phantom along each side")
-      ->check(CLI::Range(8, 1024))
+      ->check(whole_from(8, 1024))
       ->capture_default_str();
   sub->add_option("--views", options->views, "views of the scan")
-      ->check(CLI::Range(1, 10000))
+      ->check(whole_from(1, 10000))
       ->capture_default_str();
   return [options] { return run_demo(*options); };
 }

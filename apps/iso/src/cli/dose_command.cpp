@@ -140,6 +140,22 @@ std::vector<files::rt_structure> read_belongings(dose_options& options) {
   return chosen;
 }
 
+/// Returns how the next outline looks: in the structure's own colour, dashed where an earlier one
+/// has it. Where it has none, or one that is dark on dark, as the lines of curves do.
+files::line_style style_of(files::rt_structure const& structure,
+                           std::vector<outlined_structure> const& earlier) {
+  constexpr int dark = 64;
+  if (!structure.colour ||
+      *std::max_element(structure.colour->begin(), structure.colour->end()) < dark) {
+    return files::style_of(earlier.size());
+  }
+  auto const& c = *structure.colour;
+  files::line_style style{{c[0] / 255.0, c[1] / 255.0, c[2] / 255.0}};
+  style.is_dashed = std::any_of(earlier.begin(), earlier.end(),
+                                [&](auto const& other) { return other.style.c == style.c; });
+  return style;
+}
+
 std::vector<outlined_structure> outlined(std::vector<files::rt_structure> const& structures,
                                          files::host_volume const& patient,
                                          picture_slices const& slices) {
@@ -155,7 +171,7 @@ std::vector<outlined_structure> outlined(std::vector<files::rt_structure> const&
         })) {
       spdlog::info("'{}' does not lie in the slices of the picture", files::shortened(s.name, 64));
     }
-    all.push_back({s.name, std::move(shares)});
+    all.push_back({s.name, style_of(s, all), std::move(shares)});
   }
   return all;
 }

@@ -22,9 +22,10 @@ std::optional<double> value_at(files::host_volume const& v, std::array<double, 3
 /// the density.
 std::string dose_curves(files::plan_description const& plan, jobs::dose_result const& result);
 
-/// Holds what is outlined in the slices of a picture.
+/// What is outlined in the slices of a picture.
 struct outlined_structure {
   std::string name;
+  files::line_style style;
   std::vector<std::vector<double>> shares;  ///< of each slice's pixels, 0 to 1
 };
 

@@ -57,19 +57,18 @@ files::rgb_image dose_picture(jobs::dose_result const& result, picture_slices co
         draw_level(image, slices[s], values, percent / 100 * result.maximum, 1, 0, {files::black});
       }
     }
-    for (std::size_t n = 0; n < structures.size(); ++n) {
-      draw_level(image, slices[s], structures[n].shares[s], outline_share, size, 1,
-                 files::style_of(n));
+    for (auto const& one : structures) {
+      draw_level(image, slices[s], one.shares[s], outline_share, size, 1, one.style);
     }
   }
   frame_slices(image, result.dose, slices);
   files::add_colour_bar(image, files::dose_colour, marks, "Gy");
   if (!structures.empty()) {
-    std::vector<std::string> names;
+    std::vector<files::legend_entry> lines;
     for (auto const& one : structures) {
-      names.push_back(files::shortened(one.name, widest_name));
+      lines.push_back({files::shortened(one.name, widest_name), one.style});
     }
-    files::add_legend(image, names, size);
+    files::add_legend(image, lines, size);
   }
   return image;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "dvh_doses.hpp"
+#include "dvh_quantities.hpp"
 #include "structure_options.hpp"
 #include "support.hpp"
 
@@ -13,7 +14,6 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <memory>
 #include <system_error>
@@ -42,38 +42,6 @@ struct dvh_options {
   std::vector<jobs::refused_structure> refused;
 };
 
-/// Returns the quantity as the library spells it; with a prescription, CI and V95% are of it.
-std::string quantity_of(std::string const& text, double prescription) {
-  std::pair<char const*, char const*> const words[] = {
-      {"mean", "mean"},     {"dmean", "mean"},      {"min", "min"},
-      {"minimum", "min"},   {"dmin", "min"},        {"max", "max"},
-      {"maximum", "max"},   {"dmax", "max"},        {"hi", "homogeneity"},
-      {"volume", "volume"}, {"outside", "outside"}, {"homogeneity", "homogeneity"}};
-  auto const small = files::lower_case(text);
-  for (auto const& [ours, librarys] : words) {
-    if (small == ours) {
-      return librarys;
-    }
-  }
-  double percent = 100;
-  bool is_part = small == "ci";
-  if (text.starts_with('V') && text.ends_with('%')) {
-    auto const end = text.data() + text.size() - 1;
-    auto const read = std::from_chars(text.data() + 1, end, percent);
-    is_part = read.ec == std::errc() && read.ptr == end;
-  }
-  if (!is_part) {
-    return text;
-  }
-  if (prescription == 0) {
-    throw invalid_argument(
-        fmt::format("--quantity '{}' (it is of the prescription, which is not known); give "
-                    "--prescription, or write the dose as in CI60Gy and V57Gy",
-                    text));
-  }
-  return fmt::format("{}{}Gy", small == "ci" ? "CI" : "V", percent / 100 * prescription);
-}
-
 void read_options(dvh_options& options) {
   auto& texts = options.quantities;
   if (texts.empty()) {
@@ -84,7 +52,6 @@ void read_options(dvh_options& options) {
   }
   for (auto const& text : texts) {
     options.request.quantities.push_back(quantity_of(text, options.prescription));
-    jobs::unit_of_quantity(options.request.quantities.back());  // throws where there is none
   }
   options.request.surface = options.surface == "include";
   options.request.bins = options.csv.empty() ? 0 : options.bins;
@@ -468,7 +435,7 @@ command add_dvh(CLI::App& app) {
   sub->add_option("--csv", options->csv,
                   "table (.csv) of the curves, which scripts/dvh_plot.py draws");
   sub->add_option("--bins", options->bins, "of the curves, from 0 to 1.02 times the largest dose")
-      ->check(CLI::Range(1, (1 << 20) - 1))
+      ->check(whole_from(1, (1 << 20) - 1))
       ->capture_default_str();
   return [options] { return run_dvh(*options); };
 }

@@ -18,9 +18,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <limits>
 #include <numbers>
+#include <system_error>
 #include <variant>
 #include <vector>
 
@@ -307,6 +311,29 @@ void describe_json(std::string const& path, description& d) {
   describe_geometry(files::read_geometry(path), d);
 }
 
+/// Throws iso::file_error where a file holds text alone, as no DICOM file does.
+void check_no_text(std::filesystem::path const& path) {
+  std::error_code unknown;
+  if (!std::filesystem::is_regular_file(path, unknown)) {
+    return;
+  }
+  std::array<char, 1024> bytes{};
+  std::ifstream file(path, std::ios::binary);
+  file.read(bytes.data(), bytes.size());
+  auto const count = file.gcount();
+  bool const is_text = std::all_of(bytes.begin(), bytes.begin() + count, [](char c) {
+    return (c >= ' ' && c != '\x7f') || c == '\n' || c == '\r' || c == '\t' || c < 0;
+  });
+  if (count > 0 && is_text) {
+    throw file_error(fmt::format(
+        "'{}' is a text file (iso info reads volumes, stacks, matrices, vectors, geometries, "
+        "plans, "
+        "sweeps and DICOM, and knows all but DICOM by the ending); name one of those, or correct "
+        "the ending",
+        path.string()));
+  }
+}
+
 }  // namespace
 
 int run_file_info(std::string const& path, std::string const& json_file,
@@ -331,6 +358,7 @@ int run_file_info(std::string const& path, std::string const& json_file,
     d.document.update({{"kind", "geometry"}, {"format", "xtekct"}});
     describe_geometry(files::read_geometry(path), d);
   } else {
+    check_no_text(path);
     return run_dicom_info(path, json_file, folder);
   }
   if (json_file != "-") {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "slice_picture.hpp"
+#include "gamma_output.hpp"
 #include "support.hpp"
 
 #include <iso/core/error.hpp>
 #include <iso/files/dicom_rt.hpp>
 #include <iso/files/dicom_series.hpp>
-#include <iso/files/png_file.hpp>
 #include <iso/files/text.hpp>
 #include <iso/jobs/gamma.hpp>
 
@@ -64,10 +63,6 @@ jobs::gamma_criterion criterion_of(std::string const& text) {
                     text));
   }
   return {*percent / 100, *mm};
-}
-
-std::string text_of(jobs::gamma_criterion const& c) {
-  return fmt::format("{:.6g}%/{:.6g}mm", 100 * c.dose_difference, c.distance);
 }
 
 void read_options(gamma_options& options) {
@@ -248,148 +243,6 @@ void read_doses(gamma_options& options) {
   tell_of_point(options);
 }
 
-/// Per cent, two digits, rounded down: 100.00 is all points.
-std::string percent_of(std::int64_t part, std::int64_t whole) {
-  auto const hundredths = std::int64_t(10000.0L * part / whole);
-  return fmt::format("{}.{:02}", hundredths / 100, hundredths % 100);
-}
-
-void print_table(jobs::gamma_request const& request, jobs::gamma_result const& result) {
-  if (!is_quiet()) {
-    fmt::print("{:<14} {:>11} {:>11} {:>7} {:>10} {:>10} {:>10} {:>15}\n", "criterion", "points",
-               "passed", "rate %", "mean", "maximum", "outside", "outside, passed");
-  }
-  for (std::size_t n = 0; n < result.criteria.size(); ++n) {
-    auto const& c = result.criteria[n];
-    fmt::print("{:<14} {:>11} {:>11} {:>7} {:>10.5g} {:>10.5g} {:>10} {:>15}\n",
-               text_of(request.criteria[n]), result.compared, c.passed,
-               percent_of(c.passed, result.compared), c.mean, c.largest, result.outside,
-               c.outside_passed);
-  }
-}
-
-json grid_of(files::host_volume const& volume) {
-  return {{"extent", volume.extent},
-          {"spacing_mm", volume.spacing},
-          {"origin_mm", volume.origin},
-          {"unit", volume.unit}};
-}
-
-json document_of(jobs::gamma_request const& request, jobs::gamma_result const& result) {
-  json criteria = json::array();
-  for (std::size_t n = 0; n < result.criteria.size(); ++n) {
-    auto const& c = result.criteria[n];
-    criteria.push_back({{"criterion", text_of(request.criteria[n])},
-                        {"dose_difference", request.criteria[n].dose_difference},
-                        {"distance_mm", request.criteria[n].distance},
-                        {"passed", c.passed},
-                        {"pass_rate", double(c.passed) / double(result.compared)},
-                        {"outside_passed", c.outside_passed},
-                        {"mean", c.mean},
-                        {"maximum", c.largest},
-                        {"histogram", c.histogram}});
-  }
-  json document = {{"isocenter", ISO_VERSION},
-                   {"operation", "gamma"},
-                   {"backend", request.backend},
-                   {"reference", grid_of(request.reference)},
-                   {"evaluated", grid_of(request.evaluated)},
-                   {"interpolation", request.interpolation},
-                   {"normalisation", request.normalisation},
-                   {"reference_maximum", result.reference_maximum},
-                   {"cut_off", request.cut_off},
-                   {"cut_off_dose", result.cut_off_dose},
-                   {"max_gamma", request.max_gamma},
-                   {"passes", request.strict ? "gamma < 1" : "gamma <= 1"},
-                   {"compared", result.compared},
-                   {"below_cut_off", result.below_cut_off},
-                   {"outside", result.outside},
-                   {"status_values",
-                    {{"compared", int(jobs::gamma_status::compared)},
-                     {"below_cut_off", int(jobs::gamma_status::below_cut_off)},
-                     {"outside", int(jobs::gamma_status::outside)}}},
-                   {"bin_width", result.bin_width},
-                   {"criteria", std::move(criteria)},
-                   {"hash", result.hash},
-                   {"seconds", result.seconds}};
-  if (request.normalisation == "given") {
-    document["given_dose"] = request.given_dose;
-  }
-  return document;
-}
-
-std::string histogram_of(jobs::gamma_request const& request, jobs::gamma_result const& result) {
-  std::string table = "criterion,gamma_from,gamma_to,points\n";
-  for (std::size_t n = 0; n < result.criteria.size(); ++n) {
-    auto const& counts = result.criteria[n].histogram;
-    for (std::size_t bin = 0; bin < counts.size(); ++bin) {
-      table += fmt::format("{},{:.9g},{:.9g},{}\n", text_of(request.criteria[n]),
-                           double(bin) * result.bin_width, double(bin + 1) * result.bin_width,
-                           counts[bin]);
-    }
-  }
-  return table;
-}
-
-/// Blue to white up to 1, yellow to red above.
-colour gamma_colour(double gamma, double max_gamma) {
-  if (gamma <= 1) {
-    return files::colour_between({{0, 0.1, 0.5}, {0.1, 0.6, 0.8}, {0.9, 1, 1}}, gamma);
-  }
-  return files::colour_between({{1, 0.85, 0}, {0.95, 0.4, 0}, {0.7, 0, 0}},
-                               (gamma - 1) / (max_gamma - 1));
-}
-
-constexpr auto outside_value = float(jobs::gamma_status::outside);
-constexpr colour outside_colour = {0.9, 0.2, 0.9};
-
-/// Adds a line of text below the image.
-void tell_outside(files::rgb_image& image) {
-  auto const size = files::text_size(image);
-  auto const gap = 2 * size;
-  auto all = files::black_image(image.width, image.height + 2 * gap + files::letter_height * size);
-  files::put_image(image, all, 0, 0);
-  files::write_text(all, "outside of the evaluated dose", gap, image.height + gap, size,
-                    outside_colour);
-  image = std::move(all);
-}
-
-files::rgb_image gamma_picture(gamma_options const& options, jobs::gamma_result const& result,
-                               std::array<double, 3> const& point) {
-  auto const& request = options.request;
-  auto const slices = slices_through(result.gamma, point);
-  auto image = draw_slices(result.gamma, slices, [&](std::size_t n) {
-    double const gamma = result.gamma.values[n];
-    double const grey = 0.5 * double(request.reference.values[n]) / result.reference_maximum;
-    return std::isnan(gamma)                          ? colour{grey, grey, grey}
-           : result.status.values[n] == outside_value ? outside_colour
-                                                      : gamma_colour(gamma, request.max_gamma);
-  });
-  frame_slices(image, result.gamma, slices);
-  std::vector<files::bar_mark> marks = {{0, "0"}, {1, fmt::format("{:.3g}", request.max_gamma)}};
-  if (request.max_gamma > 1.15) {
-    marks.push_back({1 / request.max_gamma, "1"});
-  }
-  auto const colour_of = [&](double part) {
-    return gamma_colour(part * request.max_gamma, request.max_gamma);
-  };
-  files::add_colour_bar(image, colour_of, marks, "gamma");
-  auto const given = request.normalisation == "given"
-                         ? fmt::format("of {:.4g}{}{}", request.given_dose,
-                                       request.reference.unit.empty() ? "" : " ",
-                                       files::shortened(request.reference.unit, 16))
-                         : request.normalisation;
-  files::add_title(image,
-                   fmt::format("gamma {}, {} normalisation, cut-off {:.4g}%{}",
-                               text_of(request.criteria.front()), given, 100 * request.cut_off,
-                               options.frames_differ ? ", frames of reference differ" : ""),
-                   files::text_size(image));
-  if (result.outside > 0) {
-    tell_outside(image);
-  }
-  return image;
-}
-
 /// Says how many compared points lie where the evaluated dose has no voxels.
 void tell_of_outside(gamma_options const& options, jobs::gamma_result const& result) {
   if (result.outside == result.compared) {
@@ -412,7 +265,7 @@ int run_gamma(gamma_options& options) {
   request.backend = sole_backend(options.common.backend, "gamma");
   auto const result = jobs::compare_doses(request, terminal_observer());
   tell_of_outside(options, result);
-  json document = document_of(request, result);
+  json document = gamma_document(request, result);
   document["assumed_same_frame"] = options.frames_differ;
   std::vector<files::atomic_file> outputs;
   if (!options.output.empty()) {
@@ -427,19 +280,20 @@ int run_gamma(gamma_options& options) {
             ? fmt::format("# --same-frame: '{}' and '{}' have two frames of reference\n",
                           options.reference, options.evaluated)
             : std::string();
-    outputs.push_back(files::prepare_text(options.csv, told + histogram_of(request, result)));
+    outputs.push_back(files::prepare_text(options.csv, told + gamma_histogram(request, result)));
   }
   if (!options.png.empty()) {
     std::array<double, 3> point = result.maximum_position;
     std::copy_n(options.at.begin(), options.at.size(), point.begin());
-    outputs.push_back(files::prepare_png(options.png, gamma_picture(options, result, point)));
-    document["picture"] = {{"point_mm", point}, {"outside_colour", outside_colour}};
+    outputs.push_back(files::prepare_png(
+        options.png, gamma_picture(request, result, point, options.frames_differ)));
+    document["picture"] = {{"point_mm", point}, {"outside_colour", gamma_outside_colour}};
   }
   if (request.criteria.size() > 1 && !(options.output.empty() && options.png.empty())) {
     spdlog::info("volume and picture are of {}, the first criterion", text_of(request.criteria[0]));
   }
   if (options.common.json_file != "-") {
-    print_table(request, result);
+    print_gamma_table(request, result);
     fmt::print(
         "{} of {} points have at least {:.5g} of a largest dose of {:.5g}; on {} in {:.4g} s; hash "
         "{}\n",
@@ -516,7 +370,7 @@ command add_gamma(CLI::App& app) {
   sub->add_option("--csv", options->csv,
                   "table (.csv) of the histograms, which scripts/gamma_plot.py draws");
   sub->add_option("--bins", options->request.bins, "of the histograms, from 0 to the maximum gamma")
-      ->check(CLI::Range(1, 1 << 20))
+      ->check(whole_from(1, 1 << 20))
       ->capture_default_str();
   return [options] { return run_gamma(*options); };
 }

@@ -21,7 +21,7 @@ void add_grid_options(CLI::App& app, grid_options& options) {
   auto* const extent = app.add_option("--extent", options.extent,
                                       "voxels along x, y, z (default: as many as pixels)")
                            ->expected(3)
-                           ->check(CLI::Range(1, 65536));
+                           ->check(whole_from(1, 65536));
   auto* const spacing =
       app.add_option("--spacing", options.spacing,
                      "of voxels, mm: one number, or one each for x, y and z (default: the pixels' "

@@ -24,7 +24,7 @@ struct grid_options {
 
 void add_grid_options(CLI::App& app, grid_options& options);
 
-/// Places coordinates of a volume against those of the geometry, whose zero is the isocentre.
+/// The place of coordinates of a volume against those of the geometry, whose zero is the isocentre.
 struct placement {
   std::array<double, 3> isocentre{};            ///< in the volume's coordinates
   std::optional<std::array<double, 3>> origin;  ///< of the volume, where it was asked for

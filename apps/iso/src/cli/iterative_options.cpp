@@ -33,7 +33,7 @@ std::vector<CLI::Option*> add_iterative_options(CLI::App& sub, iterative_options
       sub.add_option("--iterations", request.iterations,
                      "at most, of an iterative method, with those of a checkpoint (default: tv "
                      "1000, whose gap ends it, the others 20)")
-          ->check(CLI::Range(1, 1'000'000)),
+          ->check(whole_from(1, 1'000'000)),
       sub.add_option("--projector", request.projector,
                      "how an iterative method projects; joseph-texture: by a GPU's texture units, "
                      "which no backprojection matches (cuda; sirt, sart, os-sart, mlem, osem)")
@@ -41,7 +41,7 @@ std::vector<CLI::Option*> add_iterative_options(CLI::App& sub, iterative_options
           ->capture_default_str(),
       sub.add_option("--oversampling", request.oversampling,
                      "exact projectors: rays a pixel along u and along v")
-          ->check(CLI::Range(1, 64))
+          ->check(whole_from(1, 64))
           ->capture_default_str(),
       sub.add_option("--backprojector", request.backprojector,
                      "adjoint, of that projector; or fdk, that of filtered backprojection, which "
@@ -51,7 +51,7 @@ std::vector<CLI::Option*> add_iterative_options(CLI::App& sub, iterative_options
       sub.add_option("--relaxation", request.relaxation,
                      "sirt, sart, os-sart: length of a step, above 0 and below 2 (default: 1)"),
       sub.add_option("--block", request.block, "os-sart, osem: views of a block (default: 8)")
-          ->check(CLI::Range(1, 1'000'000)),
+          ->check(whole_from(1, 1'000'000)),
       sub.add_option("--order", request.order,
                      "sart, os-sart, osem: golden, each block far from those before it, or "
                      "sequential (default: golden)")
@@ -100,7 +100,7 @@ std::vector<CLI::Option*> add_iterative_options(CLI::App& sub, iterative_options
           ->check(number_from(0, 1)),
       sub.add_option("--checkpoint-every", request.checkpoint_every,
                      "write it after so many iterations, and at the end")
-          ->check(CLI::Range(1, 1'000'000))
+          ->check(whole_from(1, 1'000'000))
           ->needs(checkpoint)
           ->capture_default_str(),
       sub.add_option("--history", options.history,

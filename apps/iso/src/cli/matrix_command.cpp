@@ -268,7 +268,7 @@ void add_field_options(CLI::App& sub, matrix_options& options) {
     sub.add_option(name, value, text)->check(number_from(0, 1e6))->capture_default_str();
   };
   sub.add_option("--size", r.size, "voxels along each side")
-      ->check(CLI::Range(1, 1290))
+      ->check(whole_from(1, 1290))
       ->capture_default_str();
   sub.add_option("--spacing", r.spacing, "of the voxels, mm")
       ->check(number_from(1e-6, 1e6))

@@ -291,7 +291,7 @@ void add_input_options(CLI::App& sub, project_options& options) {
           ->transform(one_of({"shepp-logan"}))
           ->excludes(volume);
   sub.add_option("--size", options.size, "voxels of the phantom along each side")
-      ->check(CLI::Range(1, 8192))
+      ->check(whole_from(1, 8192))
       ->needs(phantom)
       ->capture_default_str();
   sub.add_option("--width", options.width, "side of the phantom's cube, mm")
@@ -323,13 +323,13 @@ command add_project(CLI::App& app) {
       ->capture_default_str();
   sub->add_option("--oversampling", options->request.oversampling,
                   "exact methods: rays a pixel along u and along v")
-      ->check(CLI::Range(1, 64))
+      ->check(whole_from(1, 64))
       ->capture_default_str();
   sub->add_option("--output", options->output, "projections: .h5 (HDF5), .mha or .nrrd");
   add_simulated_scan_options(*sub, options->scan);
   sub->add_option("--png", options->png, "picture of one view, 16 bits, its window printed");
   sub->add_option("--view", options->view, "the view of the picture")
-      ->check(CLI::Range(0, 999999))
+      ->check(whole_from(0, 999999))
       ->capture_default_str();
   return [options, sub] {
     if (options->volume.empty() == options->phantom.empty()) {

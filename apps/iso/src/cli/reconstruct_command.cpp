@@ -2,6 +2,7 @@
 #include "grid_options.hpp"
 #include "hounsfield_options.hpp"
 #include "iterative_options.hpp"
+#include "reconstruct_picture.hpp"
 #include "scan_options.hpp"
 #include "support.hpp"
 
@@ -125,52 +126,6 @@ std::optional<jobs::scan_request> read_inputs(reconstruct_options& options) {
                    masked ? request.iterative->reading_mask->values : all);
 }
 
-// The middle slices across z, y and x, side by side. Across z, y grows downwards: of a patient,
-// whose y runs to the back, the front is above.
-files::gray_image picture(files::host_volume const& v) {
-  auto const [nx, ny, nz] = v.extent;
-  auto const at = [&](std::int64_t i, std::int64_t j, std::int64_t k) {
-    return v.values[std::size_t((i * ny + j) * nz + k)];
-  };
-  float const least = *std::min_element(v.values.begin(), v.values.end());
-  files::gray_image image{nx + nx + ny, std::max(ny, nz), {}};
-  for (std::int64_t row = 0; row < image.height; ++row) {
-    for (std::int64_t x = 0; x < nx; ++x) {
-      image.values.push_back(row < ny ? at(x, row, nz / 2) : least);
-    }
-    for (std::int64_t x = 0; x < nx; ++x) {
-      image.values.push_back(row < nz ? at(x, ny / 2, nz - 1 - row) : least);
-    }
-    for (std::int64_t y = 0; y < ny; ++y) {
-      image.values.push_back(row < nz ? at(nx / 2, y, nz - 1 - row) : least);
-    }
-  }
-  return image;
-}
-
-/// The window of those slices: of their voxels inside of the cylinder inscribed into the volume all
-/// but half a per cent at either end. Beyond it, in the corners, lies what few views see.
-files::gray_window window_of(files::host_volume const& v) {
-  auto const& n = v.extent;
-  auto const part = [&](std::size_t axis, std::int64_t i) {
-    double const p = double(2 * i + 1 - n[axis]) / double(n[axis]);
-    return p * p;
-  };
-  std::vector<float> inside;
-  for (std::int64_t i = 0; i < n[0]; ++i) {
-    for (std::int64_t j = 0; j < n[1]; ++j) {
-      bool const whole = i == n[0] / 2 || j == n[1] / 2;
-      for (std::int64_t k = whole ? 0 : n[2] / 2; k < (whole ? n[2] : n[2] / 2 + 1); ++k) {
-        if (part(0, i) + part(1, j) <= 1) {
-          inside.push_back(v.values[std::size_t((i * n[1] + j) * n[2] + k)]);
-        }
-      }
-    }
-  }
-  auto const window = files::percentile_window(inside, 0.005, 0.995);
-  return window.black < window.white ? window : files::percentile_window(v.values, 0, 1);
-}
-
 int run_reconstruct(reconstruct_options& options) {
   check(options);
   auto scan = read_inputs(options);
@@ -278,8 +233,8 @@ int run_reconstruct(reconstruct_options& options) {
     }
   }
   if (!options.png.empty()) {
-    auto const image = picture(v);
-    auto const window = window_of(v);
+    auto const image = middle_slices(v);
+    auto const window = window_of_slices(v);
     outputs.push_back(files::prepare_png(options.png, image, window, files::png_depth::bits16));
     spdlog::info("'{}': middle slices across z, y and x, black is {:.6g}, white {:.6g}",
                  options.png, window.black, window.white);
@@ -386,7 +341,7 @@ std::vector<CLI::Option*> add_filter_options(CLI::App& sub, jobs::reconstruct_re
                  "--truncation-correction", request.truncation_correction,
                  "objects wider than the detector: columns beyond its edges over which readings "
                  "fall to zero")
-              ->check(CLI::Range(0, 65536))
+              ->check(whole_from(0, 65536))
               ->capture_default_str(),
           sub.add_option(
                  "--max-roll", request.max_roll,
@@ -437,7 +392,7 @@ command add_back_project(CLI::App& app) {
       ->capture_default_str();
   sub->add_option("--oversampling", options->request.oversampling,
                   "exact methods: rays a pixel along u and along v")
-      ->check(CLI::Range(1, 64))
+      ->check(whole_from(1, 64))
       ->capture_default_str();
   add_output_options(*sub, *options);
   return [options] { return run_reconstruct(*options); };

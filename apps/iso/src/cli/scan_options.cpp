@@ -31,8 +31,7 @@ std::map<std::string, files::pixel_type> const raw_types = {
 double number(std::string const& option, std::string text, double low, double high) {
   auto const problem = number_from(low, high)(text);
   if (!problem.empty()) {
-    throw invalid_argument(fmt::format(
-        "{}: {} (no other value can be used); give a number in this range", option, problem));
+    throw invalid_argument(fmt::format("{}: {}", option, problem));
   }
   double value = 0;
   CLI::detail::lexical_cast(text, value);

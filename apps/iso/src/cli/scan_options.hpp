@@ -28,7 +28,7 @@ void add_scan_options(CLI::App& app, scan_options& options);
 /// Returns true where `name` is not one HDF5 file: a folder, a pattern, an image.
 bool is_image_series(std::string const& name);
 
-/// Holds what is known of a scan before its readings are read.
+/// What is known of a scan before its readings are read.
 struct scan_header {
   files::geometry_description geometry;
   std::array<std::int64_t, 3>

@@ -45,11 +45,11 @@ void add_simulated_scan_options(CLI::App& app, simulated_scan_options& options) 
       ->needs(folder)
       ->capture_default_str();
   app.add_option("--flat-images", request.flats, "images of the open beam")
-      ->check(CLI::Range(1, 9999))
+      ->check(whole_from(1, 9999))
       ->needs(folder)
       ->capture_default_str();
   app.add_option("--dark-images", request.darks, "images without beam")
-      ->check(CLI::Range(1, 9999))
+      ->check(whole_from(1, 9999))
       ->needs(folder)
       ->capture_default_str();
   app.add_option("--seed", request.seed, "of the random numbers")

@@ -146,7 +146,9 @@ void frame_slices(files::rgb_image& image, files::host_volume const& volume,
     }
     files::add_axes(panel, axis(s.column_axis), up, size);
     double const at = volume.origin[s.across] + double(s.voxel) * volume.spacing[s.across];
-    files::add_title(panel, fmt::format("{} = {:.4g} mm", "xyz"[s.across], at), size);
+    constexpr std::array<char const*, 3> names = {"sagittal", "coronal", "axial"};
+    files::add_title(panel, fmt::format("{}, {} = {:.4g} mm", names[s.across], "xyz"[s.across], at),
+                     size);
     width += panel.width + gap;
     height = std::max(height, panel.height);
     panels.push_back(std::move(panel));

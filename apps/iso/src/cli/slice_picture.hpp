@@ -16,7 +16,7 @@ namespace iso::cli {
 
 using files::colour;
 
-/// Is one of three slices side by side in a picture.
+/// One of three slices side by side in a picture.
 struct picture_slice {
   std::size_t across;       ///< axis
   std::size_t column_axis;  ///< to the right

@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <csignal>
@@ -85,7 +84,7 @@ void add_common(CLI::App& app, common_options& options, char const* preset) {
 
 void add_threads(CLI::App& app, common_options& options) {
   app.add_option("--threads", options.threads, "OpenMP threads (0: as many as it takes by itself)")
-      ->check(CLI::Range(0, jobs::max_threads))
+      ->check(whole_from(0, jobs::max_threads))
       ->capture_default_str();
 }
 
@@ -302,44 +301,6 @@ std::string sole_backend(std::string const& choice, char const* command) {
         fmt::format("--backend '{}' ({} runs on one); name one backend", choice, command));
   }
   return chosen.front();
-}
-
-CLI::Validator number_from(double low, double high) {
-  return CLI::Validator(
-      [low, high](std::string const& text) {
-        double number = 0;
-        bool const inside =
-            CLI::detail::lexical_cast(text, number) && number >= low && number <= high;
-        return inside ? std::string()
-                      : fmt::format("{} is not a number from {} to {}", text, low, high);
-      },
-      fmt::format("NUMBER in [{} - {}]", low, high));
-}
-
-CLI::Validator one_of(std::vector<std::string> words) {
-  return CLI::IsMember(std::move(words), CLI::ignore_case);
-}
-
-CLI::Validator in_small_letters() {
-  return CLI::Validator(
-      [](std::string& text) {
-        text = files::lower_case(text);
-        return std::string();
-      },
-      "");
-}
-
-CLI::Validator whole_number() {
-  return CLI::Validator(
-      [](std::string const& text) {
-        std::uint64_t number = 0;
-        auto const end = text.data() + text.size();
-        auto const read = std::from_chars(text.data(), end, number);
-        return read.ec == std::errc() && read.ptr == end
-                   ? std::string()
-                   : fmt::format("{} is not a whole number from 0 to 2^64 - 1", text);
-      },
-      "WHOLE NUMBER");
 }
 
 void add_folder_options(CLI::App& sub, folder_options& options, CLI::Option* of) {

@@ -2,6 +2,8 @@
 //! Holds what the subcommands share: options, progress, output.
 #pragma once
 
+#include "validators.hpp"
+
 #include <iso/files/atomic_file.hpp>
 #include <iso/files/dicom_rt.hpp>
 #include <iso/files/volume_file.hpp>
@@ -19,7 +21,7 @@
 
 namespace iso::cli {
 
-/// Names what the program returns, stated in its help.
+/// What the program returns, stated in its help.
 enum exit_code : int {
   success = 0,
   bits_differ = 1,
@@ -95,7 +97,7 @@ void check_writable(std::filesystem::path const& file);
 /// `inputs` are one file.
 void check_written(std::string const& output, std::string const& png, std::string const& json_file,
                    std::vector<std::string> inputs);
-/// Says which DICOM a volume may be written as.
+/// The kinds of DICOM that a volume may be written as.
 enum class dicom_format { series, dose };
 /// Returns whether `output` names a folder: it ends in "/", or a folder is there.
 bool names_folder(std::string const& output);
@@ -104,14 +106,6 @@ bool names_folder(std::string const& output);
 void check_volume_output(std::string const& output, dicom_format dicom);
 /// Gives the backend that --backend names. Throws iso::invalid_argument where it is not one alone.
 std::string sole_backend(std::string const& choice, char const* command);
-/// Checks numbers that are not whole; a NaN is none of them.
-CLI::Validator number_from(double low, double high);
-/// Takes one of these words in any case, and makes it as it is written here; for CLI's transform.
-CLI::Validator one_of(std::vector<std::string> words);
-/// Makes letters small; for CLI's transform.
-CLI::Validator in_small_letters();
-/// Checks whole numbers from 0 to 2^64 - 1.
-CLI::Validator whole_number();
 /// Returns the middle of a volume, mm.
 std::array<double, 3> middle_of(files::host_volume const& volume);
 /// Moves the volume so that its middle lies on the isocentre.

@@ -270,9 +270,9 @@ command add_sweep(CLI::App& app) {
       ->capture_default_str();
   sub->add_option("--rank", options->rank,
                   "number of this process, where no launcher tells it (with --ranks)")
-      ->check(CLI::Range(0, files::max_ranks - 1));
+      ->check(whole_from(0, files::max_ranks - 1));
   sub->add_option("--ranks", options->ranks, "number of processes")
-      ->check(CLI::Range(1, files::max_ranks));
+      ->check(whole_from(1, files::max_ranks));
   sub->add_option("--node", options->node,
                   "name of this node in the report; by default the host's");
   sub->add_option("--slow-down", options->slow_down,

@@ -87,7 +87,7 @@ command add_verify(CLI::App& app) {
   add_common(*sub, options->common, "all");
   sub->add_option("--threads", options->threads, "numbers of OpenMP threads to try, commas between")
       ->delimiter(',')
-      ->check(CLI::Range(1, jobs::max_threads))
+      ->check(whole_from(1, jobs::max_threads))
       ->capture_default_str();
   sub->add_option("--operations", options->operations,
                   "run only these operations, with commas between (default: all)")
@@ -96,13 +96,13 @@ command add_verify(CLI::App& app) {
   sub->add_flag("--no-ceilings", options->no_ceilings,
                 "do not measure this machine's ceilings (about 2 s a backend)");
   sub->add_option("--repeats", options->repeats, "runs of each")
-      ->check(CLI::Range(1, 1000))
+      ->check(whole_from(1, 1000))
       ->capture_default_str();
   sub->add_option(
          "--vector-bytes", options->vector_bytes,
          "registers that kernels on processors use: 64 (AVX-512), 32 (AVX2) or 0 (the portable "
          "form); default: the most that this processor has")
-      ->check(CLI::IsMember({0, 32, 64}));
+      ->transform(one_of({"0", "32", "64"}));
   sub->add_flag(
       "--flip-a-bit", options->flip_a_bit,
       "flip one bit of one run of each operation, to see that verify notices: must exit with 1; "

@@ -268,6 +268,14 @@ void paint_line(rgb_image& image, std::int64_t column, std::int64_t row, std::in
 }
 
 void add_legend(rgb_image& image, std::vector<std::string> const& names, std::int64_t size) {
+  std::vector<legend_entry> lines;
+  for (auto const& name : names) {
+    lines.push_back({name, style_of(lines.size())});
+  }
+  add_legend(image, lines, size);
+}
+
+void add_legend(rgb_image& image, std::vector<legend_entry> const& lines, std::int64_t size) {
   std::int64_t const gap = 2 * letter_width * size;
   std::int64_t const line = 4 * letter_width * size;  // beside a name
   std::int64_t const row_height = 2 * letter_height * size;
@@ -278,7 +286,7 @@ void add_legend(rgb_image& image, std::vector<std::string> const& names, std::in
   std::vector<std::array<std::int64_t, 2>> places;
   std::int64_t left = gap;
   std::int64_t row = 0;
-  for (auto const& name : names) {
+  for (auto const& [name, style] : lines) {
     if (left > gap && left + width_of(name) + gap > image.width) {
       left = gap;
       ++row;
@@ -288,13 +296,13 @@ void add_legend(rgb_image& image, std::vector<std::string> const& names, std::in
   }
   auto taller = black_image(image.width, image.height + (row + 1) * row_height + gap / 2);
   put_image(image, taller, 0, 0);
-  for (std::size_t n = 0; n < names.size(); ++n) {
+  for (std::size_t n = 0; n < lines.size(); ++n) {
     auto const [at, of_row] = places[n];
     auto const top = image.height + gap / 2 + of_row * row_height;
     for (std::int64_t x = 0; x < line - letter_width * size; ++x) {
-      paint_line(taller, at + x, top + letter_height * size / 2, 2 * size, style_of(n));
+      paint_line(taller, at + x, top + letter_height * size / 2, 2 * size, lines[n].style);
     }
-    write_text(taller, names[n], at + line, top, size, white);
+    write_text(taller, lines[n].name, at + line, top, size, white);
   }
   image = std::move(taller);
 }

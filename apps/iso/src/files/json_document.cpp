@@ -34,7 +34,7 @@ std::string plain_sentence(std::string text) {
   return text;
 }
 
-// Takes what the parser reads, piece by piece. The library's own builder with a callback looks
+// A taker of what the parser reads, piece by piece. The library's own builder with a callback looks
 // through a whole list after each of its objects.
 class builder final : public nlohmann::json_sax<json> {
  public:

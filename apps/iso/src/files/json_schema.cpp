@@ -52,7 +52,7 @@ std::string known_fields(json const& schema) {
   return names;
 }
 
-// Refuses a document at the first place that does not fit the schema.
+// The search for the first place of a document that does not fit the schema.
 class examiner {
  public:
   examiner(std::string const& name, json const& schema) : name_(name), schema_(schema) {}

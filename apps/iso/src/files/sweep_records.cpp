@@ -85,7 +85,7 @@ json to_json(sweep_point const& p) {
   line["bytes"] = p.bytes;
   line["cache_bytes"] = p.cache_bytes;
   line["flops"] = p.flops;
-  line["least_seconds"] = rounded(p.min_seconds);
+  line["min_seconds"] = rounded(p.min_seconds);
   line["waited"] = rounded(p.waited);
   line["disturbed"] = p.disturbed();
   line["error"] = p.error ? json(*p.error) : json(nullptr);

@@ -21,7 +21,7 @@
 
 namespace iso::jobs {
 
-/// Hashes numbers that iterations depend on: a checkpoint of others is refused.
+/// A hash of numbers that iterations depend on: a checkpoint of others is refused.
 class fingerprint {
  public:
   void add(double value) { values_.push_back(value); }
@@ -37,7 +37,7 @@ class fingerprint {
   std::vector<double> values_;
 };
 
-/// Holds the checkpoint of one run; without a file name it does nothing.
+/// The checkpoint of one run; without a file name it does nothing.
 template <class T, class Exec>
 class checkpoint_of {
  public:

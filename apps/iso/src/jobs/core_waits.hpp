@@ -7,7 +7,7 @@
 
 namespace iso::jobs {
 
-/// Measures from now on. Where the system does not tell (Linux does), nothing has waited.
+/// Waits for a core from now on. None where the system does not tell of them (Linux does).
 class core_waits {
  public:
   core_waits();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <iso/jobs/demo.hpp>
 
+#include "demo_inputs.hpp"
+#include "demo_pictures.hpp"
 #include "memory.hpp"
 #include "record.hpp"
 #include "scan.hpp"
@@ -13,7 +15,6 @@
 #include <iso/cases/product.hpp>
 #include <iso/cases/projection.hpp>
 #include <iso/cases/reconstruction.hpp>
-#include <iso/dose/slab_phantom.hpp>
 #include <iso/files/drawing.hpp>
 #include <iso/files/png_file.hpp>
 #include <iso/jobs/info.hpp>
@@ -24,8 +25,6 @@
 #include <functional>
 #include <iterator>
 #include <map>
-#include <memory>
-#include <numbers>
 #include <optional>
 #include <string>
 #include <utility>
@@ -48,122 +47,6 @@ named_method const methods[] = {
 };
 auto const& joseph = methods[0];
 auto const& branchless = methods[4];
-
-/// Source at 1000 mm, detector at 1536 mm.
-constexpr double magnification = 1.536;
-ct::geometry circle(std::int64_t num_u, std::int64_t num_v, double pixel, std::int64_t views) {
-  return ct::circular_cone({num_u, num_v, pixel, pixel, 0, 0}, 1000, 1000 * magnification,
-                           ct::even_angles(views, 2 * std::numbers::pi));
-}
-
-/// The phantom in a cube of 256 mm, whatever the number of voxels, and scans with pixels that see a
-/// voxel at the axis.
-struct head_scan {
-  std::vector<ct::ellipsoid> bodies = ct::shepp_logan(128);
-  grid box;
-  ct::geometry projection;
-  ct::geometry reconstruction;  ///< with views enough for it
-
-  head_scan(std::int64_t n, std::int64_t views)
-      : box(grid::centred({n, n, n}, (256 / double(n)) * vec3<double>{1, 1, 1})),
-        projection(circle(n, n, magnification * 256 / double(n), views)),
-        reconstruction(circle(n, n, magnification * 256 / double(n), std::max(3 * views, 2 * n))) {}
-
-  [[nodiscard]] input_volume volume() const {
-    return {box, input_volume::contents::ellipsoids, bodies};
-  }
-};
-
-/// A field of 100 mm of 6 MV onto the slab phantom, its isocentre 100 mm behind the surface.
-irradiation slab_irradiation(std::int64_t voxels) {
-  double const voxel = dose::slab_phantom_width / double(voxels);
-  irradiation one;
-  one.patient = dose::slab_phantom_grid(voxel);
-  one.margin = dose::default_margin;
-  auto const slabs = dose::slab_phantom();
-  auto const& n = one.patient.extent;
-  std::vector<double> density(std::size_t(one.patient.size()));
-  for (std::size_t v = 0; v < density.size(); ++v) {
-    auto const layer = double(v / std::size_t(n[2]) % std::size_t(n[1]));
-    density[v] = dose::mean_density(slabs, layer * voxel, (layer + 1) * voxel);
-  }
-  one.given = std::make_shared<std::vector<double> const>(std::move(density));
-  one.field.isocentre = {0, 100, 0};
-  one.field.fluence = dose::fluence_map::rectangle(-50, 50, -50, 50);
-  one.region = dose::region_around(one.field, one.patient, one.margin);
-  return one;
-}
-
-/// Points in the box between two corners.
-grid points_between(vec3<double> const& low, vec3<double> const& high) {
-  constexpr double apart = 2;  // mm
-  grid g;
-  for (int axis = 0; axis < 3; ++axis) {
-    g.extent[std::size_t(axis)] = std::llround((high[axis] - low[axis]) / apart);
-    g.spacing[axis] = apart;
-    g.origin[axis] = low[axis] + 0.5 * apart;
-  }
-  return g;
-}
-
-constexpr double slices = 4;  // mm between contours
-
-/// A ball about the field's isocentre.
-organ target_of(dose::beam const& field, double diameter) {
-  oracle::ideal_body const ball{oracle::ideal_body::shape::sphere, diameter, diameter};
-  auto contours = oracle::contours_of(ball, slices, 90);
-  contours.name = "target";
-  auto const& middle = field.isocentre;
-  for (auto& contour : contours.contours) {
-    for (auto& p : contour.points) {
-      p = p + middle;
-    }
-  }
-  double const radius = 0.5 * diameter;
-  vec3<double> const corner{radius, radius, radius};
-  return {std::move(contours),
-          [=](vec3<double> const& p) { return dot(p - middle, p - middle) <= radius * radius; },
-          points_between(middle - corner, middle + corner)};
-}
-
-/// A layer of the slab phantom, 120 mm wide along x and 60 mm along z, about the beam's axis.
-organ layer_of(std::string const& name, std::size_t number) {
-  constexpr double x = 60;
-  constexpr double half = 30;
-  double near = 0;
-  auto const slabs = dose::slab_phantom();
-  for (std::size_t n = 0; n < number; ++n) {
-    near += slabs[n].thickness;
-  }
-  double const far = near + slabs[number].thickness;
-  dvh::structure s{name, {}};
-  for (double z = 0.5 * slices - half; z < half; z += slices) {
-    s.contours.push_back({{{-x, near, z}, {x, near, z}, {x, far, z}, {-x, far, z}}});
-  }
-  return {std::move(s), [](vec3<double> const&) { return true; },
-          points_between({-x, near, -half}, {x, far, half})};
-}
-
-/// A field of proton pencil beams on a sphere behind bone and lung, in a cube of 192 mm.
-synthetic::pencil_beams pencil_field(std::int64_t size) {
-  std::int64_t const n = std::clamp<std::int64_t>(size, 16, 64);
-  double const voxel = 192 / double(n);
-  synthetic::pencil_beams field;
-  field.voxels = grid::centred({n, n, n}, {voxel, voxel, voxel});
-  field.entrance = 96;
-  field.radius = 30;
-  field.slabs = {{20, 1.0}, {10, 1.6}, {25, 0.3}};
-  return field;
-}
-
-/// The deepest layer lifts the others' sum to a plateau.
-std::vector<double> spot_weights(synthetic::pencil_beams const& field) {
-  std::vector<double> weights;
-  for (auto const& spot : synthetic::plan_of(field).spots) {
-    weights.push_back(spot.layer == 0 ? 0.08 : 0.02);
-  }
-  return weights;
-}
 
 class demonstration {
  public:
@@ -191,8 +74,8 @@ class demonstration {
       draw_slice({.file = "dose_slab.png",
                   .title = "Dose of a field of 100 mm, from above",
                   .unit = "Gy",
-                  .colours = palette::dose},
-                 slabs.region, dose, slabs.region.extent[2] / 2, rows::downwards);
+                  .colours = demo_palette::dose},
+                 slabs.region, dose, slabs.region.extent[2] / 2, demo_rows::downwards);
       show<double>(exec, "dose_slab", dose_case<double>{slabs}, 2);
       show_histograms(exec, slabs, dose);
     });
@@ -204,8 +87,6 @@ class demonstration {
   }
 
  private:
-  enum class rows { upwards, downwards };
-
   template <class F>
   void each_backend(F const& f) {
     for (auto const& name : request_.backends) {
@@ -269,8 +150,8 @@ class demonstration {
     auto const pixels = show<T>(exec, "phantom_exact_projection",
                                 ellipsoid_projection_case<T>{head_.bodies, scan}, 1);
     draw_slice(
-        {.file = "phantom.png", .title = "Shepp-Logan head", .unit = "1/mm", .window = brain},
-        head_.box, voxels, shown_slice(head_.box), rows::upwards);
+        {.file = "phantom.png", .title = "Shepp-Logan head", .unit = "1/mm", .window = demo_brain},
+        head_.box, voxels, shown_slice(head_.box), demo_rows::upwards);
     auto const exact = wide(pixels);
     for (auto const& m : methods) {
       auto const projected = show<T>(exec, "project_" + m.name,
@@ -284,9 +165,9 @@ class demonstration {
         std::transform(projected.begin(), projected.end(), pixels.begin(),
                        std::back_inserter(difference), std::minus<>());
         draw_view({.file = "difference_joseph.png",
-                   .title = "Their difference from the exact ones",
+                   .title = "Line integrals less the exact ones, first view",
                    .unit = "no unit",
-                   .colours = palette::difference},
+                   .colours = demo_palette::difference},
                   scan, difference);
       }
     }
@@ -296,8 +177,8 @@ class demonstration {
     draw_slice({.file = "reconstruction_fdk.png",
                 .title = message("FDK of {} views", {head_.reconstruction.num_views()}),
                 .unit = "1/mm",
-                .window = brain},
-               head_.box, reconstructed, shown_slice(head_.box), rows::upwards);
+                .window = demo_brain},
+               head_.box, reconstructed, shown_slice(head_.box), demo_rows::upwards);
   }
 
   /// Filtered backprojection of few views, beside total variation.
@@ -306,7 +187,7 @@ class demonstration {
     std::int64_t const n = std::min<std::int64_t>(request_.size, 64);
     double const voxel = 256 / double(n);
     auto const box = grid::centred({n, n, n}, {voxel, voxel, voxel});
-    auto const scan = circle(n, n, magnification * voxel, 24);
+    auto const scan = circle(n, n, demo_magnification * voxel, 24);
     input_projections const readings{{}, head_.bodies};
     measurable<Exec, float> const raster(exec, raster_case<float>{head_.bodies, box}.prepare(exec));
     raster();
@@ -314,8 +195,8 @@ class demonstration {
     std::vector<double> const truth(phantom.begin(), phantom.end());
     auto const draw = [&](std::string const& name, std::string const& title,
                           std::vector<float> const& values) {
-      draw_slice({.file = name + ".png", .title = title, .unit = "1/mm", .window = brain}, box,
-                 values, shown_slice(box), rows::upwards);
+      draw_slice({.file = name + ".png", .title = title, .unit = "1/mm", .window = demo_brain}, box,
+                 values, shown_slice(box), demo_rows::upwards);
     };
     draw("few_views_fdk", "FDK of 24 views",
          show<float>(exec, "few_views_fdk", fdk_case<float>{readings, scan, box}, 2, truth));
@@ -337,8 +218,9 @@ class demonstration {
     double const width = 1.3 * 1.6 * std::max({side(0), side(1), side(2)});
     auto const scan = circle(160, 128, width / 160, 24);
     // The detector sees the whole of the CT in every view.
-    double const pixel = magnification * 1.2 * std::hypot(side(0), side(1)) / 320;
-    auto const whole = circle(320, std::int64_t(magnification * 1.3 * side(2) / pixel), pixel, 180);
+    double const pixel = demo_magnification * 1.2 * std::hypot(side(0), side(1)) / 320;
+    auto const whole =
+        circle(320, std::int64_t(demo_magnification * 1.3 * side(2) / pixel), pixel, 180);
     std::vector<double> const truth(ct.values.begin(), ct.values.end());
     each_backend([&](auto const& exec) {
       show<double>(exec, "chest_ct_" + joseph.name, projection_case<double>{volume, scan}, 2);
@@ -356,7 +238,7 @@ class demonstration {
                   .title = message("FDK of {} views of the chest CT", {whole.num_views()}),
                   .unit = "1/mm",
                   .window = files::gray_window{0, 0.03}},
-                 box, found, shown_slice(box), rows::downwards);
+                 box, found, shown_slice(box), demo_rows::downwards);
     });
   }
 
@@ -392,8 +274,8 @@ class demonstration {
       draw_slice({.file = "dose_matrix.png",
                   .title = "Protons behind bone and lung, half matrix",
                   .unit = "Gy",
-                  .colours = palette::dose},
-                 field.voxels, dose, field.voxels.extent[2] / 2, rows::upwards);
+                  .colours = demo_palette::dose},
+                 field.voxels, dose, field.voxels.extent[2] / 2, demo_rows::upwards);
     });
   }
 
@@ -421,95 +303,34 @@ class demonstration {
   /// At three eighths of the height, which cuts most of the phantom's ellipsoids.
   static std::int64_t shown_slice(grid const& box) { return box.extent[2] * 3 / 8; }
 
-  enum class palette { grey, difference, dose };
-
-  /// Says what a picture shows, and how.
-  struct picture {
-    std::string file;
-    std::string title;
-    std::string unit;
-    palette colours = palette::grey;
-    std::optional<files::gray_window> window = {};  ///< none: all values
-    std::array<char const*, 2> axes = {"x, mm", "y, mm"};
-    bool has_place = true;  ///< the title says which slice it is
-  };
-
-  static constexpr files::gray_window brain = {0, 0.5};  ///< 1/mm; the skull is overexposed
-
-  static files::colour colour_of(palette colours, double part) {
-    switch (colours) {
-      case palette::difference:
-        return files::colour_between({{0.1, 0.3, 0.9}, {1, 1, 1}, {0.9, 0.1, 0.1}}, part);
-      case palette::dose:
-        return files::dose_colour(part);
-      case palette::grey:
-        break;
-    }
-    return files::colour_between({files::black, files::white}, part);
-  }
-
-  /// The least to the largest value; of differences the same on both sides of zero, and all but the
-  /// largest half per cent, which lie on a few edges.
-  static files::gray_window window_of(palette colours, files::gray_image const& image) {
-    if (colours == palette::difference) {
-      auto sizes = image.values;
-      std::transform(sizes.begin(), sizes.end(), sizes.begin(),
-                     [](float d) { return std::abs(d); });
-      double const most = files::percentile_window(std::move(sizes), 0, 0.995).white;
-      return {-most, most};
-    }
-    auto const full = files::full_window(image);
-    return colours == palette::dose ? files::gray_window{0, full.white} : full;
-  }
-
-  /// One slice across z of the first backend's values, x to the right, with axes, a bar and a
-  /// title.
+  /// Draws one slice across z of the first backend's values, x to the right.
   template <class T>
-  void draw_slice(picture const& what, grid const& box, std::vector<T> const& values,
-                  std::int64_t slice, rows direction) {
+  void draw_slice(demo_picture const& what, grid const& box, std::vector<T> const& values,
+                  std::int64_t slice, demo_rows direction) {
     if (std::ranges::find(report_.figures, what.file) != report_.figures.end()) {
       return;
     }
     auto const& n = box.extent;
     files::gray_image image{n[0], n[1], {}};
     for (std::int64_t row = 0; row < n[1]; ++row) {
-      std::int64_t const y = direction == rows::downwards ? row : n[1] - 1 - row;
+      std::int64_t const y = direction == demo_rows::downwards ? row : n[1] - 1 - row;
       for (std::int64_t x = 0; x < n[0]; ++x) {
         image.values.push_back(float(values[std::size_t((x * n[1] + y) * n[2] + slice)]));
       }
     }
-    auto const window = what.window.value_or(window_of(what.colours, image));
-    auto const colour = [&](double part) { return colour_of(what.colours, part); };
-    std::int64_t const scale = std::max<std::int64_t>((480 + n[0] - 1) / n[0], 1);
-    auto drawn = files::in_colours(image, window, colour, scale);
-    auto const size = files::text_size(drawn);
-    auto const axis = [&](int a) {
-      double const low = box.origin[a] - 0.5 * box.spacing[a];
-      return files::picture_axis{what.axes[std::size_t(a)], low,
-                                 low + box.spacing[a] * double(n[std::size_t(a)])};
-    };
-    auto up = axis(1);
-    if (direction == rows::downwards) {
-      std::swap(up.from, up.to);
-    }
-    files::add_axes(drawn, axis(0), up, size);
-    files::add_colour_bar(drawn, colour, files::round_marks(window.black, window.white), what.unit);
-    auto title = what.title;
-    if (what.has_place) {
-      title += message(", z = {:.4g} mm", {box.origin.z + double(slice) * box.spacing.z});
-    }
-    files::add_title(drawn, title, size);
+    auto const drawn = draw_demo_slice(what, image, box, slice, direction);
     figures_.push_back(files::prepare_png(request_.folder / what.file, drawn));
     report_.figures.push_back(what.file);
   }
   /// The first view, u to the right and v upwards.
   template <class T>
-  void draw_view(picture what, ct::geometry const& g, std::vector<T> const& values) {
+  void draw_view(demo_picture what, ct::geometry const& g, std::vector<T> const& values) {
     auto const& view = g.views().front();
     vec3<double> const pitch{norm(view.u_step), norm(view.v_step), 1};
     what.axes = {"u, mm", "v, mm"};
     what.has_place = false;
-    draw_slice(what, grid::centred({g.num_u(), g.num_v(), 1}, pitch), values, 0, rows::upwards);
+    draw_slice(what, grid::centred({g.num_u(), g.num_v(), 1}, pitch), values, 0,
+               demo_rows::upwards);
   }
 
   /// Cumulative histograms of the first backend, with figures in the legend.
@@ -518,17 +339,7 @@ class demonstration {
     if (std::ranges::find(report_.figures, name) != report_.figures.end()) {
       return;
     }
-    std::vector<files::curve> curves;
-    for (std::size_t s = 0; s < what.organs.size(); ++s) {
-      auto const* const of = values.data() + s * std::size_t(what.numbers_each());
-      auto const* const figures = of + what.bins + 1;
-      auto const gray = [&](int n) { return double(figures[n]) / 100 * what.end; };
-      curves.push_back({message("{}: mean {:.3g} Gy, D95 {:.3g} Gy",
-                                {std::string_view(what.organs[s].contours.name), gray(0), gray(1)}),
-                        {of, figures}});
-    }
-    auto image = files::draw_curves(curves, what.end, "Gy");
-    files::add_title(image, "Volume of each structure that gets a dose, or more", 2);
+    auto const image = draw_demo_histograms(what, values);
     figures_.push_back(files::prepare_png(request_.folder / name, image));
     report_.figures.push_back(name);
   }

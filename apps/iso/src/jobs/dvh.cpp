@@ -45,7 +45,7 @@ double end_of(std::vector<files::host_volume> const& doses) {
   return beyond_largest * double(largest);
 }
 
-/// Holds a structure on the cells of a dose.
+/// A structure on the cells of a dose.
 template <class Exec>
 struct placed_structure {
   dvh::region<float, typename Exec::memory_space> region;

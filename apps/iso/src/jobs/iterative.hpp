@@ -37,7 +37,7 @@ inline constexpr std::array<std::pair<std::string_view, iterative_method>, 8> it
      {"osem", iterative_method::osem},
      {"tv", iterative_method::tv}}};
 
-/// Says which options a method has.
+/// The options that a method has.
 struct options_of_method {
   bool relaxation;
   bool block;

@@ -16,7 +16,7 @@ namespace iso::jobs {
 
 using namespace cases;
 
-/// Names the columns' order: row blocks want ascending ones, and no stored negative zero, which is
+/// The columns' order: row blocks want ascending ones, and no stored negative zero, which is
 /// their padding.
 enum class column_order { ascending, any };
 

@@ -43,7 +43,7 @@ record new_record(std::string const& operation, std::string const& backend) {
 void add_time(record& result, double seconds, std::optional<min_work> const& least,
               ceilings::rates const& most);
 
-/// Keeps the first values that it is given, whose bits all others must have.
+/// The first values that it is given, whose bits all others must have.
 template <class T>
 class bit_judge {
  public:

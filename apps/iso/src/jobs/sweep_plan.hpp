@@ -11,7 +11,7 @@
 
 namespace iso::jobs {
 
-/// Names what shares one set of ceilings.
+/// What shares one set of ceilings.
 struct configuration {
   std::string backend;
   int threads = 1;

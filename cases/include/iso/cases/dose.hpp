@@ -109,7 +109,7 @@ inline oracle::transport transport_of(dose::dose_engine engine) {
 /// mixed for the spectrum, "own table" for one of two cones and three shells.
 dose::point_kernel kernel_named(std::string const& name, dose::spectrum const& photons);
 
-/// Runs the convolution alone, of the library's TERMA. Engines that sample the density along a line
+/// The convolution alone, of the library's TERMA. Engines that sample the density along a line
 /// are compared with lines of exact chords. The launch shape is that of `options`.
 template <class T>
 struct convolution_case {
@@ -153,7 +153,7 @@ struct convolution_case {
   }
 };
 
-/// Runs TERMA and convolution of a beam, of all photons ("6mv") or of some bins ("by energy").
+/// TERMA and convolution of a beam, of all photons ("6mv") or of some bins ("by energy").
 template <class T>
 struct dose_case {
   irradiation what;

@@ -26,7 +26,7 @@ struct organ {
   grid points;  ///< a fine grid around it
 };
 
-/// Evaluates structures in a dose. For each of them, in per cent: the volume that gets n bins or
+/// Structures in a dose. For each of them, in per cent: the volume that gets n bins or
 /// more, n from 0 to `bins`, and as parts of the dose where the last bin ends, mean and D95.
 template <class T>
 struct histogram_case {
@@ -98,7 +98,7 @@ struct histogram_case {
   }
 };
 
-/// Evaluates a sphere in a dose exp(-r^2 / (2 width^2)) about its middle: in per cent, of its
+/// A sphere in a dose exp(-r^2 / (2 width^2)) about its middle: in per cent, of its
 /// volume what gets n bins or more, n from 0 to `bins`, and of the dose's maximum mean, D95, D50
 /// and D2.
 template <class T>

@@ -73,7 +73,7 @@ inline two_doses documented_doses(std::int64_t side, double voxel = 2) {
   return {g, g, 30 * voxel * double(side) / 128};
 }
 
-/// Computes gamma and status of every point, [criteria, points] and [points].
+/// Gamma and status of every point, [criteria, points] and [points].
 template <class T>
 struct gamma_case {
   two_doses what;

@@ -52,7 +52,7 @@ std::vector<double> some_of(std::int64_t size, std::int64_t count, F const& expe
   return all;
 }
 
-/// Runs one of the loops over memory, on arrays of `stretches` stretches. The result is equal to
+/// One of the loops over memory, on arrays of `stretches` stretches. The result is equal to
 /// the closed form.
 struct stream_case {
   stream kind;
@@ -91,7 +91,7 @@ struct stream_case {
   }
 };
 
-/// Runs chains of fma, x = x * 0.999 + 0.001, in `groups` lane groups.
+/// Chains of fma, x = x * 0.999 + 0.001, in `groups` lane groups.
 template <class T>
 struct chain_case {
   using loop = fma_loop<T>;

@@ -127,7 +127,7 @@ struct product_problem {
   }
 };
 
-/// Describes alpha A x + beta y of vectors side by side.
+/// The product alpha A x + beta y of vectors side by side.
 struct product_form {
   double alpha = 1;
   double beta = 0;

@@ -53,7 +53,7 @@ struct projection_case {
   }
 };
 
-/// Runs the adjoint on the pixels of `projections`.
+/// The adjoint on the pixels of `projections`.
 template <class T>
 struct back_projection_case {
   input_projections projections;

@@ -118,7 +118,7 @@ min_work iteration_work(double projections, ct::geometry const& g, grid const& v
   return work;
 }
 
-/// Counts what rays meet of ellipsoids.
+/// Counts of what rays meet of ellipsoids.
 struct ellipsoid_counts {
   double chords = 0;  ///< ellipsoids that a ray meets, summed over all rays
   double rays = 0;    ///< that meet any

@@ -13,7 +13,7 @@ namespace iso::oracle {
 
 using numbers = std::vector<double>;
 
-/// Projects along the rays of a scan and back, linear Joseph.
+/// Projection along the rays of a scan and back, linear Joseph.
 struct linear_pair {
   ct::geometry scan;
   grid volume;

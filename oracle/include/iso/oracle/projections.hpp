@@ -31,7 +31,7 @@ using voxels = volume_view<T const, Kokkos::HostSpace>;
 
 enum class weighting { linear, spline };
 
-/// Represents from + t along, t in [first, last]; in voxels, centres at whole numbers.
+/// The line from + t along, t in [first, last]; in voxels, centres at whole numbers.
 struct line {
   point3 from;
   point3 along;

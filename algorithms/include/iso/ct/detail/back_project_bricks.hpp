@@ -17,7 +17,7 @@
 
 namespace iso::ct::detail {
 
-/// Stands where an interpolation's weight would, for methods of exact lengths.
+/// A stand-in for an interpolation's weight, for methods of exact lengths.
 struct exact_chords {};
 
 /// The division of a volume into bricks.

@@ -135,7 +135,7 @@ struct joseph_walk {
     }
   };
 
-  /// Walks the columns of planes from one on, in turn: `take` must be asked for every plane.
+  /// The columns of planes from one on, in turn: `take` must be asked for every plane.
   /// Byte distances fit 32 bits (checked by fast_path_applies), addresses take 64, and volumes may
   /// be as large as memory. A bias that the group's integer parts carry is taken off once.
   template <class Group, class Address>

@@ -10,7 +10,7 @@
 
 namespace iso::ct::detail {
 
-/// Holds what all rays of one (view, u) share when v runs along z: the driving axis, the coordinate
+/// What all rays of one (view, u) share when v runs along z: the driving axis, the coordinate
 /// across it in the plane of x and y, and what the coordinate along z is made of.
 template <class T>
 struct alignas(16) joseph_ray_column {

@@ -18,7 +18,7 @@ namespace iso::ct::detail {
 /// plane by plane from low to high, and then the blocks' sums from low to high.
 inline constexpr std::int32_t block_planes = 64;
 
-/// Holds what reproducible sums of a volume's samples want.
+/// What reproducible sums of a volume's samples want.
 template <class T>
 struct ray_sum_scale {
   reproducible_scale<T> scale;
@@ -110,7 +110,7 @@ class ordered_sum {
   }
 };
 
-/// Makes the same sums reproducible (iso/core/reproducible.hpp).
+/// The same sums, reproducible (iso/core/reproducible.hpp).
 template <class T>
 class reproducible_sum {
  public:

@@ -8,7 +8,7 @@
 
 namespace iso::ct::detail {
 
-/// Counts columns that the filter adds to a detector, on either side.
+/// Counts of columns that the filter adds to a detector, on either side.
 struct row_extension {
   std::int64_t before;
   std::int64_t after;

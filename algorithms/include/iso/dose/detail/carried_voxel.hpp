@@ -93,7 +93,7 @@ struct voxel_code {
   }
 };
 
-/// Returns 1 / the distance from the source to a voxel, alike in whatever order the axes stand.
+/// 1 / the distance from the source to a voxel, alike in whatever order the axes stand.
 template <class T>
 struct voxel_nearness {
   vec3<T> from_source;  ///< to the region's middle, mm

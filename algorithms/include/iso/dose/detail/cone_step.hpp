@@ -13,7 +13,7 @@
 
 namespace iso::dose::detail {
 
-/// Holds what a line's steps are made of, in the order in which a kernel wants it.
+/// What a line's steps are made of, in the order in which a kernel wants it.
 template <class T, int Terms>
 struct cone_terms {
   T scaled_half_step[Terms];  ///< half_step 2^-doublings

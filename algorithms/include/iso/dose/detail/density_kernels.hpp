@@ -37,7 +37,7 @@ struct density_kernel {
   }
 };
 
-/// Counts how many voxels have each fault, and the first of them.
+/// The number of voxels that have each fault, and the first of them.
 struct density_counts {
   static constexpr int kinds = 3;  ///< not finite, negative, absurd
   std::int64_t count[kinds];

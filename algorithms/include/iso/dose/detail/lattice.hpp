@@ -18,7 +18,7 @@
 
 namespace iso::dose::detail {
 
-/// Sums in fixed point: the bits of x + magic count x in whole units.
+/// Numbers for sums in fixed point: the bits of x + magic count x in whole units.
 template <class T>
 struct fixed_point;
 template <>
@@ -183,7 +183,7 @@ std::vector<lattice_item> make_items(lattice_tables& tables, int rows, std::size
 /// Makes tiles of 32 rays side by side, line after line, for tables.
 std::vector<lattice_item> make_tiles(lattice_tables const& tables);
 
-/// Groups tiles whose rays are under way at the same time.
+/// Groups of tiles whose rays are under way at the same time.
 struct tile_batches {
   std::vector<std::int64_t> ends;  ///< whole lines; the first batch begins with tile 0
   std::int64_t max_tiles = 0;
@@ -195,7 +195,7 @@ struct tile_batches {
                std::int64_t max_bytes);
 };
 
-/// Lays out a cone's table against the radiological distance: straight lines within 32 bins an
+/// A cone's table against the radiological distance: straight lines within 32 bins an
 /// octave of the distance and 1/16 cm. Beyond 64 cm nothing more is absorbed.
 template <class T>
 struct radius_bins {

@@ -10,7 +10,7 @@
 
 namespace iso::dose::detail {
 
-/// Interpolates TERMA and density between the middles of voxels: linear along each axis, beyond the
+/// TERMA and density between the middles of voxels: linear along each axis, beyond the
 /// outermost middles as there.
 template <class T>
 struct interpolated_region {

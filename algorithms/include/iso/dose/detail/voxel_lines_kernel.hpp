@@ -45,7 +45,7 @@ namespace iso::dose::detail::ISO_SET {
 
 namespace backend = ISO_SET_OF(iso::backend);
 
-/// Says what a voxel absorbs of what is released upstream, step by step away from it: exponentials.
+/// What a voxel absorbs of what is released upstream, step by step away from it: exponentials.
 template <class T, int Terms>
 struct exponential_absorption {
   ISO_KERNEL(exponential_absorption<T, Terms>);
@@ -86,7 +86,7 @@ struct exponential_absorption {
   }
 };
 
-/// Does the same by a table.
+/// The same, by a table.
 template <class T>
 struct table_absorption {
   ISO_KERNEL(table_absorption<T>);

@@ -26,7 +26,7 @@ void validate_bins(histogram_options const& options, double largest);
 void validate_prescription(double prescription);
 void validate_extremes(extremes of, char const* function);
 
-/// Narrows, for each volume, the doses between which the structure's volume falls below it.
+/// For each volume the doses between which the structure's volume falls below it, ever closer.
 class dose_search {
  public:
   /// \param volumes  as many as doses are sought
@@ -56,7 +56,7 @@ class dose_search {
   int round_ = 0;
 };
 
-/// Reads quantities off what `statistics`, volumes_at and doses_at found.
+/// A reader of quantities off what `statistics`, volumes_at and doses_at found.
 class quantity_reader {
  public:
   quantity_reader(std::vector<quantity> const& quantities, dose_statistics const& all, extremes of);

@@ -98,7 +98,7 @@ struct brick_kernel {
   }
 };
 
-/// Joins ranges and counts what is refused.
+/// Ranges, joined, and counts of what is refused.
 struct region_facts {
   dose_range touched;
   dose_range whole;
@@ -247,7 +247,7 @@ struct volumes_kernel {
   reproducible_scale<double> scale;  ///< of shares
   std::uint64_t* counts;
 
-  /// Adds to one count after the other, neighbours at once.
+  /// What is to be added to a count; neighbours are added at once.
   struct pending_sum {
     std::uint64_t* counts;
     std::int64_t n = 0;

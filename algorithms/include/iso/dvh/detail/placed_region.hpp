@@ -21,7 +21,7 @@ namespace iso::dvh::detail {
 void validate_fractions(std::int64_t bad, std::int64_t voxels, char const* function);
 void validate_finite(std::int64_t not_finite, std::int64_t voxels, char const* function);
 
-/// Lays voxels along an axis of a dose into bricks: of its cells where these are of few voxels.
+/// Bricks of voxels along an axis of a dose: its cells where these are of few voxels.
 struct brick_axis {
   std::int64_t size;
   std::int64_t shift;

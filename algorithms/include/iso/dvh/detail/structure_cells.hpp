@@ -37,7 +37,7 @@ KOKKOS_INLINE_FUNCTION axis_place axis_place_of(double p, std::int64_t extent) {
   return {below, inside - double(below)};
 }
 
-/// Reads a dose between voxels.
+/// A dose between voxels.
 template <class T>
 struct dose_reader {
   T const* dose;
@@ -102,7 +102,7 @@ struct voxel_box {
 /// The corners of a brick along an axis, at most, where a processor has it.
 constexpr int most_corners = 6;
 
-/// Bounds what the voxels of a brick hold.
+/// Bounds of what the voxels of a brick hold.
 struct brick {
   double least;          ///< of their corners' dose; minus infinity where a dose is not finite
   double largest;        ///< infinite there

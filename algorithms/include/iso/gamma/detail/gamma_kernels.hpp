@@ -116,7 +116,7 @@ struct dose_range_kernel {
   }
 };
 
-/// Searches for the least squared gamma of one reference point.
+/// A search for the least squared gamma of one reference point.
 template <class T, interpolation Between>
 struct point_search {
   dose_search<T> const& s;

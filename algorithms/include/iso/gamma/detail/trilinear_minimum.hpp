@@ -60,7 +60,7 @@ struct trilinear {
 /// The likely case in a cell, which is tried first.
 enum class likely { minimum, nothing };
 
-/// Minimises F(u) = sum of weight_k (u_k - point_k)^2 + E(u)^2 over a cell, E trilinear.
+/// The minimum of F(u) = sum of weight_k (u_k - point_k)^2 + E(u)^2 over a cell, E trilinear.
 ///
 /// A step of Gauss and Newton: with E(u) about e + g (u - x), F has one minimum over a box, at
 /// u_k(s) = point_k - s g_k / weight_k, cut to the box, where s is the linear E there.

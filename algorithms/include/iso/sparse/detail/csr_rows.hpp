@@ -38,7 +38,7 @@ struct alignas(16) row_segment {
 
 namespace iso::sparse::detail {
 
-/// Holds where rows, or row blocks, begin: all that a plan reads, whatever the columns and values
+/// Where rows, or row blocks, begin: all that a plan reads, whatever the columns and values
 /// are. A step of 32 lanes takes `PerStep` of what the offsets count.
 template <int PerStep>
 struct row_starts {

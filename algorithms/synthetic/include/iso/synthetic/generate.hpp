@@ -84,7 +84,7 @@ struct pencil_beams {
   double angle = 0;            ///< rad, from x to y
   double entrance = 150;       ///< mm
   std::vector<slab> slabs;     ///< at most 16, from the entrance on
-  vec3<double> target;         ///< mm, centre
+  vec3<double> target{};       ///< mm, centre
   double radius = 30;          ///< mm
   double margin = 5;           ///< mm: spots this far outside the target still belong to it
   double spot_spacing = 5;     ///< mm

@@ -56,7 +56,7 @@ rgb_image in_colours(gray_image const& image, gray_window window,
 /// Adds black rows above `image` with a line of text, and columns on the right where it is longer.
 void add_title(rgb_image& image, std::string const& text, std::int64_t size);
 
-/// Describes an axis of a picture: values at the outer edges of its first and last pixel, from the
+/// An axis of a picture: values at the outer edges of its first and last pixel, from the
 /// left or from below.
 struct picture_axis {
   std::string name;  ///< "x, mm"
@@ -68,7 +68,7 @@ struct picture_axis {
 void add_axes(rgb_image& image, picture_axis const& across, picture_axis const& up,
               std::int64_t size);
 
-/// Holds text beside a colour bar.
+/// Text beside a colour bar.
 struct bar_mark {
   double part;  ///< 0 at the bar's foot, 1 at its top
   std::string text;
@@ -83,7 +83,7 @@ std::vector<bar_mark> round_marks(double low, double high);
 void add_colour_bar(rgb_image& image, std::function<colour(double)> const& colour_of,
                     std::vector<bar_mark> const& marks, std::string const& title);
 
-/// Says how a line looks.
+/// How a line looks.
 struct line_style {
   colour c = white;
   bool is_dashed = false;
@@ -97,11 +97,19 @@ line_style style_of(std::size_t n);
 void paint_line(rgb_image& image, std::int64_t column, std::int64_t row, std::int64_t thick,
                 line_style const& style);
 
-/// Adds black rows below the image that say what the lines of style_of(0), style_of(1), ... are.
+/// A line of a picture, and what it is.
+struct legend_entry {
+  std::string name;
+  line_style style;
+};
+
+/// Adds black rows below the image that say what its lines are.
 /// \param size  of the text's pixels
+void add_legend(rgb_image& image, std::vector<legend_entry> const& lines, std::int64_t size);
+/// Adds the same for lines of style_of(0), style_of(1), ...
 void add_legend(rgb_image& image, std::vector<std::string> const& names, std::int64_t size);
 
-/// Is a function from 0 to 100 % of values at even distances from 0.
+/// A function from 0 to 100 % of values at even distances from 0.
 struct curve {
   std::string name;
   std::vector<double> percent;

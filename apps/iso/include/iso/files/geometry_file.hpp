@@ -30,7 +30,7 @@ struct view_description {
   std::array<double, 3> v_step{};           ///< mm
 };
 
-/// Holds what a geometry file says, in the library's units: mm and radians.
+/// What a geometry file says, in the library's units: mm and radians.
 struct geometry_description {
   scan_kind kind = scan_kind::circular_cone;
   ray_kind rays = ray_kind::cone;

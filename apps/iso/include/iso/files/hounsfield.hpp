@@ -15,7 +15,7 @@ inline constexpr double bone_at_100_kev = 0.035616;
 /// Is the CT number of that bone in a scanner with an effective energy of 70 keV.
 inline constexpr double bone_hounsfield = 1590;
 
-/// Holds three points with lines through them: (-1000 HU, 0), (0 HU, water) and (1590 HU, bone).
+/// Three points with lines through them: (-1000 HU, 0), (0 HU, water) and (1590 HU, bone).
 /// The last line goes on.
 struct attenuation_table {
   double water = water_at_100_kev;  ///< 1/mm

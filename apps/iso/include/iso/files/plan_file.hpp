@@ -12,7 +12,7 @@
 
 namespace iso::files {
 
-/// Gives relative fluence in the plane of the isocentre, by the collimator's axes.
+/// Relative fluence in the plane of the isocentre, by the collimator's axes.
 struct fluence_description {
   std::array<double, 2> low{};        ///< mm; edges of the first pixel along x, y
   std::array<double, 2> pixel{1, 1};  ///< mm
@@ -31,13 +31,13 @@ struct beam_description {
   double weight = 1;  ///< photons/cm2 in air at the isocentre where the fluence is 1
 };
 
-/// Names a table by the name that the library knows it by, or a file's.
+/// A table, by the name that the library knows it by or by a file's.
 struct table_source {
   std::string name;
   std::string csv;  ///< of a file; empty: the library's own
 };
 
-/// Holds what a plan file says, in the library's units: mm and radians.
+/// What a plan file says, in the library's units: mm and radians.
 struct plan_description {
   std::vector<beam_description> beams;
   table_source spectrum{"mohan_6mv", ""};

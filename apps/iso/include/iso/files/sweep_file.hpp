@@ -11,7 +11,7 @@
 
 namespace iso::files {
 
-/// Names every combination of what its lists hold.
+/// Every combination of what its lists hold.
 struct sweep_set {
   std::vector<std::string> operations;
   std::vector<std::int64_t> sizes;

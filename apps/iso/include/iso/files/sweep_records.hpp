@@ -47,7 +47,7 @@ struct sweep_header {
   std::string date = date_now();  ///< of the start
 };
 
-/// Holds measured rates of what a backend runs on with a number of threads.
+/// Measured rates of what a backend runs on with a number of threads.
 struct sweep_ceilings {
   std::string backend;
   int threads = 1;
@@ -67,7 +67,7 @@ struct sweep_key {
   friend auto operator<=>(sweep_key const&, sweep_key const&) = default;
 };
 
-/// Describes one point in one round.
+/// One point in one round.
 struct sweep_point {
   sweep_key key;
   int round = 0;
@@ -87,13 +87,13 @@ struct sweep_point {
   [[nodiscard]] bool disturbed() const { return waited > max_waited; }
 };
 
-/// Describes a point that could not be measured.
+/// A point that could not be measured.
 struct sweep_gap {
   sweep_key key;
   std::string reason;
 };
 
-/// Holds what a second start goes on from.
+/// What a second start goes on from.
 struct sweep_results {
   std::vector<sweep_ceilings> ceilings;
   std::vector<sweep_point> points;  ///< of each its key, round and error
@@ -101,7 +101,7 @@ struct sweep_results {
   bool cut_short = false;           ///< the last line was not, and is left out
 };
 
-/// Writes a process' file while it measures. What is there is kept: a second start goes on.
+/// A process' file, written while it measures. What is there is kept: a second start goes on.
 class sweep_writer {
  public:
   /// Takes the file for this process alone, and drops a last line that is cut short. Where the

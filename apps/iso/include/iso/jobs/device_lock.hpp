@@ -8,7 +8,7 @@
 
 namespace iso::jobs {
 
-/// Keeps a device for this process as long as it lives: by a lock on a file that stays behind, so
+/// A device that this process has for itself, by a lock on a file that stays behind, so
 /// that a killed process leaves nothing locked. Processes in containers with temporary folders of
 /// their own do not see each other.
 class device_lock {

@@ -24,7 +24,7 @@ struct dose_request {
   bool keep_density = false;  ///< the result holds the density too
 };
 
-/// Describes where a beam lies, by the volume's axes, and what was calculated for it.
+/// Where a beam lies, by the volume's axes, and what was calculated for it.
 struct beam_result {
   std::array<double, 3> source{};  ///< mm
   std::array<double, 3> along{};   ///< from the source to the isocentre, length 1

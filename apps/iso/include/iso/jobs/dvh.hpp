@@ -27,7 +27,7 @@ struct dvh_request {
   int bins = 0;  ///< of the curves; 0: none are made
 };
 
-/// Says what one structure gets of one dose.
+/// What one structure gets of one dose.
 struct dvh_entry {
   double volume = 0;   ///< mm3, where there is a dose
   double outside = 0;  ///< mm3, where there is none

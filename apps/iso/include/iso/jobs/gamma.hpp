@@ -12,7 +12,7 @@
 
 namespace iso::jobs {
 
-/// Holds a pair of criteria: 0.03 and 3 for 3 %/3 mm.
+/// A pair of criteria: 0.03 and 3 for 3 %/3 mm.
 struct gamma_criterion {
   double dose_difference;  ///< fraction of the dose that the normalisation names
   double distance;         ///< mm
@@ -32,7 +32,7 @@ struct gamma_request {
   int bins = 100;       ///< of the histograms
 };
 
-/// Counts the points of one criterion.
+/// Counts of the points of one criterion.
 struct gamma_counts {
   std::int64_t passed = 0;
   std::int64_t outside_passed = 0;
@@ -41,7 +41,7 @@ struct gamma_counts {
   std::vector<std::int64_t> histogram;
 };
 
-/// Says what became of a point of the reference, as iso::gamma::point_status.
+/// What became of a point of the reference, as iso::gamma::point_status.
 enum class gamma_status {
   compared = 0,
   below_cut_off = 1,

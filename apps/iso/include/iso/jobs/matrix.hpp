@@ -39,7 +39,7 @@ struct matrix_request {
   std::vector<std::pair<double, double>> slabs;  ///< thickness in mm, stopping power over water's
 };
 
-/// Says what a matrix looks like. Element k of a histogram counts sizes from 2^k to below 2^(k+1).
+/// What a matrix looks like. Element k of a histogram counts sizes from 2^k to below 2^(k+1).
 struct matrix_facts {
   std::int64_t rows = 0;
   std::int64_t columns = 0;
@@ -78,7 +78,7 @@ matrix_result generate_matrix(matrix_request const& request, observer const& wat
 matrix_facts inspect_matrix(std::string const& backend, files::host_matrix const& matrix,
                             observer const& watch);
 
-/// Describes what storing numbers in fewer bits did.
+/// What storing numbers in fewer bits did.
 struct conversion_counts {
   std::int64_t lost = 0;       ///< became zero, and were dropped
   std::int64_t subnormal = 0;  ///< kept, with fewer digits

@@ -49,7 +49,7 @@ std::vector<std::string> const& apply_formats();
 apply_result apply_matrix(files::host_matrix const& matrix, apply_request const& request,
                           observer const& watch);
 
-/// Describes one variant of the product on one backend.
+/// One variant of the product on one backend.
 struct bench_row {
   std::string backend;
   std::string values;  ///< type of the stored numbers

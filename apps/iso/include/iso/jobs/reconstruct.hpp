@@ -30,7 +30,7 @@ inline constexpr char const* texture_projector = "joseph-texture";
 /// Returns method_names() and that one.
 std::vector<std::string> iterative_projector_names();
 
-/// Says how to reconstruct by iterations; what a method has not is refused.
+/// How to reconstruct by iterations; what a method has not is refused.
 struct iterative_request {
   std::string method;  ///< one of iterative_methods()
   /// At most; without a number 1000 of TV, whose gap ends it, and 20 of the others.
@@ -66,7 +66,7 @@ struct iterative_request {
 /// iteration found it; else they are of the volume that the iteration made.
 bool tells_residual_before(std::string const& method);
 
-/// Tells of one iteration; what a method does not know is NaN.
+/// What is known of one iteration; what a method does not know is NaN.
 struct iteration_record {
   std::int64_t number;
   double residual;

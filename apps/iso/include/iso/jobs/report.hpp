@@ -13,27 +13,27 @@
 
 namespace iso::jobs {
 
-/// Holds one figure or name about a machine; `unit` is empty for names and counts.
+/// One figure or name about a machine; `unit` is empty for names and counts.
 struct fact {
   std::string name;
   std::variant<std::string, std::int64_t, double> value;
   std::string unit;
 };
 
-/// Describes what one backend runs on.
+/// What one backend runs on.
 struct backend_facts {
   std::string backend;
   std::vector<fact> facts;
   std::vector<fact> ceilings;  ///< measured; empty where they were not asked for
 };
 
-/// Describes a run whose bits are not those of the reference run.
+/// A run whose bits are not those of the reference run.
 struct disagreement {
   std::string run;  ///< threads, launch shape and repetition
   cases::difference where;
 };
 
-/// Describes one operation on one backend in one precision.
+/// One operation on one backend in one precision.
 struct record {
   std::string operation;
   std::vector<std::string> functions;  ///< public ones that it runs; of verify alone

@@ -15,7 +15,7 @@
 
 namespace iso::jobs {
 
-/// Holds a detector's readings and what turns them into line integrals.
+/// A detector's readings and what turns them into line integrals.
 struct scan_request {
   std::string backend;
   files::geometry_description geometry;

@@ -18,7 +18,7 @@ inline constexpr int max_threads = 512;
 /// \throws iso::invalid_argument  OpenMP may give fewer threads to a kernel
 void check_threads(int wanted);
 
-/// Starts and ends Kokkos for the tool: once in a program.
+/// A session with Kokkos, started and ended for the tool: once in a program.
 class session {
  public:
   /// \param threads  of OpenMP; 0: as many as it takes by itself, max_threads at most
@@ -51,7 +51,7 @@ std::vector<std::string> backend_names();
 /// of this build. Throws iso::invalid_argument for a name that this build does not have.
 std::vector<std::string> choose_backends(std::string_view choice);
 
-/// Describes what a long job tells and asks its caller.
+/// What a long job tells and asks its caller.
 struct observer {
   std::function<void(double fraction, std::string const& what)> progress;
   std::function<bool()> cancelled;

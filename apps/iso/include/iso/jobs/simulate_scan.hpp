@@ -11,7 +11,7 @@
 
 namespace iso::jobs {
 
-/// Describes a detector as iso::synthetic::detector has it, and how often it looks.
+/// A detector as iso::synthetic::detector has it, and how often it looks.
 struct simulated_scan_request {
   std::string backend;
   std::array<std::int64_t, 3> extent{};  ///< views, u, v
@@ -24,7 +24,7 @@ struct simulated_scan_request {
   std::uint64_t seed = 1;
 };
 
-/// Holds readings of 16 bits, [images, u, v] each.
+/// Readings of 16 bits, [images, u, v] each.
 struct simulated_scan {
   std::vector<float> readings;
   std::vector<float> flats;

@@ -47,7 +47,7 @@ sweep_summary sweep(sweep_request const& request, observer const& watch);
 /// \throws iso::invalid_argument  as sweep
 std::vector<files::sweep_key> sweep_points(sweep_request const& request);
 
-/// Is a line of `iso sweep --list`.
+/// A line of `iso sweep --list`.
 struct sweep_operation {
   std::string name;
   std::string about;

@@ -30,7 +30,7 @@ struct verify_request {
 /// \throws iso::invalid_argument  an operation that is not in the table, before any runs
 report verify(verify_request const& request, observer const& watch);
 
-/// Is a line of `iso verify --list`.
+/// A line of `iso verify --list`.
 struct verify_operation {
   std::string name;
   std::vector<std::string> functions;  ///< public ones that it runs

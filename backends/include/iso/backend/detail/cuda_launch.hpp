@@ -30,7 +30,7 @@ __global__ void __launch_bounds__(Threads, MinBlocks)
   }
 }
 
-/// Tells Kokkos' tools of a launch.
+/// A launch of which Kokkos' tools are told.
 class watched_launch {
  public:
   watched_launch(std::string const& label, std::uint32_t device)

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "calls.hpp"
+#include "lane_calls.hpp"
+
+#include <iso/backend/atomic_maximum.hpp>
+#include <iso/backend/device_facts.hpp>
+#include <iso/backend/for_each_index.hpp>
+#include <iso/backend/host_vectors.hpp>
+#include <iso/backend/integer_atomics.hpp>
+#include <iso/backend/lane_group.hpp>
+#include <iso/backend/loads.hpp>
+#include <iso/backend/registry.hpp>
+#include <iso/backend/saturate.hpp>
+#include <iso/backend/team.hpp>
+#include <iso/backend/texture_volume.hpp>
+#include <iso/backend/unroll.hpp>
+#include <iso/backend/widen.hpp>
+#include <iso/ceilings/ceilings.hpp>
+#include <iso/core/half.hpp>
+
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace {
+
+using namespace calls;
+
+struct put_index {
+  float* x;
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const { x[i] = float(i + 1); }
+};
+
+float last_of(Kokkos::View<float*, space> const& x) {
+  return Kokkos::create_mirror_view_and_copy(iso::space::host(), x)(x.extent(0) - 1);
+}
+
+}  // namespace
+
+TEST_CASE("kernels of one's own") {
+  exec_space const exec;
+  Kokkos::View<float*, space> const x("x", 32);
+  Kokkos::View<float*, space> const out("out", 32);
+  iso::backend::for_each_index("put", exec, 32, put_index{x.data()});
+  iso::backend::for_each_lane_group("lanes", exec, 1,
+                                    lane_calls::every_operation{x.data(), out.data()});
+  exec.fence();
+  CHECK(last_of(out) == 32);
+
+  Kokkos::View<std::uint32_t*, space> const counts("counts", 1);
+  iso::backend::for_each_team<32>("team", exec, 1, lane_calls::lane_count{counts.data()});
+  exec.fence();
+  CHECK(Kokkos::create_mirror_view_and_copy(iso::space::host(), counts)(0) == 32);
+}
+
+TEST_CASE("what kernels call, on the host") {
+  std::uint32_t few = 1;
+  std::uint64_t many = 1;
+  iso::backend::atomic_sum(&few, 2);
+  iso::backend::atomic_sum(&many, 2);
+  iso::backend::atomic_flags(&few, 4);
+  CHECK(few == 7);
+  iso::backend::atomic_mark(&many, std::uint64_t(9));
+  CHECK(many == 9);
+  std::int32_t highest = 1;
+  double largest = 1;
+  iso::backend::atomic_maximum(&highest, 2);
+  iso::backend::atomic_maximum(&largest, 2);
+  CHECK(double(highest) == largest);
+
+  CHECK(iso::backend::saturate(2.0F) == 1);
+  CHECK(iso::backend::saturate(-1.0) == 0);
+  CHECK(iso::backend::widen<float>(iso::half(1.5)) == 1.5F);
+  CHECK(iso::backend::widen<double>(1.5F) == 1.5);
+  float const number = 3;
+  CHECK(iso::backend::streaming_load(&number) == 3);
+  CHECK(iso::backend::vector_load(&number) == 3);
+  CHECK(*iso::backend::opaque_address(&number) == 3);
+  CHECK(iso::backend::streamed<float>(&number).get() == 3);
+
+  int sum = 0;
+  iso::backend::unrolled<3>([&](auto i) { sum += int(i); });
+  iso::backend::unrolled_by([&](auto i) { sum += int(i); }, std::make_integer_sequence<int, 3>());
+  CHECK(sum == 6);
+}
+
+TEST_CASE("backends by name, and what they run on") {
+  int backends = 0;
+  iso::backend::for_each([&](auto) { ++backends; });
+  CHECK(backends > 0);
+  iso::backend::with_name("serial", [](auto tag) {
+    typename decltype(tag)::execution_space const exec;
+    CHECK(iso::backend::facts(exec).backend == "serial");
+  });
+  CHECK_NOTHROW(iso::backend::check_floating_point_environment());
+  CHECK(std::is_base_of_v<iso::error, iso::backend::floating_point_error>);
+  CHECK(iso::backend::source_revision() == iso::backend::facts(exec_space()).git_revision);
+  CHECK(iso::backend::count_devices() >= 0);
+  CHECK(iso::backend::count_threads() >= iso::backend::count_granted_threads(1));
+  CHECK(iso::backend::min_stack() > 0);
+  iso::backend::set_host_vector_bytes(iso::backend::host_vector_bytes());
+  CHECK(iso::backend::texture_planes(0)(0, 0, 0) == 0);
+
+  auto const measured = iso::ceilings::measure(Kokkos::Serial(), {.bytes = 1 << 20, .repeats = 1});
+  CHECK(measured.read > 0);
+}
