@@ -27,6 +27,7 @@ cuda          ISO_CUDA=on scripts/setup.sh && scripts/build.sh cuda all benchmar
 clang         scripts/compilers.sh 'clang++ -O3'
 gcc           scripts/compilers.sh 'g++ -O1 -fstack-protector-strong'
 tidy          scripts/lint.sh --tidy
+mutants       scripts/setup.sh && scripts/mutants.py
 END
 }
 

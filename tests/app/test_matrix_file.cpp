@@ -209,6 +209,8 @@ TEST_CASE("HDF5: damage is refused by name") {
   CHECK(refused("indices", {0, 3, 1}, {"column 3"}));
   CHECK(refused("indices", {0, -1, 1}, {"column -1"}));
   CHECK(refused("indices", {0, std::int64_t(1) << 40, 1}, {"column 1099511627776"}));
+  // Column 1 in the 32 bits that are kept.
+  CHECK(refused("indices", {0, 1 - (std::int64_t(1) << 32), 1}, {"column -4294967295"}));
   CHECK(refused("indices", {0, 2}, {"3 values for 2"}));
   CHECK(refused("shape", {3}, {"/shape"}));
   CHECK(refused("shape", {-3, 3}, {"/shape", "-3"}));

@@ -92,6 +92,11 @@ TEST_CASE("as a geometry: the circle, and an axis aside of the beam's middle") {
   aside["CentreOfRotationTop"] = aside["CentreOfRotationBottom"] = "0.25";
   put(folder / "a.xtekct", text(aside));
   CHECK(files::read_geometry(folder / "a.xtekct").axis_offset == 0.25);
+  // Half of a pixel at the axis is 0.007 mm: an axis that leans by less stands in the middle.
+  aside["CentreOfRotationTop"] = "0.247";
+  aside["CentreOfRotationBottom"] = "0.251";
+  put(folder / "a.xtekct", text(aside));
+  CHECK(files::read_geometry(folder / "a.xtekct").axis_offset == doctest::Approx(0.249));
   CHECK(g.axis_offset == 0);
 }
 

@@ -9,6 +9,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
 #include <type_traits>
@@ -107,6 +108,38 @@ TEST_CASE_TEMPLATE("dose: a beam's weight scales its dose", T, float, double) {
     worst = std::max(worst, std::abs(double(part[i]) - 0.3 * double(one[i])));
   }
   CHECK(worst < 1e-5 * double(most));
+}
+
+TEST_CASE("dose: the region holds the field and its margin on every side") {
+  // Middles of voxels at odd mm. The field lies aside of the axis, and goes by a face of the
+  // phantom 100 mm behind the isocentre: 1.1 times as wide there.
+  auto const phantom = grid::centred({100, 100, 100}, {2, 2, 2});
+  beam b;
+  b.fluence = fluence_map::rectangle(-20, 30, -10, 40);
+  struct row {
+    double gantry;
+    int across;  // the axis that the field's x lies along
+    int along;
+  };
+  for (row const& r : {row{0, 0, 1}, row{std::acos(-1.0) / 2, 1, 0}}) {
+    CAPTURE(r.gantry);
+    b.gantry = r.gantry;
+    auto const check = [&](double margin, std::array<double, 2> x, std::array<double, 2> y) {
+      auto const region = region_around(b, phantom, margin);
+      auto const last = [&](int axis) {
+        return region.origin[axis] + 2 * double(region.extent[std::size_t(axis)] - 1);
+      };
+      CHECK(region.origin[r.across] == x[0]);
+      CHECK(last(r.across) == x[1]);
+      CHECK(region.origin[2] == y[0]);
+      CHECK(last(2) == y[1]);
+      CHECK(region.origin[r.along] == -99);
+      CHECK(last(r.along) == 99);
+    };
+    check(0, {-21, 33}, {-11, 43});
+    check(25, {-45, 55}, {-35, 65});
+    check(1000, {-99, 99}, {-99, 99});
+  }
 }
 
 TEST_CASE("dose: a calculator reports how far it is, and stops when it is told to") {

@@ -64,6 +64,46 @@ TEST_CASE("dvh: of a structure that the dose's faces cut, the part within counts
   }
 }
 
+TEST_CASE("dvh: quantities of a cuboid in a gradient are in the units that they name") {
+  exec_space const exec;
+  auto const g = grid::centred({33, 33, 33}, {2.5, 2.5, 2.5});
+  view const dose = dose_on<double>(exec, g, [](double x, double, double) { return 20 + x; });
+  // 25 cm3 from 15 to 25 Gy: 5 cm3, a fifth, from 23 Gy on.
+  auto const where = region_on<double>(exec, bar(-5, 5), g);
+  auto const v = evaluate<exec_space, double>(
+      exec, {dose}, {where},
+      {quantity_named("D5cc"), quantity_named("D20"), quantity_named("V23Gy"),
+       quantity_named("V23Gy_cc"), quantity_named("volume")})[0][0];
+  std::vector<double> const exact = {23, 23, 20, 5, 25};
+  for (std::size_t n = 0; n < exact.size(); ++n) {
+    CAPTURE(n);
+    CHECK(v[n] == doctest::Approx(exact[n]).epsilon(1e-9));
+  }
+  // Per cent are of the part that has a dose, here from x = -8 to 8.
+  grid const narrow{{8, 33, 33}, {2, 2.5, 2.5}, {-7, g.origin.y, g.origin.z}};
+  view const less = dose_on<double>(exec, narrow, [](double x, double, double) { return 20 + x; });
+  auto const faces = grid::centred({32, 33, 33}, {2, 2.5, 2.5});
+  auto const wide = region_on<double>(exec, bar(-10, 10), faces, 2);
+  auto const part = evaluate<exec_space, double>(
+      exec, {less}, {wide}, {quantity_named("V24Gy"), quantity_named("outside")})[0][0];
+  CHECK(part[0] == doctest::Approx(25).epsilon(1e-9));
+  CHECK(part[1] == doctest::Approx(10).epsilon(1e-9));
+}
+
+TEST_CASE("dvh: of doses that no more than a volume gets, the volume's is the largest") {
+  exec_space const exec;
+  auto const g = grid::centred({32, 32, 32}, {2, 2, 2});
+  view const dose =
+      dose_on<double>(exec, g, [](double x, double, double) { return x < 0 ? 10.0 : 30.0; });
+  // One half lies where the dose is 10, one where it is 30.
+  auto halves = bar(-20, -8);
+  auto const other = bar(8, 20);
+  halves.contours.insert(halves.contours.end(), other.contours.begin(), other.contours.end());
+  auto const where = region_on<double>(exec, halves, g);
+  auto const doses = doses_at(exec, dose, where, {0.25 * 60000, 0.5 * 60000, 0.75 * 60000, 60000});
+  CHECK(doses == std::vector<double>{30, 30, 10, 10});
+}
+
 TEST_CASE("dvh: D100 is the minimum, and no dose lies beyond the extremes") {
   exec_space const exec;
   auto const g = grid::centred({17, 17, 17}, {2, 2, 2});

@@ -8,6 +8,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -149,6 +150,19 @@ TEST_CASE("voxel_fractions: regions part, join and end") {
   CHECK(share(forked, 1, 1, 0) == doctest::Approx(1));
   CHECK(share(forked, 8, 2, 1) == doctest::Approx(1));
   CHECK(share(forked, 4, 1, 1) < 0.5);
+}
+
+TEST_CASE("voxel_fractions: prisms of two planes meet halfway") {
+  structure const s{"steps", {rectangle(1, 1, 9, 9, 1), rectangle(3, 3, 7, 7, 7)}};
+  auto const all =
+      voxel_fractions(s, box, {.between = between_planes::prisms, .caps = end_cap::none});
+  // From z = 1 to 4, and from there to 7, in layers of 2 mm.
+  double const outer[] = {0.5, 1, 0, 0};
+  double const inner[] = {0.5, 1, 1, 0.5};
+  for (std::size_t k = 0; k < 4; ++k) {
+    CHECK(share(all, 2, 5, k) == doctest::Approx(outer[k]));
+    CHECK(share(all, 5, 5, k) == doctest::Approx(inner[k]));
+  }
 }
 
 TEST_CASE("voxel_fractions: each part of a structure has slices of its own") {
@@ -357,6 +371,23 @@ TEST_CASE("voxel_fractions: what lies below the grid counts as what lies above")
     voxel_fractions(s, box, {.caps = end_cap::rounded, .beyond = off_grid::cut}, &rounded);
     CHECK(rounded.volume + rounded.outside > 40 * 24);
   }
+}
+
+TEST_CASE("surface_points: no farther apart than asked for, on contours and on what caps end") {
+  // Sides of 8 mm in four planes from z = 1 to 7; caps end at 0 and 8.
+  auto const s = column({rectangle(1, 1, 9, 9, 0)});
+  auto const heights = [&](double distance, end_cap caps) {
+    std::map<double, int> found;
+    for (auto const& p : surface_points(s, distance, {.caps = caps})) {
+      CHECK((p.x == 1 || p.x == 9 || p.y == 1 || p.y == 9));
+      ++found[p.z];
+    }
+    return found;
+  };
+  using counts = std::map<double, int>;
+  CHECK(heights(3, end_cap::half_slice) ==
+        counts{{0, 12}, {1, 12}, {3, 12}, {5, 12}, {7, 12}, {8, 12}});
+  CHECK(heights(8, end_cap::none) == counts{{1, 4}, {3, 4}, {5, 4}, {7, 4}});
 }
 
 TEST_CASE("structure_grid: all axes have one number of parts") {
