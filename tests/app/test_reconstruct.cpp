@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "kokkos_events.hpp"
+
 #include <iso/core/error.hpp>
 #include <iso/files/geometry_file.hpp>
 #include <iso/jobs/reconstruct.hpp>
@@ -9,6 +11,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -201,4 +204,41 @@ TEST_CASE("a reconstruction tells how far it is, and can be stopped") {
   int asked = 0;
   watch.cancelled = [&] { return ++asked == 3; };
   CHECK_THROWS_AS(jobs::reconstruct(head(), watch), iso::cancelled);
+}
+
+TEST_CASE("iterations take the memory that they ask for, and no tenth less") {
+  struct method_of {
+    std::string name;
+    std::optional<std::int64_t> block;
+    std::optional<std::string> columns;
+  };
+  for (auto const& of :
+       {method_of{"sirt", {}, {}}, method_of{"sart", {}, {}}, method_of{"sart", {}, "scan"},
+        method_of{"os-sart", {}, {}}, method_of{"os-sart", 30, {}}, method_of{"os-sart", 5, "scan"},
+        method_of{"cgls", {}, {}}, method_of{"lsqr", {}, {}}, method_of{"mlem", {}, {}},
+        method_of{"osem", {}, {}}, method_of{"osem", 20, {}}, method_of{"tv", {}, {}}}) {
+    // A turned detector is scattered, with more scratch a view.
+    for (double const roll : {0.0, 2.0}) {
+      CAPTURE(of.name);
+      CAPTURE(roll);
+      auto request = head();
+      request.geometry = files::parse_geometry(
+          R"({"type": "circular_cone", "detector": {"pixels": [48, 48], "pitch_mm": [2, 2],
+              "turn_deg": {"roll": )" +
+              std::to_string(roll) + R"(}}, "source_axis_mm": 300, "source_detector_mm": 450,
+              "angles_deg": {"range": 360, "count": 40}})",
+          "test");
+      request.iterative = jobs::iterative_request{.method = of.name, .iterations = 2};
+      request.iterative->block = of.block;
+      request.iterative->columns = of.columns;
+      if (of.name == "tv") {
+        request.iterative->weight = 0.01;
+      }
+      std::int64_t asked = 0;
+      std::int64_t const taken =
+          iso::test::peak_bytes_of([&] { asked = jobs::reconstruct(request, {}).bytes_needed; });
+      CHECK(taken <= 1.02 * double(asked));
+      CHECK(double(asked) <= 1.1 * double(taken));
+    }
+  }
 }

@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 #include <Kokkos_Core.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -39,16 +40,52 @@ inline void record_allocation(Kokkos_Profiling_SpaceHandle, char const* name, vo
   recorded_events().push_back({event_kind::allocation, name, 0});
 }
 
+/// Memory that Kokkos holds, beyond what it held when the recording began.
+struct held_bytes {
+  std::int64_t now = 0;
+  std::int64_t most = 0;
+};
+inline held_bytes& recorded_bytes() {
+  static held_bytes held;
+  return held;
+}
+inline void record_taken(Kokkos_Profiling_SpaceHandle, char const*, void const*,
+                         std::uint64_t size) {
+  auto& held = recorded_bytes();
+  held.now += std::int64_t(size);
+  held.most = std::max(held.most, held.now);
+}
+inline void record_given_back(Kokkos_Profiling_SpaceHandle, char const*, void const*,
+                              std::uint64_t size) {
+  recorded_bytes().now -= std::int64_t(size);
+}
+
+/// Puts the callbacks of tools back at its end.
+struct callbacks_kept {
+  Kokkos::Tools::Experimental::EventSet before = Kokkos::Tools::Experimental::get_callbacks();
+  ~callbacks_kept() { Kokkos::Tools::Experimental::set_callbacks(before); }
+};
+
 }  // namespace detail
+
+/// The most memory that Kokkos holds at once while `f` runs, beyond what it held before. One
+/// recording at a time.
+template <class F>
+std::int64_t peak_bytes_of(F const& f) {
+  namespace tools = Kokkos::Tools::Experimental;
+  detail::callbacks_kept const guard;
+  detail::recorded_bytes() = {};
+  tools::set_allocate_data_callback(detail::record_taken);
+  tools::set_deallocate_data_callback(detail::record_given_back);
+  f();
+  return detail::recorded_bytes().most;
+}
 
 /// What Kokkos tells while `f` runs. One recording at a time.
 template <class F>
 std::vector<kokkos_event> events_during(F const& f) {
   namespace tools = Kokkos::Tools::Experimental;
-  struct listening {
-    tools::EventSet before = tools::get_callbacks();
-    ~listening() { tools::set_callbacks(before); }
-  } const guard;
+  detail::callbacks_kept const guard;
   detail::recorded_events().clear();
   tools::set_begin_parallel_for_callback(detail::record_event<event_kind::launch>);
   tools::set_begin_parallel_reduce_callback(detail::record_event<event_kind::launch>);

@@ -131,22 +131,36 @@ class projector_pair {
       views.push_back(g.views()[std::size_t(view)]);
     }
     staged_geometry<space> const all(exec, geometry(g.kind(), g.num_u(), g.num_v(), views));
-    std::int64_t bytes = 0;
     for (std::int64_t b = 0; b < blocks.count(); ++b) {
       scans_.push_back(all.subset(blocks.begins[std::size_t(b)], blocks.size(b)));
-      geometry const& scan = scans_.back().host();
-      bytes =
-          std::max({bytes, forward_project_bytes_needed<T>(exec, scan, grid_, forward_options())});
-      scatters_ = scatters_ || !detail::gathers(scan, grid_, sizeof(T), adjoint_options());
-      for (std::int32_t words = options.words; words <= 3; ++words) {
-        bytes = std::max(bytes,
-                         back_project_bytes_needed<T>(exec, scan, grid_, adjoint_options(words)));
-      }
+      scatters_ = scatters_ || !detail::gathers(scans_.back().host(), grid_, sizeof(T),
+                                                adjoint_options(options));
     }
     if (options.backprojection == backprojection::fdk) {
-      bytes = std::max(bytes, plan_blocks(all.host()));
+      plan_blocks(all.host());
     }
-    scratch_.reserve(bytes);
+    scratch_.reserve(bytes_needed(exec, all.host(), volume, blocks, options));
+  }
+
+  /// Returns the bytes of scratch memory of a pair whose blocks take the views of `g` in their
+  /// order: what the largest block wants. Enqueues nothing.
+  /// \throws iso::invalid_argument  as the constructor, of grid and options
+  [[nodiscard]] static std::int64_t bytes_needed(Exec const& exec, geometry const& g,
+                                                 iso::grid const& volume, view_blocks const& blocks,
+                                                 projector_options const& options) {
+    std::int64_t bytes = 0;
+    for (std::int64_t b = 0; b < blocks.count(); ++b) {
+      geometry const scan = g.subset(blocks.begins[std::size_t(b)], blocks.size(b));
+      bytes = std::max(
+          bytes, forward_project_bytes_needed<T>(exec, scan, volume, forward_options(options)));
+      for (std::int32_t words = options.words; words <= 3; ++words) {
+        bytes = std::max(bytes, back_project_bytes_needed<T>(exec, scan, volume,
+                                                             adjoint_options(options, words)));
+      }
+    }
+    return options.backprojection == backprojection::adjoint
+               ? bytes
+               : std::max(bytes, weighted_back_project_bytes_needed<T>(exec, g, centred()));
   }
 
   /// Has all views of the scan in one block, number 0, in the order of the scan.
@@ -169,8 +183,8 @@ class projector_pair {
         return;
       }
     }
-    forward_project<Exec, T>(exec_, scans_[std::size_t(block)], x, p, scratch_, forward_options(),
-                             control);
+    forward_project<Exec, T>(exec_, scans_[std::size_t(block)], x, p, scratch_,
+                             forward_options(options_), control);
   }
   /// Enqueues `x` = A^T p of the views of a block, or adds it. The sums of a scatter have at least
   /// so many `words`.
@@ -182,7 +196,7 @@ class projector_pair {
                                      control);
       return;
     }
-    auto options = adjoint_options(words);
+    auto options = adjoint_options(options_, words);
     options.onto = to;
     back_project<Exec, T>(exec_, scans_[std::size_t(block)], p, x, scratch_, options, control);
   }
@@ -232,11 +246,11 @@ class projector_pair {
                                   detail::voxel_step<T> const& by, job const& control = {},
                                   std::int32_t words = 0) const {
     present_.check("iso::ct::projector_pair");
-    if (!plans_.empty() || !detail::steps_at_once(blocks_.size(block), adjoint_options())) {
+    if (!plans_.empty() || !detail::steps_at_once(blocks_.size(block), adjoint_options(options_))) {
       return false;
     }
     detail::back_project_step<Exec, T>(exec_, scans_[std::size_t(block)], p, x, scratch_,
-                                       adjoint_options(words), by, control);
+                                       adjoint_options(options_, words), by, control);
     return true;
   }
 
@@ -259,11 +273,13 @@ class projector_pair {
     }
   }
 
-  /// Plans each block's backprojection by FDK and returns the scratch that it wants.
-  std::int64_t plan_blocks(geometry const& all) {
-    fdk_options const centred{.scan = {.detector = detector_placement::centred}};
+  [[nodiscard]] static fdk_options centred() {
+    return {.scan = {.detector = detector_placement::centred}};
+  }
+  /// Plans each block's backprojection by FDK.
+  void plan_blocks(geometry const& all) {
     try {
-      fdk_plan<space> const plan(exec_, all, centred);
+      fdk_plan<space> const plan(exec_, all, centred());
       for (std::int64_t b = 0; b < blocks_.count(); ++b) {
         plans_.push_back(plan.subset(blocks_.begins[std::size_t(b)], blocks_.size(b)));
       }
@@ -274,23 +290,23 @@ class projector_pair {
           "choose the adjoint",
           why.what());
     }
-    return weighted_back_project_bytes_needed<T>(exec_, all, centred);
   }
 
-  [[nodiscard]] forward_project_options forward_options() const {
-    return {.method = options_.method,
-            .edge = options_.edge,
-            .within = options_.within,
-            .oversampling = options_.oversampling,
-            .shape = options_.shape};
+  [[nodiscard]] static forward_project_options forward_options(projector_options const& options) {
+    return {.method = options.method,
+            .edge = options.edge,
+            .within = options.within,
+            .oversampling = options.oversampling,
+            .shape = options.shape};
   }
-  [[nodiscard]] back_project_options adjoint_options(std::int32_t words = 0) const {
-    return {.method = options_.method,
-            .edge = options_.edge,
-            .within = options_.within,
-            .oversampling = options_.oversampling,
-            .words = std::max(words, options_.words),
-            .shape = options_.shape};
+  [[nodiscard]] static back_project_options adjoint_options(projector_options const& options,
+                                                            std::int32_t words = 0) {
+    return {.method = options.method,
+            .edge = options.edge,
+            .within = options.within,
+            .oversampling = options.oversampling,
+            .words = std::max(words, options.words),
+            .shape = options.shape};
   }
 
   Exec exec_;

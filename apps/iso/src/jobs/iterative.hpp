@@ -103,7 +103,7 @@ inline void check_options(iterative_request const& request, iterative_method met
 }
 
 /// Counts volumes and sets of projections that a method holds at once: the table of
-/// docs/algorithms/iterative.md, and the readings. A block is `part` of a set.
+/// docs/algorithms/iterative.md, and the readings. A block is `part` of a set, that of mlem all.
 inline std::array<double, 2> arrays_held(iterative_method method, std::int64_t blocks, double part,
                                          bool columns_of_scan) {
   double const columns = columns_of_scan ? 1 : double(blocks);
@@ -124,6 +124,21 @@ inline std::array<double, 2> arrays_held(iterative_method method, std::int64_t b
       break;
   }
   return {3, 4};
+}
+
+/// Returns the bytes of scratch memory that a method's projector takes, whose blocks have so many
+/// views.
+template <class T, class Exec>
+std::int64_t scratch_of(Exec const& exec, ct::geometry const& g, grid const& box,
+                        std::int64_t block, ct::block_order order,
+                        ct::projector_options const& projector) {
+  auto const blocks = ct::split_views(g.num_views(), block, order);
+  std::vector<ct::view_vectors> views;
+  for (std::int64_t const view : blocks.views) {
+    views.push_back(g.views()[std::size_t(view)]);
+  }
+  return ct::projector_pair<Exec, T>::bytes_needed(
+      exec, ct::geometry(g.kind(), g.num_u(), g.num_v(), views), box, blocks, projector);
 }
 
 /// Counts volumes and sets of projections of a method's state, which a checkpoint holds.
@@ -321,18 +336,16 @@ void iterate_scan(Exec const& exec, iterative_request const& request, ct::geomet
   ISO_VALIDATE(request.block.value_or(1) <= views,
                "iso reconstruct: --block {} (the scan has {} views); ask for {} or fewer",
                *request.block, views, views);
-  std::int64_t const block = block_of(request, by, views);
-  std::int64_t const blocks = (views + block - 1) / (block < 1 ? 1 : block);
+  bool const in_blocks = by == method::sart || by == method::os_sart || by == method::osem;
+  std::int64_t const block = in_blocks ? block_of(request, by, views) : views;
+  std::int64_t const blocks = (views + block - 1) / block;
   double const part = double((views + blocks - 1) / blocks) / double(views);
   auto const held = arrays_held(by, blocks, part, columns == ct::column_sums::of_scan);
   // Texture units read three stacks of planes; one volume more says how many there are.
   double const volumes = held[0] + (request.mask ? 1 : 0) + (by_texture ? 4 : 0);
   double const sets = held[1] + (request.reading_mask ? 2 : 0);
-  double const wanted =
-      (volumes * double(box.size()) + sets * pixels) * double(sizeof(T)) +
-      double(ct::back_project_bytes_needed<T>(
-          exec, g, box,
-          {.method = projector.method, .oversampling = projector.oversampling, .words = 3}));
+  double const wanted = (volumes * double(box.size()) + sets * pixels) * double(sizeof(T)) +
+                        double(scratch_of<T>(exec, g, box, block, order, projector));
   watch.step(0, "preparing");
   auto const compute = [&] {
     auto const given = readings();
@@ -469,7 +482,8 @@ void iterate_scan(Exec const& exec, iterative_request const& request, ct::geomet
     check_free(exec, whole(wanted),
                whole(checkpoint_bytes<T>(exec, by, double(box.size()), pixels)), what);
   }
-  guard_memory(exec, whole(wanted), what, compute);
+  result.bytes_needed = whole(wanted);
+  guard_memory(exec, result.bytes_needed, what, compute);
 }
 
 }  // namespace iso::jobs

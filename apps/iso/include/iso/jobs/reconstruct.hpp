@@ -128,6 +128,8 @@ struct reconstruct_result {
   std::array<std::int64_t, 3> voxels_wanted{};
   std::string hash;
   double time_ms = 0;  ///< of the reconstruction alone, data in place
+  /// Of iterations: what they were to take in the backend's memory, and take within a tenth.
+  std::int64_t bytes_needed = 0;
 };
 
 /// Throws iso::invalid_argument where the readings have another shape than the scan, or the start
