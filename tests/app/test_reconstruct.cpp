@@ -2,6 +2,7 @@
 #include "kokkos_events.hpp"
 
 #include <iso/core/error.hpp>
+#include <iso/ct/geometry.hpp>
 #include <iso/files/geometry_file.hpp>
 #include <iso/jobs/reconstruct.hpp>
 
@@ -11,7 +12,9 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <numbers>
 #include <optional>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -239,6 +242,74 @@ TEST_CASE("iterations take the memory that they ask for, and no tenth less") {
           iso::test::peak_bytes_of([&] { asked = jobs::reconstruct(request, {}).bytes_needed; });
       CHECK(taken <= 1.02 * double(asked));
       CHECK(double(asked) <= 1.1 * double(taken));
+    }
+  }
+}
+
+namespace {
+
+/// A scan of 24 views of a cylinder about the axis (radius mm, half height mm, 0.02 / mm), with
+/// noise, and a body of metal if its reading is above zero.
+jobs::reconstruct_request cylinder(double radius, double half_height, std::int64_t slices,
+                                   double noise = 0, double metal = 0) {
+  auto request = head(R"({"range": 360, "count": 24})");
+  request.phantom_width.reset();
+  request.extent = {40, 40, slices};
+  request.shape = {24, 48, 48};
+  request.iterative = jobs::iterative_request{.method = "os-sart", .iterations = 1};
+  auto const g = iso::ct::circular_cone({.num_u = 48, .num_v = 48, .pitch_u = 2, .pitch_v = 2}, 300,
+                                        450, iso::ct::even_angles(24, 2 * std::numbers::pi));
+  std::mt19937 random(3);
+  for (auto const& w : g.views()) {
+    for (int u = 0; u < 48; ++u) {
+      for (int v = 0; v < 48; ++v) {
+        auto const along =
+            w.detector_origin + double(u) * w.u_step + double(v) * w.v_step - w.source;
+        // The chord of the cylinder, between its ends.
+        double const a = along.x * along.x + along.y * along.y;
+        double const b = along.x * w.source.x + along.y * w.source.y;
+        double const c = w.source.x * w.source.x + w.source.y * w.source.y - radius * radius;
+        double const root = std::sqrt(std::max(b * b - a * c, 0.0));
+        double first = (-b - root) / a;
+        double last = (-b + root) / a;
+        if (along.z != 0) {
+          double const ends[2] = {(-half_height - w.source.z) / along.z,
+                                  (half_height - w.source.z) / along.z};
+          first = std::max(first, std::min(ends[0], ends[1]));
+          last = std::min(last, std::max(ends[0], ends[1]));
+        }
+        double reading = 0.02 * std::max(last - first, 0.0) * norm(along);
+        bool const in_metal = std::abs(u - 20) < 3 && std::abs(v - 30) < 3;
+        reading += in_metal ? metal : 0;
+        reading += noise * ((double(random()) + double(random())) / 0x1p32 - 1);
+        request.projections.push_back(float(reading));
+      }
+    }
+  }
+  return request;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "a body that goes on behind the volume's end is seen by what rays read for their length") {
+  // Every ray with a reading enters the volume, but those of the outer rows leave it soon.
+  auto const cut = jobs::reconstruct(cylinder(25, 1000, 39), {});
+  CHECK(cut.part_outside > 0.01);
+  CHECK(cut.part_outside < 0.2);
+  CHECK(cut.voxels_wanted[0] == 40);
+  CHECK(cut.voxels_wanted[1] == 40);
+  CHECK(cut.voxels_wanted[2] > 44);
+  CHECK(cut.voxels_wanted[2] < 52);
+  auto const wanted = jobs::reconstruct(cylinder(25, 1000, cut.voxels_wanted[2]), {});
+  CHECK(wanted.part_outside == 0);
+  // No word of bodies within the volume, of noise and of metal.
+  for (double const noise : {0.0, 0.05, 0.2}) {
+    for (double const metal : {0.0, 5.0}) {
+      CAPTURE(noise);
+      CAPTURE(metal);
+      CHECK(jobs::reconstruct(cylinder(25, 20, 39, noise, metal), {}).part_outside == 0);
+      CHECK(jobs::reconstruct(cylinder(25, 28, 39, noise, metal), {}).part_outside == 0);
     }
   }
 }

@@ -157,7 +157,8 @@ int run_reconstruct(reconstruct_options& options) {
   if (result.part_outside > 0) {
     auto const& n = result.voxels_wanted;
     spdlog::warn(
-        "{:.1f} % of the rays with readings pass the volume by (what was scanned is larger, and "
+        "{:.1f} % of the rays with readings pass the volume by, or cross next to nothing of it "
+        "(what was scanned is larger, and "
         "iterations put all of it into the voxels there are); give --extent {} {} {} or more, and "
         "crop the result",
         100 * result.part_outside, n[0], n[1], n[2]);

@@ -61,10 +61,10 @@ matrix_facts facts_of(synthetic::matrix_statistics const& s, sparse::csr_report 
 }
 
 template <class Exec, class Matrix>
-matrix_facts look_at(Exec const& exec, Matrix const& a) {
+matrix_facts look_at(Exec const& exec, Matrix const& a, observer const& watch) {
   sparse::csr_demands demands;
   demands.values = sparse::csr_demands::of_values::finite;
-  auto const report = sparse::validate(exec, a, demands);
+  auto const report = sparse::validate(exec, a, demands, job{{}, watch.cancelled});
   if (!report.sound()) {
     throw invalid_argument(sparse::to_string(report));
   }
@@ -80,7 +80,7 @@ matrix_result generate_on(Exec const& exec, Law const& law, observer const& watc
   result.time_ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   watch.step(0.5, "counting");
-  result.facts = look_at(exec, a);
+  result.facts = look_at(exec, a, watch);
   watch.step(0.8, "fetching it");
   auto& m = result.matrix;
   m.rows = a.num_rows;
@@ -256,7 +256,7 @@ matrix_facts inspect_matrix(std::string const& name, host_matrix const& matrix,
     with_values_of(matrix, [&](auto value) {
       check_free(exec, matrix.entries() * std::int64_t(sizeof(value) + 4) + 40 * matrix.rows,
                  "iso matrix");
-      facts = look_at(exec, load_matrix<decltype(value)>(exec, matrix));
+      facts = look_at(exec, load_matrix<decltype(value)>(exec, matrix), watch);
     });
   });
   watch.step(1, "done");

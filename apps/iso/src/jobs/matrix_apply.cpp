@@ -58,7 +58,8 @@ Kokkos::View<double*, typename Exec::memory_space> loaded(Exec const& exec,
 }
 
 template <class Exec>
-apply_result apply_to(Exec const& exec, files::host_matrix const& m, apply_request const& request) {
+apply_result apply_to(Exec const& exec, files::host_matrix const& m, apply_request const& request,
+                      observer const& watch) {
   auto const sum = sum_named(request.sum);
   bool const turned = request.side == matrix_side::transposed;
   auto const x = filled(request.x, turned ? m.rows : m.columns, 1, "x");
@@ -71,7 +72,8 @@ apply_result apply_to(Exec const& exec, files::host_matrix const& m, apply_reque
                request.format);
   using direction = sparse::dose_matrix_options::directions;
   auto const to = turned ? direction::transposed : direction::forward;
-  auto const a = files::make_dose_matrix(exec, m, {.products = to, .format = format});
+  auto const a = files::make_dose_matrix(exec, m, {.products = to, .format = format},
+                                         job{{}, watch.cancelled});
   auto const in = loaded(exec, x);
   auto const out = loaded(exec, y);
   apply_result result;
@@ -118,7 +120,7 @@ apply_result apply_matrix(files::host_matrix const& matrix, apply_request const&
         1 + (request.side == matrix_side::transposed ? 1 : 0) + (value == 2 ? 1 : 0);
     check_products(exec, matrix, request.side, forms * (value + 4), 1);
     watch.step(0, "the product");
-    result = apply_to(exec, matrix, request);
+    result = apply_to(exec, matrix, request, watch);
   });
   watch.step(1, "done");
   return result;

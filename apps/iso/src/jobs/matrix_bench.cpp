@@ -53,6 +53,11 @@ class bench {
         most_(most),
         request_(r),
         pause_(pause),
+        asked_{{},
+               [this] {
+                 pause_();
+                 return false;
+               }},
         exact_(state.exact),
         result_(state.result) {}
 
@@ -66,7 +71,7 @@ class bench {
     csr<float>(a);
     auto const narrow = stored_as<half>(a).matrix;
     if (order == column_order::ascending) {
-      chosen_ = sparse::choose_format(exec_, narrow).format;
+      chosen_ = sparse::choose_format(exec_, narrow, sparse::processor_of<Exec>(), asked_).format;
     }
     csr<half>(a);
     if (order == column_order::any) {
@@ -89,12 +94,12 @@ class bench {
   /// by row scaled.
   template <class Value>
   auto stored_as(matrix const& a) {
-    auto plain = sparse::convert_values<Value>(exec_, a);
+    auto plain = sparse::convert_values<Value>(exec_, a, sparse::row_scaling::none, asked_);
     if (plain.report.overflowed + plain.report.underflowed + plain.report.lost == 0) {
       return plain;
     }
     plain = {};
-    return sparse::convert_values<Value>(exec_, a, sparse::row_scaling::by_largest);
+    return sparse::convert_values<Value>(exec_, a, sparse::row_scaling::by_largest, asked_);
   }
 
   template <class Value>
@@ -120,7 +125,7 @@ class bench {
     }
     both(converted.matrix, matrix_format::csr32);
     try {
-      both(sparse::to_relative_columns(exec_, converted.matrix), matrix_format::csr16);
+      both(sparse::to_relative_columns(exec_, converted.matrix, asked_), matrix_format::csr16);
     } catch (invalid_argument const& wide) {
       result_.notes.emplace_back(wide.what());
     }
@@ -178,6 +183,7 @@ class bench {
   ceilings::rates most_;
   bench_request const& request_;
   std::function<void()> const& pause_;  ///< throws where a stop is wanted
+  job asked_;                           ///< does so too
   std::vector<long double>& exact_;
   bench_result& result_;
   std::optional<matrix_format> chosen_;
@@ -204,15 +210,20 @@ void bench_on(Exec const& exec, std::string const& name, files::host_matrix cons
               std::function<void()> const& pause, bench_state& state) {
   with_values_of(matrix, [&](auto value) {
     auto const loaded = load_matrix<decltype(value)>(exec, matrix);
-    auto const order = checked_order(exec, loaded);
+    job const asked{{}, [&] {
+                      pause();
+                      return false;
+                    }};
+    auto const order = checked_order(exec, loaded, asked);
     // Half its own type, double and back is exact.
-    auto const wide = sparse::convert_values<double>(exec, loaded).matrix;
+    auto const wide =
+        sparse::convert_values<double>(exec, loaded, sparse::row_scaling::none, asked).matrix;
     bench<Exec> all(exec, name, most, request, pause, state);
     if (request.side == matrix_side::forward) {
       all.run(wide, order);
     } else {
-      auto const turned = sparse::transpose(exec, wide);
-      all.run(turned, checked_order(exec, turned));
+      auto const turned = sparse::transpose(exec, wide, asked);
+      all.run(turned, checked_order(exec, turned, asked));
     }
   });
 }

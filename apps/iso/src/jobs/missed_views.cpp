@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 namespace iso::jobs {
 namespace {
@@ -26,22 +27,127 @@ box box_of(grid const& g, double margin) {
            g.origin.z + (double(n[2] - 1) + beyond) * s.z}};
 }
 
-/// Whether `from + t along` meets the box for a t from `first` to `last`.
-bool meets(box const& b, vec3<double> from, vec3<double> along, double first, double last) {
+/// The part of a ray from t = first to t = last; none where they are the other way round.
+struct ray_part {
+  double first = -std::numeric_limits<double>::infinity();
+  double last = std::numeric_limits<double>::infinity();
+};
+
+/// Returns the part of `from + t along` that lies in the box and in `part`. `open` is an axis along
+/// which the box has no ends; -1: none is.
+ray_part within(box const& b, vec3<double> from, vec3<double> along, ray_part part, int open = -1) {
   for (int axis = 0; axis < 3; ++axis) {
+    if (axis == open) {
+      continue;
+    }
     double const d = along[axis];
     double const near = b.low[axis] - from[axis];
     double const far = b.high[axis] - from[axis];
     if (d == 0) {
       if (near > 0 || far < 0) {
-        return false;
+        return {1, 0};
       }
       continue;
     }
-    first = std::max(first, std::min(near / d, far / d));
-    last = std::min(last, std::max(near / d, far / d));
+    part.first = std::max(part.first, std::min(near / d, far / d));
+    part.last = std::min(part.last, std::max(near / d, far / d));
   }
-  return first <= last;
+  return part;
+}
+
+/// Whether `from + t along` meets the box for a t from `first` to `last`.
+bool meets(box const& b, vec3<double> from, vec3<double> along, double first, double last) {
+  auto const part = within(b, from, along, {first, last});
+  return part.first <= part.last;
+}
+
+struct ray_line {
+  vec3<double> from;
+  vec3<double> along;
+};
+
+/// Returns the ray of a reading of the scan, from its source or, of a parallel beam, its pixel.
+ray_line ray_of(ct::geometry const& g, std::size_t reading) {
+  auto const row = std::size_t(g.num_v());
+  auto const view = std::size_t(g.num_u()) * row;
+  auto const& w = g.views()[reading / view];
+  vec3<double> const pixel = w.detector_origin + double(reading % view / row) * w.u_step +
+                             double(reading % row) * w.v_step;
+  return g.kind() == ct::beam::cone ? ray_line{w.source, pixel - w.source}
+                                    : ray_line{pixel, w.source};
+}
+
+/// A ray with a reading, and what it crosses of the volume.
+struct read_ray {
+  std::size_t reading;
+  float length;   ///< mm within the volume
+  float average;  ///< the reading over it
+};
+
+/// Looks for rays that cross little of the volume for what they read: of a body that goes on behind
+/// the volume's end. Their way is then that through the volume without this end. They count where
+/// they are more than a hundredth of the rays with readings.
+void find_clipped(ct::geometry const& g, box const& b, std::vector<read_ray> const& rays,
+                  body_outside& found) {
+  constexpr float far_above = 4;
+  constexpr double next_to_nothing = 0.25;
+  float longest = 0;
+  for (auto const& ray : rays) {
+    longest = std::max(longest, ray.length);
+  }
+  std::vector<float> averages;
+  for (auto const& ray : rays) {
+    if (2 * ray.length > longest) {
+      averages.push_back(ray.average);
+    }
+  }
+  if (averages.empty()) {
+    return;
+  }
+  // Of nearly all long rays; a few may go through metal.
+  auto const most = averages.begin() + std::ptrdiff_t(averages.size() * 9 / 10);
+  std::nth_element(averages.begin(), most, averages.end());
+  vec3<double> const middle = 0.5 * (b.low + b.high);
+  auto seen = found;
+  std::array<std::int64_t, 3> clipped_at{};  // ends across each axis
+  std::array<double, 3> reach{};
+  for (auto const& ray : rays) {
+    if (!(ray.average > far_above * *most)) {
+      continue;
+    }
+    auto const [from, along] = ray_of(g, ray.reading);
+    // The end without which it would be enough, and which asks for least. A body is not much longer
+    // than the volume: rays through metal go on for ever where an end is away that they meet.
+    int end = -1;
+    double least = 1.5 * double(longest);
+    for (int axis = 0; axis < 3; ++axis) {
+      auto const whole = within(b, from, along, {}, axis);
+      double const way = (whole.last - whole.first) * norm(along);
+      if (double(ray.length) < next_to_nothing * way && way < least) {
+        least = way;
+        end = axis;
+      }
+    }
+    if (end < 0) {
+      continue;
+    }
+    ++seen.rays_clipped;
+    ++clipped_at[std::size_t(end)];
+    auto const whole = within(b, from, along, {}, end);
+    auto& half = reach[std::size_t(end)];
+    for (double const t : {whole.first, whole.last}) {
+      half = std::max(half, std::abs(from[end] + t * along[end] - middle[end]));
+    }
+  }
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    // Of rays by a corner it may be any end: most rays know.
+    if (4 * clipped_at[axis] > seen.rays_clipped) {
+      seen.half_extent[axis] = std::max(seen.half_extent[axis], reach[axis]);
+    }
+  }
+  if (seen.rays_clipped * 100 > seen.rays_with_readings) {
+    found = seen;
+  }
 }
 
 struct pixel_range {
@@ -133,24 +239,26 @@ body_outside find_body_outside(ct::geometry const& g, grid const& volume,
   }
   box const b = box_of(volume, 0);
   vec3<double> const middle = 0.5 * (b.low + b.high);
-  bool const cone = g.kind() == ct::beam::cone;
   // A large scan is looked at in part: every pixel of a lattice.
   std::size_t const step = readings.size() / 4'000'000 + 1;
-  auto const row = std::size_t(g.num_v());
-  auto const view = std::size_t(g.num_u()) * row;
+  std::vector<read_ray> rays;
   for (std::size_t i = 0; i < readings.size(); i += step) {
     bool const counts = mask.empty() || mask[i] != 0;
-    if (!counts || !(readings[i] > 0.05F * most)) {
+    float const least = 0.05F * most;
+    if (!counts || !(std::abs(readings[i]) > least)) {
       continue;
     }
-    auto const& w = g.views()[i / view];
-    vec3<double> const pixel =
-        w.detector_origin + double(i % view / row) * w.u_step + double(i % row) * w.v_step;
-    vec3<double> const from = cone ? w.source : pixel;
-    vec3<double> const along = cone ? pixel - w.source : w.source;
-    double const infinite = std::numeric_limits<double>::infinity();
+    auto const [from, along] = ray_of(g, i);
+    if (readings[i] < 0) {
+      auto const part = within(b, from, along, {});
+      found.noise_beside += part.first > part.last ? 1 : 0;
+      continue;
+    }
     ++found.rays_with_readings;
-    if (!meets(b, from, along, -infinite, infinite)) {
+    if (auto const part = within(b, from, along, {}); part.first < part.last) {
+      auto const length = float((part.last - part.first) * norm(along));
+      rays.push_back({i, length, readings[i] / length});
+    } else if (part.first > part.last) {
       ++found.rays_beside;
       vec3<double> const nearest =
           from + (dot(middle - from, along) / dot(along, along)) * along - middle;
@@ -160,6 +268,7 @@ body_outside find_body_outside(ct::geometry const& g, grid const& volume,
       }
     }
   }
+  find_clipped(g, b, rays, found);
   for (std::size_t axis = 0; axis < 3; ++axis) {
     double const own = 0.5 * volume.spacing[int(axis)] * double(volume.extent[axis]);
     double const wanted = std::max(found.half_extent[axis], own);

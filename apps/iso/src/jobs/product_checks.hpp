@@ -22,10 +22,10 @@ enum class column_order { ascending, any };
 
 /// Throws unless `a` may be multiplied with; tells whether it may become row blocks.
 template <class Exec, class Matrix>
-column_order checked_order(Exec const& exec, Matrix const& a) {
+column_order checked_order(Exec const& exec, Matrix const& a, job const& control) {
   sparse::csr_demands demands;
   demands.values = sparse::csr_demands::of_values::finite;
-  auto const report = sparse::validate(exec, a, demands);
+  auto const report = sparse::validate(exec, a, demands, control);
   if (!report.sound()) {
     throw invalid_argument(sparse::to_string(report));
   }

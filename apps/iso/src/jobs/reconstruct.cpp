@@ -326,7 +326,7 @@ reconstruct_result run(Exec const& exec, reconstruct_request const& request,
         find_body_outside(given, volume_grid, request.projections,
                           mask ? std::span<float const>(mask->values) : std::span<float const>());
     if (outside.is_there()) {
-      result.part_outside = double(outside.rays_beside) / double(outside.rays_with_readings);
+      result.part_outside = outside.part();
       result.voxels_wanted = outside.voxels;
     }
   }

@@ -122,8 +122,9 @@ struct reconstruct_result {
   std::int64_t blind_views = 0;  ///< those that see nothing of the volume
   /// Those whose detector stands in the volume or before it, where that counts.
   std::int64_t views_within = 0;
-  /// Of iterations: the part of the rays with readings that pass the volume by, where it is more
-  /// than a thousandth, and the voxels of a volume about the same middle that they would meet.
+  /// Of iterations: the part of the rays with readings that pass the volume by, or cross too little
+  /// of it for what they read, where it is more than a thousandth or a hundredth; and the voxels of
+  /// a volume about the same middle that they would cross.
   double part_outside = 0;
   std::array<std::int64_t, 3> voxels_wanted{};
   std::string hash;
