@@ -258,7 +258,7 @@ TEST_CASE("spmv refuses arrays whose lengths disagree") {
 TEST_CASE("make_plan, max_abs and make_csr refuse") {
   Kokkos::Serial const exec;
   call const c;
-  CHECK(refusal([&] { iso::sparse::make_plan(exec, c.a, {}); }) ==
+  CHECK(refusal([&] { iso::sparse::make_plan(exec, c.a, iso::sparse::bounds<host>{}); }) ==
         "iso::sparse::make_plan: bounds of 0 and 0 rows for a matrix of 3 (each row has one "
         "bound); take bounds of this matrix");
   CHECK(refusal(
