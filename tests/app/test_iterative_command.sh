@@ -331,13 +331,14 @@ grep -q '"part_outside": 0.0' r.json || fail "r.json: $(grep part_outside r.json
 # Counts so few that some rays are dark.
 expect 0 'readings are those of less than one photon' "${scan[@]}" --method cgls --iterations 3 --stop-noise 2 --json r.json
 
-# What is asked for before a run: os-sart holds the residuals of all blocks, and one block, here of 7 of 20 views.
+# What is asked for before a run: os-sart holds the residuals of all blocks, and one block, here of 7 of 20 views. Its
+# projector sets up the rays of 7 views at a time, 32 bytes each, that of sirt those of 16.
 bytes_of() { grep -oE '[0-9]+ bytes do not fit' <<<"$answer" | grep -oE '^[0-9]+'; }
 huge=(reconstruct --projections p.h5 --extent 8192 8192 8192 --spacing 0.01 --backend serial --output no.mha)
 expect 3 'do not fit' "${huge[@]}" --method sirt
 sirt=$(bytes_of)
 expect 3 'do not fit' "${huge[@]}" --method os-sart --column-sums scan --block 8
-[ $(($(bytes_of) - sirt)) = $((7 * 28 * 28 * 4)) ] || fail "os-sart asks for $(bytes_of) bytes, sirt for $sirt"
+[ $(($(bytes_of) - sirt)) = $((28 * 28 * (7 * 4 - 9 * 32))) ] || fail "os-sart asks for $(bytes_of) bytes, sirt for $sirt"
 
 # A checkpoint's copies on the host count too: of sirt the volume, of tv seven volumes and three sets.
 expect 3 'do not fit' "${huge[@]}" --method sirt --checkpoint state.h5

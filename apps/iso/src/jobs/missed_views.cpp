@@ -268,7 +268,9 @@ body_outside find_body_outside(ct::geometry const& g, grid const& volume,
       }
     }
   }
-  find_clipped(g, b, rays, found);
+  if (!found.is_there()) {
+    find_clipped(g, b, rays, found);
+  }
   for (std::size_t axis = 0; axis < 3; ++axis) {
     double const own = 0.5 * volume.spacing[int(axis)] * double(volume.extent[axis]);
     double const wanted = std::max(found.half_extent[axis], own);
