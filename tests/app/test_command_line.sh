@@ -11,6 +11,9 @@ source "$(dirname "$0")/expect.sh"
 
 cone=$geometries/circular_cone.json
 phantom=(--phantom shepp-logan --size 16)
+# A copy that lies in no folder of a CT: its demo is that of the phantom.
+alone=$PWD/iso
+cp "$iso" "$alone"
 
 # Help and usage.
 expect 0 'info.*' --help
@@ -138,7 +141,9 @@ lines_of 1 'hash [0-9a-f]{16}' --quiet project "${phantom[@]}" --geometry "$cone
 # A few operations: of a rounded result, of an order and of a report.
 few=(--operations 'lane_group_row_sum,sort_rays_entry_and_exit,matrix_plan')
 lines_of 1 '^bits: ' verify "${few[@]}" --no-ceilings --backend serial --repeats 1 --quiet
+tool=("$alone")
 lines_of 2 '^bits: ' demo --size 8 --views 1 --backend serial --output quiet --quiet
+tool=("$iso")
 lines_of 1 'hash [0-9a-f]{16}' matrix generate pencil-beams --size 16 --output quiet.h5 --quiet
 lines_of 1 '^bits: ' matrix bench quiet.h5 --seconds 0 --backend serial --quiet
 expect 2 '^iso: error: ' info --backend tpu --quiet
@@ -265,10 +270,10 @@ for command in 'info --no-ceilings' "project ${phantom[*]} --geometry $cone --pn
   'demo --size 8 --views 1 --backend serial --output demo' 'matrix generate pencil-beams --size 16 --output generated.h5' 'matrix info pipe.h5' \
   'matrix convert pipe.h5 converted.h5' 'matrix apply pipe.h5 --output y.h5'; do
   # shellcheck disable=SC2086
-  "$iso" $command --json /dev/stdout 2>pipe.err | grep -q '"isocenter"' ||
+  "$alone" $command --json /dev/stdout 2>pipe.err | grep -q '"isocenter"' ||
     fail "iso $command --json /dev/stdout | grep: $(cat pipe.err)"
   # shellcheck disable=SC2086
-  "$iso" $command --json >(cat >process.txt) >process.out 2>&1 || fail "iso $command --json >(cat): $(cat process.out)"
+  "$alone" $command --json >(cat >process.txt) >process.out 2>&1 || fail "iso $command --json >(cat): $(cat process.out)"
   for ((i = 0; i < 6000; ++i)); do
     grep -q '"isocenter"' process.txt 2>/dev/null && break
     sleep 0.1
@@ -339,7 +344,7 @@ if [ -c /dev/full ]; then
   done
   expect 2 "'/dev/full' cannot be written" project "${phantom[@]}" --geometry "$cone" --output left.h5 --png left.png --json /dev/full
   # Longer than what waits to be written.
-  "$iso" demo --size 24 --views 4 --backend serial --output left --json - 2>full.txt >/dev/full
+  "$alone" demo --size 24 --views 4 --backend serial --output left --json - 2>full.txt >/dev/full
   code=$?
   [ $code = 4 ] || fail "demo --json - >/dev/full returned $code"
   [ "$(grep -c 'standard output cannot be written (No space' full.txt)" = 1 ] || fail "demo >/dev/full: $(cat full.txt)"

@@ -12,6 +12,9 @@
 
 namespace iso::dvh::detail {
 
+/// The share of a voxel, or of its width, that rounding may add.
+constexpr double share_rounding = 1e-9;
+
 /// An outer contour with the holes in it.
 struct plane_region {
   std::vector<polygon> contours;  ///< the outer one first
