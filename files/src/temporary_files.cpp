@@ -24,13 +24,32 @@ namespace fs = std::filesystem;
 
 std::string const common_prefix = ".iso-";
 
+// Whether a run of this machine gave a file its name: a number of the process and one of the file
+// follow the host's.
+bool is_of_host(std::string const& name) {
+  std::size_t at = prefix_of_host().size();
+  if (name.rfind(prefix_of_host(), 0) != 0) {
+    return false;
+  }
+  for (int numbers = 0; numbers < 2; ++numbers) {
+    std::size_t const begin = at;
+    while (at < name.size() && name[at] >= '0' && name[at] <= '9') {
+      ++at;
+    }
+    if (at == begin || at == name.size() || name[at++] != '-') {
+      return false;
+    }
+  }
+  return true;
+}
+
 // Removes what killed runs of this machine left: a run that lives holds a lock.
 void remove_leftovers(fs::path const& folder) {
   std::error_code failure;
   for (fs::directory_iterator at(folder, failure), end; !failure && at != end;
        at.increment(failure)) {
     auto const& path = at->path();
-    if (path.filename().string().rfind(prefix_of_host(), 0) != 0) {
+    if (!is_of_host(path.filename().string())) {
       continue;
     }
     int const descriptor = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -67,6 +86,8 @@ std::string const& prefix_of_host() {
     static_cast<void>(::gethostname(name, sizeof(name) - 1));
     std::string host(name);
     std::replace(host.begin(), host.end(), '/', '_');
+    // Else the host "a" would take a name of "a-1" for its own. No host's name has a '='.
+    std::replace(host.begin(), host.end(), '-', '=');
     return common_prefix + (host.empty() ? "host" : host) + "-";
   }();
   return prefix;

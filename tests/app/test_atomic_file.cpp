@@ -345,6 +345,29 @@ TEST_CASE("old temporary files of other machines are named, and stay") {
   CHECK(files_in(folder.path()) == 2);
 }
 
+TEST_CASE("files of a machine whose name begins with this one's stay, and what is no temporary") {
+  scratch_folder const folder;
+  std::string own;
+  {
+    files::atomic_file const file(folder / "t.txt");
+    auto const name = file.temporary().filename().string();
+    own = name.substr(0, name.rfind('-', name.rfind('-', name.rfind('-') - 1) - 1));
+  }
+  CAPTURE(own);
+  REQUIRE(own.rfind(".iso-", 0) == 0);
+  CHECK(own.find('-', 5) == std::string::npos);
+  scratch_folder const inner;  // each folder is looked at once
+  for (auto const* name :
+       {"=1-999999-0-t.txt", "-notes.txt", "-999999-notes.txt", "-999999999-0-t.txt"}) {
+    put(inner / (own + name), "half");
+  }
+  files::prepare_text(inner / "t.txt", "whole").commit();
+  CHECK(fs::exists(inner / (own + "=1-999999-0-t.txt")));
+  CHECK(fs::exists(inner / (own + "-notes.txt")));
+  CHECK(fs::exists(inner / (own + "-999999-notes.txt")));
+  CHECK(!fs::exists(inner / (own + "-999999999-0-t.txt")));
+}
+
 TEST_CASE("a pipe without a writer is a sentence after a second; with one it is read") {
   scratch_folder const folder;
   auto const pipe = folder / "g.json";
