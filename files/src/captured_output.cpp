@@ -10,7 +10,8 @@ namespace {
 
 thread_local std::string* taken_by = nullptr;
 
-/// Gives text of threads that capture to them, and that of others to the stream's own buffer.
+/// A buffer that gives text of threads that capture to them, and that of others to the stream's
+/// own.
 class filter : public std::streambuf {
  public:
   explicit filter(std::ostream& stream) : stream_(stream) {}

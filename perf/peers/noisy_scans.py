@@ -141,7 +141,8 @@ def main():
         a.error("--json wants --machine")
     for file in ("chest_ct.nii.gz", "cone_beam/radiogram.tif"):
         if not (given.data / file).is_file():
-            raise SystemExit(f"{given.data / file} is missing; run scripts/get_example_data.sh")
+            raise SystemExit(f"{given.data / file} is missing (it is not part of the source); "
+                             "run scripts/get_example_data.sh")
     with tempfile.TemporaryDirectory() as folder:
         rows = [row for name, made in (("chest", chest), ("radiograph", bar))
                 for row in compare(given, name, made, pathlib.Path(folder))]

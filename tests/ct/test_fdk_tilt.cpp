@@ -210,8 +210,8 @@ TEST_CASE("fdk: an arc about an axis that is far beside of the line from source 
   for (double const aside : {40.0, -40.0}) {
     CAPTURE(aside);
     pose const p{.detector_u = -aside, .source_u = -aside};
-    for (auto const& angles :
-         {turn(), iso::ct::even_angles(140, 1.4 * pi, 0.3), iso::ct::even_angles(170, 1.7 * pi, 2)}) {
+    for (auto const& angles : {turn(), iso::ct::even_angles(140, 1.4 * pi, 0.3),
+                               iso::ct::even_angles(170, 1.7 * pi, 2)}) {
       CAPTURE(angles.size());
       auto const g = posed(beam::cone, p, angles, wide);
       bool const is_arc = angles.size() < 180;

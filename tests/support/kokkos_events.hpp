@@ -60,7 +60,7 @@ inline void record_given_back(Kokkos_Profiling_SpaceHandle, char const*, void co
   recorded_bytes().now -= std::int64_t(size);
 }
 
-/// Puts the callbacks of tools back at its end.
+/// The callbacks of tools, put back at its end.
 struct callbacks_kept {
   Kokkos::Tools::Experimental::EventSet before = Kokkos::Tools::Experimental::get_callbacks();
   ~callbacks_kept() { Kokkos::Tools::Experimental::set_callbacks(before); }
