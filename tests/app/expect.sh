@@ -3,6 +3,9 @@
 # a scratch folder to work in, `fail`, `expect` and `finish`.
 # shellcheck shell=bash
 set -u
+# Of read_png.py; no bytecode beside it.
+PYTHONPATH=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+export PYTHONPATH PYTHONDONTWRITEBYTECODE=1
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1

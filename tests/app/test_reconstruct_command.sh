@@ -42,28 +42,15 @@ expect 0 'readings are taken as float' reconstruct --help
 # The picture's first slice, across z: x to the right, y downwards.
 expect 0 'hash' reconstruct --projections p.h5 --extent 30 20 9 --spacing 3 --output y.nii --png y.png
 python3 - <<'PYTHON' || fail 'the picture is not the middle slice across z with y downwards'
-import struct, sys, zlib
+import struct, sys
+from read_png import rows_of
 nx, ny, nz = 30, 20, 9
 data = open("y.nii", "rb").read()
 start = int(struct.unpack_from("<f", data, 108)[0])
 volume = struct.unpack_from(f"<{nx * ny * nz}f", data, start)
-png, at, packed = open("y.png", "rb").read(), 8, b""
-while at < len(png):
-    size, kind = struct.unpack_from(">I4s", png, at)
-    if kind == b"IHDR":
-        width, height = struct.unpack_from(">II", png, at + 8)
-    packed += png[at + 8 : at + 8 + size] if kind == b"IDAT" else b""
-    at += size + 12
-raw, bytes_a_row, above = zlib.decompress(packed), 2 * width, bytearray(2 * width)
-rows = []
-for r in range(height):
-    filter, line = raw[r * (bytes_a_row + 1)], bytearray(raw[r * (bytes_a_row + 1) + 1 :][:bytes_a_row])
-    for i in range(bytes_a_row):
-        a, b, c = (line[i - 2], above[i], above[i - 2]) if i > 1 else (0, above[i], 0)
-        nearest = min((a, b, c), key=lambda q: abs(a + b - c - q))
-        line[i] = (line[i] + (0, a, b, (a + b) // 2, nearest)[filter]) & 255
-    rows.append(struct.unpack(f">{width}H", line))
-    above = line
+width, lines = rows_of("y.png", 2)
+height = len(lines)
+rows = [struct.unpack(f">{width}H", line) for line in lines]
 wanted = [[volume[(nz // 2 * ny + y) * nx + x] for x in range(nx)] for y in range(ny)]
 def order(table):
     return sorted(range(nx * ny), key=lambda n: table[n // nx][n % nx])
