@@ -125,6 +125,10 @@ void check_methods(geometry const& g, std::vector<double> const& readings) {
   // as those of the parallel scan do, whose rows lie as far apart as its slices.
   CHECK(compare<iso::ct::cgls>(g, readings, iso::ct::cgls_options{}, 4).voxels < 1e-5);
   CHECK(compare<iso::ct::cgls>(g, readings, iso::ct::cgls_options{}).residual < 1e-2);
+  CHECK(compare<iso::ct::lsqr>(g, readings, iso::ct::lsqr_options{}, 4).voxels < 1e-5);
+  CHECK(compare<iso::ct::lsqr>(g, readings, iso::ct::lsqr_options{}).residual < 1e-2);
+  // Damping takes away the directions that are lost.
+  CHECK(compare<iso::ct::lsqr>(g, readings, iso::ct::lsqr_options{.damping = 20}).voxels < 1e-5);
   auto positive = readings;
   for (double& r : positive) {
     r = std::max(r, 0.0);
@@ -172,6 +176,22 @@ TEST_CASE("with noise, iterations of float are as near to those of double") {
        {upright(), iso::ct::turn_detector(upright(), turn), iso::ct::helix(upright(), angles, 8),
         parallel, iso::ct::turn_detector(parallel, turn)}) {
     check_methods(g, with_noise(readings_of_ball(g), 0.03));
+  }
+}
+
+TEST_CASE("what SART's and OSEM's few rays a block differ by grows with the noise") {
+  auto const parallel = iso::ct::circular_parallel(
+      {.num_u = 20, .num_v = 20, .pitch_u = 4, .pitch_v = 4}, iso::ct::even_angles(12, pi));
+  for (auto const& g : {iso::ct::turn_detector(upright(), turn), parallel,
+                        iso::ct::turn_detector(parallel, turn)}) {
+    auto readings = counted(readings_of_ball(g), 100);
+    CHECK(compare<iso::ct::sart>(g, readings, iso::ct::sart_options{.block_views = 1}).voxels <
+          1.2e-4);
+    for (double& r : readings) {
+      r = std::max(r, 0.0);
+    }
+    CHECK(compare<iso::ct::mlem>(g, readings, iso::ct::mlem_options{.block_views = 4}).voxels <
+          5e-5);
   }
 }
 
