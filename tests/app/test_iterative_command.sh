@@ -324,10 +324,23 @@ assert max(abs(a - b) for a, b in zip(once, real)) < 1e-3 * most, max(abs(a - b)
 assert sum(twice) > 1.5 * sum(real), sum(twice) / sum(real)
 PYTHON
 # A volume that is smaller than what was scanned.
-expect 0 '[0-9.]+ % of the rays with readings pass the volume by.*give --extent 1[2-6] 1[2-7] 1[2-7] or more' \
+expect 0 '[0-9.]+ % of the rays with readings pass the volume by.*give --extent 14 18 18 or more' \
   reconstruct --projections forty.h5 --extent 8 8 8 --spacing 4 --method os-sart --iterations 2 --json r.json
 expect 0 'hash' reconstruct --projections forty.h5 --extent 16 16 16 --spacing 4 --method os-sart --iterations 2 --json r.json
 grep -q '"part_outside": 0.0' r.json || fail "r.json: $(grep part_outside r.json)"
+# The extent that it advises does.
+expect 0 'give --extent' reconstruct --projections forty.h5 --extent 10 10 10 --spacing 4 --method os-sart --iterations 2 --json r.json
+read -ra wanted < <(python3 -c 'import json; print(*json.load(open("r.json"))["extent_wanted"])')
+expect 0 'hash' reconstruct --projections forty.h5 --extent "${wanted[@]}" --spacing 4 --method os-sart --iterations 2 --json r.json
+! grep -q 'warning' <<<"$answer" || fail "with the extent that was advised: $answer"
+# Rows that end within the body: filtered backprojection warns, unless it continues them.
+expect 0 'hash' project --phantom shepp-logan --size 32 --width 128 --geometry upright.json --output wide.h5
+expect 0 "[0-9.]+ % of the detector's rows end within what was scanned .*give --truncation-correction" reconstruct --projections wide.h5 --extent 16 16 16 --spacing 4 --json r.json
+! grep -q '"part_cut": 0.0' r.json || fail "r.json: $(grep part_cut r.json)"
+expect 0 'hash' reconstruct --projections wide.h5 --extent 16 16 16 --spacing 4 --truncation-correction 20 --json r.json
+! grep -q 'rows end' <<<"$answer" || fail "with a truncation correction: $answer"
+expect 0 'hash' reconstruct --projections forty.h5 --extent 16 16 16 --spacing 4 --json r.json
+! grep -q 'rows end' <<<"$answer" || fail "of a body that the detector sees whole: $answer"
 # Counts so few that some rays are dark.
 expect 0 'readings are those of less than one photon' "${scan[@]}" --method cgls --iterations 3 --stop-noise 2 --json r.json
 

@@ -126,6 +126,32 @@ std::optional<jobs::scan_request> read_inputs(reconstruct_options& options) {
                    masked ? request.iterative->reading_mask->values : all);
 }
 
+/// Warns where the scan saw more than the volume, or the detector, holds.
+void warn_of_body(jobs::reconstruct_result const& result,
+                  jobs::reconstruct_request const& request) {
+  auto const& n = result.voxels_wanted;
+  if (result.part_outside > 0) {
+    spdlog::warn(
+        "{:.1f} % of the rays with readings pass the volume by, or cross next to nothing of it "
+        "(what was scanned is larger, and "
+        "iterations put all of it into the voxels there are); give --extent {} {} {} or more, and "
+        "crop the result",
+        100 * result.part_outside, n[0], n[1], n[2]);
+  } else if (n[0] > 0) {
+    spdlog::warn(
+        "{:.1f} % of the detector's rows end within what was scanned (by their readings it is "
+        "larger than the volume, and iterations put all of it into the voxels there are); give "
+        "--extent {} {} {} or more, and crop the result",
+        100 * result.part_cut, n[0], n[1], n[2]);
+  }
+  if (!request.iterative && result.part_cut > 0 && request.truncation_correction == 0) {
+    spdlog::warn(
+        "{:.1f} % of the detector's rows end within what was scanned (filtered backprojection "
+        "takes it to end there too, and values are too large); give --truncation-correction",
+        100 * result.part_cut);
+  }
+}
+
 int run_reconstruct(reconstruct_options& options) {
   check(options);
   auto scan = read_inputs(options);
@@ -154,15 +180,7 @@ int run_reconstruct(reconstruct_options& options) {
         result.blind_views, result.views);
   }
   warn_of_views_within(result.views_within, result.views);
-  if (result.part_outside > 0) {
-    auto const& n = result.voxels_wanted;
-    spdlog::warn(
-        "{:.1f} % of the rays with readings pass the volume by, or cross next to nothing of it "
-        "(what was scanned is larger, and "
-        "iterations put all of it into the voxels there are); give --extent {} {} {} or more, and "
-        "crop the result",
-        100 * result.part_outside, n[0], n[1], n[2]);
-  }
+  warn_of_body(result, request);
   if (result.dark_readings > 0) {
     spdlog::warn(
         "{} readings are those of less than one photon (their differences from projections are no "
@@ -193,7 +211,11 @@ int run_reconstruct(reconstruct_options& options) {
                    {"time_ms", result.time_ms},
                    {"blind_views", result.blind_views},
                    {"views_within", result.views_within},
-                   {"part_outside", result.part_outside}};
+                   {"part_outside", result.part_outside},
+                   {"part_cut", result.part_cut}};
+  if (result.voxels_wanted[0] > 0) {
+    document["extent_wanted"] = result.voxels_wanted;
+  }
   if (request.iterative) {
     document["projector"] = request.iterative->projector;
     document["backprojector"] = request.iterative->backprojector;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "body_outside.hpp"
 #include "coverage.hpp"
 #include "iterative.hpp"
 #include "memory.hpp"
@@ -16,7 +17,9 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <numbers>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -320,13 +323,16 @@ reconstruct_result run(Exec const& exec, reconstruct_request const& request,
       result.error = error_of<T>(exec, *request.phantom_width, values, volume);
     }
   };
-  if (request.iterative && !request.phantom_width) {
-    auto const& mask = request.iterative->reading_mask;
-    auto const outside =
-        find_body_outside(given, volume_grid, request.projections,
-                          mask ? std::span<float const>(mask->values) : std::span<float const>());
-    if (outside.is_there()) {
-      result.part_outside = outside.part();
+  if (!request.adjoint_of && !request.phantom_width) {
+    bool const masked = request.iterative && request.iterative->reading_mask;
+    std::span<float const> const mask =
+        masked ? std::span<float const>(request.iterative->reading_mask->values)
+               : std::span<float const>();
+    auto const outside = find_body_outside(given, volume_grid, request.projections, mask);
+    result.part_cut = outside.cut;
+    // Filtered backprojection makes each voxel by itself.
+    if (request.iterative && outside.volume_too_small()) {
+      result.part_outside = outside.part;
       result.voxels_wanted = outside.voxels;
     }
   }

@@ -123,9 +123,12 @@ struct reconstruct_result {
   /// Those whose detector stands in the volume or before it, where that counts.
   std::int64_t views_within = 0;
   /// Of iterations: the part of the rays with readings that pass the volume by, or cross too little
-  /// of it for what they read, where it is more than a thousandth or a hundredth; and the voxels of
-  /// a volume about the same middle that they would cross.
+  /// of it for what they read, where it is more than a thousandth or a hundredth.
   double part_outside = 0;
+  /// The part of the detector's rows that end within the body, where it is more than a hundredth.
+  double part_cut = 0;
+  /// Of iterations: the voxels of a volume about the same middle that holds what rays cross, where
+  /// the volume is too small for it; else 0.
   std::array<std::int64_t, 3> voxels_wanted{};
   std::string hash;
   double time_ms = 0;  ///< of the reconstruction alone, data in place
