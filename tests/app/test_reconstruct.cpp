@@ -245,3 +245,30 @@ TEST_CASE("iterations take the memory that they ask for, and no tenth less") {
     }
   }
 }
+
+TEST_CASE("readings that equal the largest are told of where noise is to end a run") {
+  auto request = head(R"({"range": 360, "count": 12})");
+  request.phantom_width.reset();
+  request.shape = {12, 48, 48};
+  request.iterative = jobs::iterative_request{.method = "sirt", .iterations = 1, .stop_noise = 100};
+  // Counts of nothing that were put to one read ln 100.
+  auto const opaque = float(std::log(100.0));
+  files::projection_stack<float> mask{.extent = {12, 48, 48}};
+  std::int64_t number = 0;
+  for (int i = 0; i < 12 * 48 * 48; ++i) {
+    bool const clipped = i % 50 == 7;
+    number += clipped ? 1 : 0;
+    request.projections.push_back(clipped ? opaque : 0.5F + 1e-4F * float(i % 4001));
+    mask.values.push_back(clipped ? 0.0F : 1.0F);
+  }
+  auto const told = jobs::reconstruct(request, {});
+  CHECK(told.clipped_readings == number);
+  CHECK(told.largest_reading == double(opaque));
+  CHECK(told.dark_readings == 0);
+  auto masked = request;
+  masked.iterative->reading_mask = mask;
+  // Six of the rest equal its largest.
+  CHECK(jobs::reconstruct(masked, {}).clipped_readings == 0);
+  request.iterative->stop_noise.reset();
+  CHECK(jobs::reconstruct(request, {}).clipped_readings == 0);
+}

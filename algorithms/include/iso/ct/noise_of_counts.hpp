@@ -44,8 +44,9 @@ struct variance_of_counts {
 /// have: the root of the sum of exp(b) / photons over the readings b. Where ||b - A x|| falls to it
 /// an iteration begins to fit noise (discrepancy principle; stopping_rules::noise). Readings above
 /// ln(photons) add nothing: they stand for rays that no photon came through. Their differences from
-/// a volume's projections are no noise; a mask leaves them out of those too. NaN where a reading
-/// that counts is not finite, or above 709. Waits for `exec`.
+/// a volume's projections are no noise; a mask leaves them out of those too. A reading of
+/// ln(photons) counts as one photon, and so does a count of nothing that was put to one. NaN where
+/// a reading that counts is not finite, or above 709. Waits for `exec`.
 ///
 /// Determinism: backend_to_backend.
 /// \param readings  [views, u, v], line integrals, dimensionless

@@ -92,7 +92,8 @@ std::vector<CLI::Option*> add_iterative_options(CLI::App& sub, iterative_options
       sub.add_option(
              "--stop-noise", request.stop_noise,
              "end where that residual is what the noise of so many photons a ray, in the open "
-             "beam, is expected to leave (discrepancy principle)")
+             "beam, is expected to leave (discrepancy principle); readings b add exp(b) / N, and "
+             "those above ln N nothing: one that stands for no photon as ln N counts as one photon")
           ->check(number_from(1e-6, 1e30)),
       sub.add_option("--stop-gap", request.stop_gap,
                      "tv: end where the primal-dual gap is this part of the value; in float at "

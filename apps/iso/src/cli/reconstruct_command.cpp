@@ -187,6 +187,12 @@ int run_reconstruct(reconstruct_options& options) {
         "noise, and may keep --stop-noise from ending the run); leave them out by --reading-mask",
         result.dark_readings);
   }
+  if (result.clipped_readings > 0) {
+    spdlog::warn(
+        "{} readings equal the largest, {:g} (where a count of nothing was replaced they are no "
+        "counts, and --stop-noise takes each of them for one); leave them out by --reading-mask",
+        result.clipped_readings, result.largest_reading);
+  }
   // Total variation alone has a box.
   if (result.box && !result.rule_met && request.iterative->stop_gap != 0.0) {
     spdlog::warn(

@@ -273,6 +273,25 @@ void check_readings(reconstruct_request const& request) {
                readings.size());
 }
 
+/// Counts readings that equal the largest, as they do where a number took the place of logarithms
+/// of nothing; 0 below a thousandth of them. `mask` is empty, or 0 where a reading does not count.
+std::int64_t clipped_readings(std::span<float const> readings, std::span<float const> mask,
+                              double& largest) {
+  std::int64_t all = 0;
+  std::int64_t equal = 0;
+  float most = -std::numeric_limits<float>::infinity();
+  for (std::size_t i = 0; i < readings.size(); ++i) {
+    if (!mask.empty() && mask[i] == 0) {
+      continue;
+    }
+    ++all;
+    equal = readings[i] > most ? 1 : equal + (readings[i] == most ? 1 : 0);
+    most = std::max(most, readings[i]);
+  }
+  largest = double(most);
+  return equal > 1 && equal * 1000 > all && most > 0 ? equal : 0;
+}
+
 void check(reconstruct_request const& request, ct::geometry const& g) {
   check_shapes(request, g);
   if (!request.phantom_width) {
@@ -328,6 +347,9 @@ reconstruct_result run(Exec const& exec, reconstruct_request const& request,
     std::span<float const> const mask =
         masked ? std::span<float const>(request.iterative->reading_mask->values)
                : std::span<float const>();
+    if (request.iterative && request.iterative->stop_noise) {
+      result.clipped_readings = clipped_readings(request.projections, mask, result.largest_reading);
+    }
     auto const outside = find_body_outside(given, volume_grid, request.projections, mask);
     result.part_cut = outside.cut;
     // Filtered backprojection makes each voxel by itself.

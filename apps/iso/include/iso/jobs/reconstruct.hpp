@@ -114,6 +114,10 @@ struct reconstruct_result {
   std::optional<std::array<double, 2>> final_residual{};
   /// With a stop by noise: readings of rays that less than one of the photons came through.
   std::int64_t dark_readings = 0;
+  /// With a stop by noise: readings that equal the largest, where it is more than a thousandth of
+  /// them, and that one.
+  std::int64_t clipped_readings = 0;
+  double largest_reading = 0;
   std::int64_t resumed = 0;  ///< iterations that a checkpoint had made
   /// TV: the values that voxels may have, on which the gap was taken, 1/mm
   std::optional<std::array<double, 2>> box{};
