@@ -333,6 +333,21 @@ expect 0 'give --extent' reconstruct --projections forty.h5 --extent 10 10 10 --
 read -ra wanted < <(python3 -c 'import json; print(*json.load(open("r.json"))["extent_wanted"])')
 expect 0 'hash' reconstruct --projections forty.h5 --extent "${wanted[@]}" --spacing 4 --method os-sart --iterations 2 --json r.json
 ! grep -q 'warning' <<<"$answer" || fail "with the extent that was advised: $answer"
+# Nor is a hollow box whose walls are the volume's outer voxels, which projectors blend beyond it, a body outside.
+python3 - <<'PYTHON'
+import json, struct
+n, ends = 16, (0, 15)
+wall = [0.02 if i in ends or j in ends or k in ends else 0.0 for k in range(n) for j in range(n) for i in range(n)]
+header = ("ObjectType = Image\nNDims = 3\nBinaryData = True\nBinaryDataByteOrderMSB = False\nCompressedData = False\n"
+          "Offset = -30 -30 -30\nElementSpacing = 4 4 4\nDimSize = 16 16 16\nElementType = MET_FLOAT\nElementDataFile = LOCAL\n")
+open("walls.mha", "wb").write(header.encode() + struct.pack(f"<{n**3}f", *wall))
+json.dump({"type": "circular_cone", "detector": {"pixels": [20, 20], "pitch_mm": [9, 9]},
+           "source_axis_mm": 300, "source_detector_mm": 450,
+           "angles_deg": {"first": 0, "range": 360, "count": 30}}, open("wide.json", "w"))
+PYTHON
+expect 0 'hash' project --volume walls.mha --geometry wide.json --output walls.h5
+expect 0 'hash' reconstruct --projections walls.h5 --extent 16 16 16 --spacing 4 --method os-sart --iterations 2 --json r.json
+! grep -q 'give --extent' <<<"$answer" || fail "of walls at the volume's end: $answer"
 # Rows that end within the body: filtered backprojection warns, unless it continues them.
 expect 0 'hash' project --phantom shepp-logan --size 32 --width 128 --geometry upright.json --output wide.h5
 expect 0 "[0-9.]+ % of the detector's rows end within what was scanned .*give --truncation-correction" reconstruct --projections wide.h5 --extent 16 16 16 --spacing 4 --json r.json

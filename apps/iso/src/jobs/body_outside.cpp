@@ -230,8 +230,10 @@ double part_beside(reading_blocks const& blocks, grid const& volume) {
   for (auto const& ray : rays) {
     bool const above =
         ray.reading > ray.none + average * (float(far_above) * ray.length + ray.blended);
-    beside += above && ray.length == 0 ? 1 : 0;
-    too_short += above && ray.length > 0 && 4 * ray.length < longest ? 1 : 0;
+    // Near the end it may be a dense layer of the body there, as metal is.
+    bool const misses = ray.length == 0 && ray.blended == 0;
+    beside += above && misses ? 1 : 0;
+    too_short += above && !misses && 4 * ray.length < longest ? 1 : 0;
   }
   double const all = double(std::max<std::size_t>(rays.size(), 1));
   double const part_beside = double(beside) / all;
@@ -318,8 +320,10 @@ cut_body find_cut(reading_blocks const& blocks, grid const& volume) {
   found.shadow = shadow / double(cut);
   double const fall = sums[1] * sums[3] - sums[0] * sums[4];
   double const square = fall > 0 ? (sums[2] * sums[3] - sums[1] * sums[4]) / fall : 0;
-  double const widest = 8 * farthest;
-  found.radius = fall > 0 ? std::clamp(std::sqrt(std::max(square, 0.0)), farthest, widest) : widest;
+  double const seems = fall > 0 ? std::sqrt(std::max(square, 0.0)) : 0;
+  // Readings that do not fall so say nothing but that the body is wider than the field.
+  bool const known = seems > farthest && seems < 8 * farthest;
+  found.radius = known ? seems : farthest / 0.9;
   return found;
 }
 
