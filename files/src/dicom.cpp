@@ -245,6 +245,9 @@ rt_structure const& find_structure(std::filesystem::path const& path, rt_structu
                    fmt::format("has no structure '{}' (it has {}); choose another name",
                                shortened(name, 64), all.empty() ? "none" : shortened(all, 1000)));
   }
+  if (!found->refusal.empty()) {
+    throw file_error(found->refusal);
+  }
   auto const refuse_it = [&](std::string const& why) {
     detail::refuse(path, fmt::format("has a structure '{}' {}", shortened(name, 64), why));
   };

@@ -36,7 +36,8 @@ std::string said_of_slice(std::uint32_t tag, dicom_element const& value) {
 std::string said_of_contour(std::string const& points) {
   scratch_folder const scratch;
   put(scratch / "set.dcm", dicom_file(structure_set({{"cord", "CLOSED_PLANAR", points, {}}})));
-  return refusal([&] { files::read_rt_structure_set(scratch / "set.dcm"); });
+  auto const set = files::read_rt_structure_set(scratch / "set.dcm");
+  return refusal([&] { files::find_structure(scratch / "set.dcm", set, "cord"); });
 }
 
 constexpr std::uint32_t position = 0x00200032;
@@ -114,12 +115,49 @@ TEST_CASE("whole numbers are read whole, and one is not taken of several" *
   CHECK(names(said_of_set(whole, std::string("\x22\0IS\2\0", 6) + "1 ",
                           std::string("\x22\0IS\2\0", 6) + "1x"),
               {"holds '1?' as ROINumber"}));
-  CHECK(names(said_of_set(whole, std::string("\x46\0IS\2\0", 6) + "3 ",
-                          std::string("\x46\0IS\2\0", 6) + "3,"),
-              {"holds '3,' as NumberOfContourPoints"}));
+  CHECK(said_of_set(whole, std::string("\x46\0IS\2\0", 6) + "3 ",
+                    std::string("\x46\0IS\2\0", 6) + "3,")
+            .empty());
+  CHECK(names(files::read_rt_structure_set(file).structures.at(0).refusal,
+              {"a structure 'cord' that holds '3,' as NumberOfContourPoints"}));
   // A colour is no measure: a set with one that is none is read without it.
   CHECK(said_of_set(whole, "255\\0\\7", "255\\,\\7").empty());
   CHECK_FALSE(files::read_rt_structure_set(file).structures.at(0).colour);
+}
+
+TEST_CASE("what is wrong with a structure refuses that one when it is used" *
+          doctest::skip(!files::has_dicom)) {
+  scratch_folder const scratch;
+  auto const file = scratch / "set.dcm";
+  std::string const good = "0\\0\\9\\4\\0\\9\\4\\5\\9";
+  auto bytes = dicom_file(structure_set({{"cord", "CLOSED_PLANAR", good, {"0\\0\\9\\10,5\\0\\9"}},
+                                         {"heart"},
+                                         {"lung", "CLOSED_PLANAR", "1\\2\\3\\4"},
+                                         {"ptv"},
+                                         {"bowel", "", ""}}));
+  // The last two share a number.
+  std::string const number("\x22\0IS\2\0", 6);
+  auto const last = bytes.find(number + "5 ");
+  REQUIRE(last != std::string::npos);
+  bytes[last + number.size()] = '4';
+  auto const observed = bytes.find("5 ", bytes.find(std::string("\x84\0IS\2\0", 6) + "5 "));
+  REQUIRE(observed != std::string::npos);
+  bytes[observed] = '4';
+  put(file, bytes);
+  auto const set = files::read_rt_structure_set(file);
+  CHECK(files::find_structure(file, set, "heart").contours.size() == 1);
+  auto const refused = [&](char const* name) {
+    auto const sentence = refusal([&] { files::find_structure(file, set, name); });
+    CHECK(sentence.find("SECRET") == std::string::npos);
+    CHECK(sentence.find("'" + file.string() + "': has a structure '" + name + "' that ") == 0);
+    return sentence;
+  };
+  CHECK(names(refused("cord"), {"that holds '10,5' as ContourData (a number with"}));
+  CHECK(names(refused("lung"), {"that has a contour of 4 numbers (three a point"}));
+  CHECK(names(refused("ptv"), {"that has the number 4, as 'bowel' has (their contours"}));
+  CHECK(names(refused("bowel"), {"that has the number 4, as 'ptv' has (their contours"}));
+  // Nothing of it is left that somebody might take for the whole.
+  CHECK(set.structures.at(0).contours.empty());
 }
 
 TEST_CASE("a big-endian RT Dose has the values of its little-endian twin" *

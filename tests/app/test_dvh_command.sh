@@ -74,10 +74,22 @@ expect 2 "skip 'Heart' .no structure has that name; there are Twin, " dvh --dose
 # Contours as they are drawn.
 expect 0 "1 of 2 contours of 'Crossing' cross themselves or another, in 1 of 2 planes .they are split; 0 % of the area of all planes is disputed" dvh --dose dose.dcm --structures wrong.dcm --structure Crossing --quantity mean --json crossing.json
 grep -q '"crossing_contours": 1' crossing.json || fail "crossing.json: $(cat crossing.json)"
-expect 0 "2 of 8 contours of 'Marked' are points or lines .they are left out" dvh --dose dose.dcm --structures drawn.dcm --quantity mean
+expect 7 "2 of 8 contours of 'Marked' are points or lines .they are left out" dvh --dose dose.dcm --structures drawn.dcm --quantity mean
 says '^Marked +1.728 +0 +30$'
 says '^Exclusive +1.296 +0 +30$'
-says "'Interpolated' has INTERPOLATED_PLANAR contours and is left out"
+says "'Interpolated' is refused, and the others are reported: 'drawn.dcm': has a structure 'Interpolated' that has INTERPOLATED_PLANAR contours"
+expect 0 '^Marked ' dvh --dose dose.dcm --structures drawn.dcm --quantity mean --skip Interpolated
+# A number of one structure that is none does not refuse the others.
+comma=(dvh --dose dose.dcm --structures comma.dcm --quantity mean)
+expect 7 "'Comma' is refused, and the others are reported: 'comma.dcm': has a structure 'Comma' that holds '-6,[0-9]*' as ContourData" "${comma[@]}" --json comma.json
+says "'Between' is refused, and the others are reported: "
+says '^Box +1.728 +0 +30$'
+tr -d '\n' <comma.json | grep -qE '"refused": \[ *\{ *"name": "Comma", *"reason": "[^"]*ContourData' || fail "comma.json: $(cat comma.json)"
+expect 0 '^Box +1.728 +0 +30$' "${comma[@]}" --structure Box
+expect 0 '^Box +1.728 +0 +30$' "${comma[@]}" --skip Comma Between
+expect 2 "'Comma' that holds '-6,[0-9]*' as ContourData" "${comma[@]}" --structure Comma
+expect 0 "Comma .* 0 .*; its contours cannot be used" info comma.dcm --json comma.json
+tr -d '\n' <comma.json | grep -qE '"refusal": "[^"]*ContourData' || fail "comma.json: $(cat comma.json)"
 # Each structure has its own frame of reference.
 expect 7 "'Elsewhere' is refused, and the others are reported: 'box_elsewhere.dcm' and 'dose.dcm' have frames of reference 1.2.3.9 and 1.2.3.3" dvh --dose dose.dcm --structures box_elsewhere.dcm --quantity mean
 says '^Box +1.728 +0 +30$'
@@ -196,7 +208,8 @@ refuse "'Empty' without contours" "${wrong[@]}" --structure Empty
 refuse "'Open' with OPEN_PLANAR contours" "${wrong[@]}" --structure Open
 refuse "'Plane' has contours at z = 1 mm only .*; give --slice-thickness in mm" "${wrong[@]}" --structure Plane
 refuse "'Far' goes from 106 to 118 mm.*they do not overlap" "${wrong[@]}" --structure Far
-refuse "'none.dcm' has no structure with contours" dvh --dose dose.dcm --structures none.dcm
+refuse "'between.dcm': has a structure 'Between' that has INTERPOLATED_PLANAR contours" dvh --dose dose.dcm --structures between.dcm
+refuse "'none.dcm' has no structure with closed contours" dvh --dose dose.dcm --structures none.dcm
 refuse "'Box' is given twice" "${box[@]}" --structure Box
 refuse "'unitless.dcm': does not say its dose's units .Gy are needed" dvh --dose unitless.dcm --structures set.dcm --structure Box
 refuse "'cgy.dcm': has a dose in CGY .Gy are needed" dvh --dose cgy.dcm --structures set.dcm --structure Box
