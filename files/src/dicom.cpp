@@ -138,9 +138,9 @@ std::string stated_code(std::string_view text) {
 
 alignment align_planes(std::filesystem::path const& path, std::vector<double> const& o) {
   if (o.size() != 6) {
-    refuse(path,
-           "has no orientation (six numbers of Image Orientation (Patient) are expected); export "
-           "it again");
+    refuse(path, fmt::format("has {} numbers of Image Orientation (Patient) (six are expected); "
+                             "export it again",
+                             o.size()));
   }
   auto const row = axis_along(std::span(o).first(3));
   auto const column = axis_along(std::span(o).last(3));

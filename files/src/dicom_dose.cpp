@@ -111,8 +111,10 @@ dose_layout read_layout(fs::path const& path, DcmDataset& set, dose_units units,
   int const frames = integer_of(set, DCM_NumberOfFrames, path).value_or(1);
   if (position.size() != 3 || pixel.size() != 2 || rows < 1 || columns < 1 || frames < 1) {
     refuse(path,
-           "lacks position, pixel spacing or size (an RT Dose with pixels has all three); export "
-           "it again");
+           fmt::format("states {} coordinates of its position, {} pixel spacings, and {} x {} "
+                       "pixels in {} frames (three, two, and at least one of each are expected); "
+                       "export it again",
+                       position.size(), pixel.size(), columns, rows, frames));
   }
   if (bits != 16 && bits != 32) {
     refuse(path,

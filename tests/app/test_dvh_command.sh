@@ -24,8 +24,11 @@ box=(dvh --dose dose.dcm --structures set.dcm --structure Box)
 expect 0 '^Box +1.728 +0 +30 +24 +36 +24.24 +24.6 +30 +35.76 +0.384$' "${box[@]}"
 says '^structure +volume cm3 +outside cm3 +mean Gy +min Gy +max Gy +D98 Gy +D95 Gy +D50 Gy +D2 Gy +HI$'
 # 100 mm3 are the last 100 / 144 mm. Of the dose's voxels, 12 x 24 x 24 mm get 30 Gy.
-expect 0 '^Box +1.728 +0 +35.306 +25 +0.432 +0.0625 +24 +36 +1.728 +0$' \
+expect 0 '^Box +1.728 +0 +35.306 +25 +0.432 +0.0625 +24 +36$' \
   "${box[@]}" --quantity D0.1cc V33Gy V33Gy_cc CI30Gy minimum maximum volume outside
+says '^structure +volume cm3 +outside cm3 +D0.1cc Gy .* maximum Gy$'
+expect 0 '^structure +volume cm3 +outside cm3$' "${box[@]}" --quantity volume outside --json both.json
+tr -d ' \n' <both.json | grep -qF '"values":{"volume":1.728,"outside":0.0}' || fail "both.json: $(cat both.json)"
 # Other names, in any case.
 expect 0 '^Box +1.728 +0 +30 +24 +36 +30 +24 +0.384$' "${box[@]}" --quantity Dmean Dmin Dmax MEAN dMin hi
 says '^structure .* Dmean Gy +Dmin Gy +Dmax Gy '
@@ -72,7 +75,7 @@ tr -d '\n' <others.json | grep -qE '"refused": \[ *\{ *"name": "Twin", *"reason"
 expect 0 '^2 structures in 1 dose ' dvh --dose dose.dcm --structures wrong.dcm --quantity mean --skip Twin Plane Far
 expect 2 "skip 'Heart' .no structure has that name; there are Twin, " dvh --dose dose.dcm --structures wrong.dcm --skip Heart
 # Contours as they are drawn.
-expect 0 "1 of 2 contours of 'Crossing' cross themselves or another, in 1 of 2 planes .they are split; 0 % of the area of all planes is disputed" dvh --dose dose.dcm --structures wrong.dcm --structure Crossing --quantity mean --json crossing.json
+expect 0 "1 of 2 contours of 'Crossing' crosses itself, in 1 of 2 planes .it is split; 0 % of the area of all planes is disputed" dvh --dose dose.dcm --structures wrong.dcm --structure Crossing --quantity mean --json crossing.json
 grep -q '"crossing_contours": 1' crossing.json || fail "crossing.json: $(cat crossing.json)"
 expect 7 "2 of 8 contours of 'Marked' are points or lines .they are left out" dvh --dose dose.dcm --structures drawn.dcm --quantity mean
 says '^Marked +1.728 +0 +30$'

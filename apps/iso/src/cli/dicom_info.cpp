@@ -80,7 +80,8 @@ std::string structures_text(std::string const& path, json& document) {
   auto const set = files::read_rt_structure_set(path);
   document["kind"] = "RT Structure Set";
   auto& list = document["structures"] = json::array();
-  auto text = fmt::format("RT Structure Set of {} structures\n", set.structures.size()) +
+  auto text = fmt::format("RT Structure Set of {} structure{}\n", set.structures.size(),
+                          set.structures.size() == 1 ? "" : "s") +
               fmt::format("{:>6}  {:<24}  {:<10}  {:>8}  {:>18}\n", "number", "name", "type",
                           "contours", "z, mm");
   for (auto const& s : set.structures) {
