@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "dicom_header.hpp"
+#include "finite.hpp"
 #include "memory.hpp"
 
 #include <iso/files/detail/refuse.hpp>
@@ -209,8 +210,14 @@ void read_values(fs::path const& path, DcmDataset& set, dose_layout const& layou
                              n[2]));
         }
         std::vector<float> values(count);
+        float_range range;
         for (std::size_t i = 0; i < count; ++i) {
-          values[i] = float(layout.scaling * stored_number(data, i, layout));
+          double const value = layout.scaling * stored_number(data, i, layout);
+          range.add(value);
+          values[i] = float(value);
+        }
+        if (!range.is_kept()) {
+          refuse(path, range.sentence());
         }
         volume.values = along_world<float>(values, n, layout.how);
       });

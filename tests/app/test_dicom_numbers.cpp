@@ -125,6 +125,37 @@ TEST_CASE("whole numbers are read whole, and one is not taken of several" *
   CHECK_FALSE(files::read_rt_structure_set(file).structures.at(0).colour);
 }
 
+TEST_CASE("too many numbers are not said to be missing" * doctest::skip(!files::has_dicom)) {
+  CHECK(names(said_of_dose(spacing, {"DS", "2\\2\\2"}),
+              {"3 coordinates of its position, 3 pixel spacings, and 2 x 3 pixels in 2 frames"}));
+  CHECK(names(said_of_slice(spacing, {"DS", "2\\2\\2"}),
+              {"3 coordinates of its position, 3 pixel spacings, and 2 x 3 pixels"}));
+  CHECK(
+      names(said_of_slice(0x00200037, {"DS", "1\\0\\0"}), {"has 3 numbers of Image Orientation"}));
+}
+
+TEST_CASE("a scale that leaves no float of the values is refused" *
+          doctest::skip(!files::has_dicom)) {
+  for (char const* const scale : {"1e37", "1e-300", "1e-41", "1e306"}) {
+    CAPTURE(scale);
+    CHECK(names(said_of_dose(scaling, {"DS", scale}), {"holds values up to", "floats"}));
+  }
+  CHECK(said_of_dose(scaling, {"DS", "1e-36"}).empty());
+  CHECK(said_of_dose(scaling, {"DS", "1e34"}).empty());
+  auto const said = [](char const* slope, char const* intercept) {
+    scratch_folder const scratch;
+    auto slice = with(ct_slice(3), 0x00281053, {"DS", slope});
+    return refusal([&] {
+      files::read_dicom_series(
+          series_folder(scratch, {with(slice, 0x00281052, {"DS", intercept})}));
+    });
+  };
+  CHECK(names(said("1e36", "-1000"), {"a slice at z = 3 mm", "beyond those of a float"}));
+  CHECK(names(said("1e-300", "0"), {"beyond those of a float"}));
+  CHECK(names(said("1", "1e300"), {"beyond those of a float"}));
+  CHECK(said("1e-300", "-1000").empty());
+}
+
 TEST_CASE("what is wrong with a structure refuses that one when it is used" *
           doctest::skip(!files::has_dicom)) {
   scratch_folder const scratch;
