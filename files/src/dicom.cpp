@@ -138,9 +138,9 @@ std::string stated_code(std::string_view text) {
 
 alignment align_planes(std::filesystem::path const& path, std::vector<double> const& o) {
   if (o.size() != 6) {
-    refuse(path,
-           "has no orientation (six numbers of Image Orientation (Patient) are expected); export "
-           "it again");
+    refuse(path, fmt::format("has {} numbers of Image Orientation (Patient) (six are expected); "
+                             "export it again",
+                             o.size()));
   }
   auto const row = axis_along(std::span(o).first(3));
   auto const column = axis_along(std::span(o).last(3));
@@ -244,6 +244,9 @@ rt_structure const& find_structure(std::filesystem::path const& path, rt_structu
     detail::refuse(path,
                    fmt::format("has no structure '{}' (it has {}); choose another name",
                                shortened(name, 64), all.empty() ? "none" : shortened(all, 1000)));
+  }
+  if (!found->refusal.empty()) {
+    throw file_error(found->refusal);
   }
   auto const refuse_it = [&](std::string const& why) {
     detail::refuse(path, fmt::format("has a structure '{}' {}", shortened(name, 64), why));

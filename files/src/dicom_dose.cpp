@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "dicom_header.hpp"
+#include "finite.hpp"
 #include "memory.hpp"
 
 #include <iso/files/detail/refuse.hpp>
@@ -111,8 +112,10 @@ dose_layout read_layout(fs::path const& path, DcmDataset& set, dose_units units,
   int const frames = integer_of(set, DCM_NumberOfFrames, path).value_or(1);
   if (position.size() != 3 || pixel.size() != 2 || rows < 1 || columns < 1 || frames < 1) {
     refuse(path,
-           "lacks position, pixel spacing or size (an RT Dose with pixels has all three); export "
-           "it again");
+           fmt::format("states {} coordinates of its position, {} pixel spacings, and {} x {} "
+                       "pixels in {} frames (three, two, and at least one of each are expected); "
+                       "export it again",
+                       position.size(), pixel.size(), columns, rows, frames));
   }
   if (bits != 16 && bits != 32) {
     refuse(path,
@@ -207,8 +210,14 @@ void read_values(fs::path const& path, DcmDataset& set, dose_layout const& layou
                              n[2]));
         }
         std::vector<float> values(count);
+        float_range range;
         for (std::size_t i = 0; i < count; ++i) {
-          values[i] = float(layout.scaling * stored_number(data, i, layout));
+          double const value = layout.scaling * stored_number(data, i, layout);
+          range.add(value);
+          values[i] = float(value);
+        }
+        if (!range.is_kept()) {
+          refuse(path, range.sentence());
         }
         volume.values = along_world<float>(values, n, layout.how);
       });

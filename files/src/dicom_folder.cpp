@@ -111,7 +111,8 @@ void add_file(fs::path const& folder, fs::path const& file, folder_content& cont
     return;
   }
   auto const bytes = first_bytes(file);
-  if (is_marked(bytes) || bytes.find(ct_image_class) != std::string::npos) {
+  // An archive may begin with a slice as it is.
+  if (!is_zip(bytes) && (is_marked(bytes) || bytes.find(ct_image_class) != std::string::npos)) {
     refuse(folder,
            "holds a DICOM file that is truncated or damaged (its header cannot be read); fetch "
            "or write it again");
@@ -138,6 +139,37 @@ std::vector<fs::path> regular_files(fs::path const& folder) {
   return files;
 }
 
+// Of folders within that are not searched. What cannot be looked at there is no business of the
+// series.
+std::vector<unread_file> slices_within(fs::path const& folder) {
+  std::vector<unread_file> found;
+  std::error_code failure;
+  auto const skip = fs::directory_options::skip_permission_denied;
+  for (fs::recursive_directory_iterator at(folder, skip, failure), end; !failure && at != end;
+       at.increment(failure)) {
+    if (at.depth() > 0 && first_bytes(at->path()).find(ct_image_class) != std::string::npos) {
+      found.push_back({at->path(), "in a folder within", true});
+    }
+  }
+  std::sort(found.begin(), found.end(),
+            [](auto const& a, auto const& b) { return a.file < b.file; });
+  return found;
+}
+
+// Adds those of the one series of `content`.
+void add_slices_within(fs::path const& folder, folder_content& content) {
+  auto const& series = content.slices.front().identity.series;
+  for (auto& slice : slices_within(folder)) {
+    bool is_of_series = false;
+    with_header(slice.file, [&](DcmDataset& set) {
+      is_of_series = uid_of(text_of(set, DCM_SeriesInstanceUID)) == series;
+    });
+    if (is_of_series) {
+      content.unread.push_back(std::move(slice));
+    }
+  }
+}
+
 }  // namespace
 
 folder_content read_folder(fs::path const& folder, subfolders search) {
@@ -153,14 +185,20 @@ folder_content read_folder(fs::path const& folder, subfolders search) {
                               : regular_files<fs::directory_iterator>(folder)) {
     add_file(folder, file, content);
   }
+  bool const is_left_out = search == subfolders::left_out;
   if (content.slices.empty()) {
+    auto const within = is_left_out ? slices_within(folder).size() : 0;
     refuse(folder, fmt::format("holds no CT image ({}); name the folder of the slices",
                                !content.unread.empty()
                                    ? fmt::format("what looks like DICOM in it is not read: {}",
                                                  count_reasons(content.unread))
+                               : within > 0 ? fmt::format("{} in folders within it", within)
                                : content.other_objects > 0
                                    ? "only other DICOM objects"
                                    : "a CT series is a folder with a DICOM file for each slice"));
+  }
+  if (is_left_out) {
+    add_slices_within(folder, content);
   }
   return content;
 }

@@ -4,6 +4,7 @@
 // the same names as the CharLS that GDCM links, and in one program one of the two calls the
 // other's.
 #include "dicom_slices.hpp"
+#include "finite.hpp"
 
 #include <iso/files/detail/refuse.hpp>
 
@@ -32,10 +33,14 @@ namespace fs = std::filesystem;
 using failure = char const*;
 
 template <class T>
-void rescale(T const* stored, slice const& s, float* to) {
+failure rescale(T const* stored, slice const& s, float* to) {
+  float_range range;
   for (std::size_t i = 0; i < std::size_t(s.columns * s.rows); ++i) {
-    to[i] = float(s.slope * double(stored[i]) + s.intercept);
+    double const value = s.slope * double(stored[i]) + s.intercept;
+    range.add(value);
+    to[i] = float(value);
   }
+  return range.is_kept() ? nullptr : "its rescaled values lie beyond those of a float";
 }
 
 // Bits of which the low ones count: the sign is the highest of these.
@@ -56,8 +61,7 @@ failure plain_pixels(T const* words, std::size_t found, pixel_bits const& bits, 
     return bits.is_signed ? std::int32_t(std::int16_t(high)) >> unused
                           : std::int32_t(high >> unused);
   });
-  rescale(stored.data(), s, to);
-  return nullptr;
+  return rescale(stored.data(), s, to);
 }
 
 // Of what is not compressed, or is no longer.
@@ -199,8 +203,7 @@ failure unpacked_pixels(DcmDataset& set, slice const& s, float* to) {
     return "its pixels do not unpack";
   }
   auto const as = [&]<class T>(T /*type*/) {
-    rescale(reinterpret_cast<T const*>(bytes), s, to);
-    return failure(nullptr);
+    return rescale(reinterpret_cast<T const*>(bytes), s, to);
   };
   switch (format.GetScalarType()) {
     case gdcm::PixelFormat::UINT8:

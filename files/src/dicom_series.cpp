@@ -46,9 +46,12 @@ void check_slice(fs::path const& folder, slice& s) {
                                s.tilt));
   }
   if (s.position.size() != 3 || s.pixel.size() != 2 || s.columns < 1 || s.rows < 1) {
-    refuse(folder,
-           "holds an image without position, pixel spacing or size (a slice has all three); export "
-           "it again");
+    refuse(
+        folder,
+        fmt::format("holds a slice with {} coordinates of its position, {} pixel spacings, and "
+                    "{} x {} pixels (three, two, and at least one each way are expected); export "
+                    "it again",
+                    s.position.size(), s.pixel.size(), s.columns, s.rows));
   }
   if (!is_known(s.bits)) {
     refuse(

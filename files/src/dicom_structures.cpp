@@ -97,31 +97,72 @@ std::string kind_of(std::string const& text) {
   return trimmed(text) == "INTERPOLATED_PLANAR" ? trimmed(text) : stated_code(text);
 }
 
+// Begins what is said of one structure.
+std::string refusal_of(fs::path const& path, rt_structure const& s, std::string_view what) {
+  return fmt::format("'{}': has a structure '{}' that {}", path.string(), shortened(s.name, 64),
+                     what);
+}
+
+// PS3.3 C.8.8.6.3: all other kinds may bound something.
+bool bounds_nothing(std::string_view kind) {
+  return kind == "POINT" || kind == "OPEN_PLANAR" || kind == "OPEN_NONPLANAR";
+}
+
 void add_contour(fs::path const& path, DcmItem& contour, rt_structure& s) {
   // Contours of either kind count even-odd in their plane.
   auto const kind = kind_of(text_of(contour, DCM_ContourGeometricType));
   if (kind != "CLOSED_PLANAR" && kind != "CLOSEDPLANAR_XOR") {
     s.other_geometry = kind.empty() ? "no" : kind;
+    if (!bounds_nothing(kind)) {
+      refuse(path,
+             fmt::format("has {} contours (CLOSED_PLANAR and CLOSEDPLANAR_XOR ones are read); "
+                         "choose another structure",
+                         kind.empty() ? "kindless" : kind));
+    }
     return;
   }
   auto const numbers = decimals_of(contour, DCM_ContourData, path);
   if (numbers.empty() || numbers.size() % 3 != 0) {
-    refuse(path,
-           fmt::format(
-               "has a contour of '{}' of {} numbers (three a point are expected); export it again",
-               shortened(s.name, 64), numbers.size()));
+    refuse(path, fmt::format("has a contour of {} numbers (three a point are expected); export it "
+                             "again",
+                             numbers.size()));
   }
   auto const points = numbers.size() / 3;
   auto const told = integer_of(contour, DCM_NumberOfContourPoints, path);
   if (told && std::int64_t(points) != *told) {
-    refuse(path, fmt::format("has a contour of '{}' of {} points where {} are told (it was cut); "
-                             "export it again",
-                             shortened(s.name, 64), points, *told));
+    refuse(path, fmt::format("has a contour of {} points where {} are told (it was cut); export it "
+                             "again",
+                             points, *told));
   }
   auto& to = s.contours.emplace_back();
   for (std::size_t p = 0; p < numbers.size(); p += 3) {
     to.push_back({numbers[p], numbers[p + 1], numbers[p + 2]});
   }
+}
+
+// What is wrong with one structure is said when it is used: others can be.
+void add_contours(fs::path const& path, DcmItem& item, rt_structure& s) {
+  if (!s.refusal.empty()) {
+    return;
+  }
+  s.colour = colour_of(item);
+  try {
+    for_each_item(item, DCM_ContourSequence,
+                  [&](DcmItem& contour) { add_contour(path, contour, s); });
+  } catch (file_error const& failure) {
+    // Readers of numbers begin with the file's name.
+    std::string_view const sentence = failure.what();
+    s.refusal = refusal_of(path, s, sentence.substr(path.string().size() + 4));
+    s.contours.clear();
+  }
+}
+
+void refuse_number(fs::path const& path, rt_structure& s, rt_structure const& other) {
+  s.refusal =
+      refusal_of(path, s,
+                 fmt::format("has the number {}, as '{}' has (their contours cannot be told "
+                             "apart); export it again",
+                             s.number, shortened(other.name, 64)));
 }
 
 }  // namespace
@@ -135,10 +176,11 @@ rt_structure_set read_rt_structure_set(fs::path const& path) {
   std::map<int, std::size_t> at;
   for_each_item(set, DCM_StructureSetROISequence, [&](DcmItem& item) {
     auto s = structure_of(path, item);
-    if (!at.emplace(s.number, result.structures.size()).second) {
-      refuse(path, fmt::format("has two structures of number {} (contours cannot be told apart); "
-                               "export it again",
-                               s.number));
+    auto const [found, is_new] = at.emplace(s.number, result.structures.size());
+    if (!is_new) {
+      auto& other = result.structures[found->second];
+      refuse_number(path, s, other);
+      refuse_number(path, other, s);
     }
     result.structures.push_back(std::move(s));
   });
@@ -150,10 +192,7 @@ rt_structure_set read_rt_structure_set(fs::path const& path) {
                                "cut short); export it again",
                                number));
     }
-    auto& s = result.structures[found->second];
-    s.colour = colour_of(item);
-    for_each_item(item, DCM_ContourSequence,
-                  [&](DcmItem& contour) { add_contour(path, contour, s); });
+    add_contours(path, item, result.structures[found->second]);
   });
   for_each_item(set, DCM_RTROIObservationsSequence, [&](DcmItem& item) {
     auto const found = at.find(integer_of(item, DCM_ReferencedROINumber, path).value_or(0));

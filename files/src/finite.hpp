@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! Finds numbers that are not finite, and numbers that no double is.
+//! Finds numbers that are not finite, numbers that no double is, and arrays that no float holds.
 #pragma once
 
+#include <fmt/core.h>
+
 #include <array>
+#include <cfloat>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <type_traits>
 
 namespace iso::files::detail {
@@ -43,5 +47,36 @@ bool is_double(T number) {
     return static_cast<T>(near) == number || !std::isfinite(number);
   }
 }
+
+/// The largest magnitude of doubles that become floats. One that is small beside others may round
+/// to 0, as any number rounds; where the largest has no float, or not all of its digits, what the
+/// file says is lost.
+class float_range {
+ public:
+  void add(double number) {
+    double const size = std::fabs(number);
+    largest_ = size > largest_ ? size : largest_;
+  }
+  /// Adds those of an array that are finite.
+  template <class Values>
+  void add_all(Values const& numbers) {
+    for (double const number : numbers) {
+      add(std::isfinite(number) ? number : 0);
+    }
+  }
+  [[nodiscard]] bool is_zero() const { return largest_ == 0; }
+  [[nodiscard]] bool is_too_small() const { return largest_ != 0 && largest_ < FLT_MIN; }
+  [[nodiscard]] bool is_too_large() const { return !std::isfinite(float(largest_)); }
+  [[nodiscard]] bool is_kept() const { return !is_too_small() && !is_too_large(); }
+  [[nodiscard]] std::string sentence() const {
+    return fmt::format(
+        "holds values up to {:.6g} (they become floats, which end at 3.4e+38 and "
+        "lose digits below 1.2e-38); scale them, and write it again",
+        largest_);
+  }
+
+ private:
+  double largest_ = 0;
+};
 
 }  // namespace iso::files::detail

@@ -11,6 +11,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <functional>
 #include <map>
@@ -138,8 +139,9 @@ class tiff_series {
   [[nodiscard]] std::int64_t count() const { return count_; }
 
   /// Calls each(path, image) with every image, row by row from the top; it may change it.
+  /// \param range  gets the doubles that the files store
   template <class Each>
-  void read(Each const& each) const {
+  void read(detail::float_range& range, Each const& each) const {
     auto const [width, height] = facts_.pixels;
     std::vector<float> image(std::size_t(width * height));
     for (auto const& path : files_) {
@@ -149,7 +151,7 @@ class tiff_series {
         auto const now = file.facts();
         check_facts(path, now, facts_, "a moment ago it had");
         check_type(path, now.stored, facts_.stored);
-        file.read(facts_, image);
+        file.read(facts_, image, range);
         each(path, image);
       } while (file.next());
     }
@@ -199,7 +201,7 @@ class raw_series {
   [[nodiscard]] std::int64_t count() const { return count_; }
 
   template <class Each>
-  void read(Each const& each) const {
+  void read(detail::float_range& range, Each const& each) const {
     auto const [width, height] = facts_.pixels;
     std::vector<float> image(std::size_t(width * height));
     std::vector<std::byte> bytes(std::size_t(width * height * bytes_of(facts_.stored)));
@@ -210,7 +212,7 @@ class raw_series {
         if (!in.read(reinterpret_cast<char*>(bytes.data()), std::streamsize(bytes.size()))) {
           refuse(path, "is cut short (it cannot be read to its end); fetch or write it again");
         }
-        detail::put_row(bytes.data(), facts_.stored, width * height, image.data());
+        detail::put_row(bytes.data(), facts_.stored, width * height, image.data(), range);
         each(path, image);
       }
     }
@@ -249,12 +251,16 @@ image_stack read_series(fs::path const& name, Series const& series, image_reques
       std::uint64_t(series.count() * image_size) * sizeof(float), [&] {
         stack.values.reserve(std::size_t(series.count() * image_size));
         auto const whole = std::size_t(series.count() * image_size);
-        series.read([&](fs::path const& path, std::vector<float>& image) {
+        detail::float_range range;
+        series.read(range, [&](fs::path const& path, std::vector<float>& image) {
           auto const before = stack.values.size();
           if (request.mask.size() == whole && before < whole) {
             hide(image, request.mask.subspan(before, image.size()), width, height);
           }
           if (auto const bad = detail::first_not_finite(image, {1, height, width})) {
+            if (std::isinf(bad->value) && range.is_too_large()) {
+              refuse(path, range.sentence());
+            }
             refuse(path, fmt::format("pixel in row {}, column {} is {} (every value must be "
                                      "finite); replace it by a number",
                                      bad->place[1], bad->place[2], bad->value));
@@ -262,6 +268,9 @@ image_stack read_series(fs::path const& name, Series const& series, image_reques
           auto const view = views_from_images<float, float>(image, 1, width, height);
           stack.values.insert(stack.values.end(), view.begin(), view.end());
         });
+        if (range.is_too_small()) {
+          refuse(name, range.sentence());
+        }
       });
   if (std::int64_t(stack.values.size()) != series.count() * image_size) {
     refuse(name, "changed while it was read (images came or went); read it again");

@@ -16,6 +16,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace iso::files::detail {
@@ -112,6 +113,20 @@ bool inflates(std::ifstream& in, std::uint64_t packed) {
   return state == Z_STREAM_END;
 }
 
+/// Refuses values that are to be scaled: ITK leaves them as they are stored.
+void check_meta_scale(std::filesystem::path const& path,
+                      std::map<std::string, std::string> const& fields) {
+  for (auto const& [name, neutral] : {std::pair("ElementToIntensityFunctionSlope", 1.0),
+                                      std::pair("ElementToIntensityFunctionOffset", 0.0)}) {
+    auto const found = fields.find(name);
+    if (found != fields.end() && std::strtod(found->second.c_str(), nullptr) != neutral) {
+      refuse(path, fmt::format("has {} = {} in its header (values are read as they are stored); "
+                               "scale them, and write it with {}",
+                               name, shortened(found->second, 24), neutral));
+    }
+  }
+}
+
 }  // namespace
 
 void check_meta_header(std::filesystem::path const& path) {
@@ -125,6 +140,7 @@ void check_meta_header(std::filesystem::path const& path) {
                       wanted));
     }
   }
+  check_meta_scale(path, fields);
 }
 
 void check_meta_voxels(std::filesystem::path const& path) {

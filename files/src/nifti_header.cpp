@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cfloat>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -88,6 +89,14 @@ void check_nifti_header(std::filesystem::path const& path) {
     refuse(path, fmt::format("is no NIfTI (its header has {} axes, {} voxels along the first, and "
                              "voxels of type {}); check its ending, or fetch or write it again",
                              axes, along_first, type));
+  }
+  // ITK multiplies and adds in double, and rounds to float. A slope of 0 is none.
+  float const slope = float_at(header, 112, swapped);
+  if (slope != 0 && !(std::abs(slope) >= FLT_MIN && std::abs(slope) <= FLT_MAX)) {
+    refuse(path, fmt::format("has a slope of {} for its values (0, or a number that float holds "
+                             "with all digits, from 1.2e-38 to 3.4e+38, is expected); correct the "
+                             "header",
+                             slope));
   }
   check_floats(path, header, swapped, "a spacing", 80, 3);
   if (number_at(header, 252, swapped) > 0) {

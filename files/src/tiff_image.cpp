@@ -99,11 +99,15 @@ std::int64_t bytes_of(pixel_type type) {
   }
 }
 
-void put_row(std::byte const* row, pixel_type type, std::int64_t width, float* to) {
+void put_row(std::byte const* row, pixel_type type, std::int64_t width, float* to,
+             float_range& range) {
   auto const as = [&]<class T>(T) {
     for (std::int64_t x = 0; x < width; ++x) {
       T value;
       std::memcpy(&value, row + std::size_t(x) * sizeof(T), sizeof(T));
+      if constexpr (sizeof(T) > sizeof(float)) {
+        range.add(std::isfinite(value) ? value : 0);
+      }
       to[x] = float(value);
     }
   };
@@ -190,7 +194,8 @@ image_facts tiff_file::facts() const {
   return {{width, height}, *type};
 }
 
-void tiff_file::read(image_facts const& facts, std::vector<float>& image) const {
+void tiff_file::read(image_facts const& facts, std::vector<float>& image,
+                     float_range& range) const {
   auto const [width, height] = facts.pixels;
   // libtiff decides how long a row is in memory.
   std::vector<std::byte> row(std::max(std::size_t(TIFFScanlineSize64(file_.get())),
@@ -201,7 +206,7 @@ void tiff_file::read(image_facts const& facts, std::vector<float>& image) const 
              fmt::format("is cut short or damaged (row {} of {}: {}); fetch or write it again", y,
                          height, one_line(said())));
     }
-    put_row(row.data(), facts.stored, width, image.data() + y * width);
+    put_row(row.data(), facts.stored, width, image.data() + y * width, range);
   }
 }
 

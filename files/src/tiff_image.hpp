@@ -2,6 +2,8 @@
 //! Reads images as files store them, and TIFF files' images: image_stack.cpp puts them in a series.
 #pragma once
 
+#include "finite.hpp"
+
 #include <iso/files/image_stack.hpp>
 
 #include <tiffio.h>
@@ -23,8 +25,9 @@ struct image_facts {
 
 std::string to_text(pixel_type type);
 std::int64_t bytes_of(pixel_type type);
-/// Converts numbers to float from the bytes that store them.
-void put_row(std::byte const* row, pixel_type type, std::int64_t width, float* to);
+/// Converts numbers to float from the bytes that store them, and adds doubles to `range`.
+void put_row(std::byte const* row, pixel_type type, std::int64_t width, float* to,
+             float_range& range);
 
 bool is_tiff(std::filesystem::path const& path);
 
@@ -52,7 +55,7 @@ class tiff_file {
   /// Returns the facts of the image it stands at.
   [[nodiscard]] image_facts facts() const;
   /// Reads row by row from the top. `facts` are those of this image.
-  void read(image_facts const& facts, std::vector<float>& image) const;
+  void read(image_facts const& facts, std::vector<float>& image, float_range& range) const;
   /// Goes on to the next image; false where there is none.
   [[nodiscard]] bool next();
 

@@ -32,6 +32,7 @@
 #include <span>
 #include <string>
 #include <tuple>
+#include <type_traits>
 
 namespace iso::files {
 namespace {
@@ -84,7 +85,15 @@ std::vector<float> convert(fs::path const& path, itk::ImageIOBase const& io,
                            std::array<std::int64_t, 3> const& extent, alignment const& how) {
   auto const count = std::size_t(extent[0] * extent[1] * extent[2]);
   auto const as = [&]<class T>(T) {
-    return detail::along_world<T>({reinterpret_cast<T const*>(bytes.data()), count}, extent, how);
+    std::span<T const> const stored(reinterpret_cast<T const*>(bytes.data()), count);
+    if constexpr (std::is_same_v<T, double>) {
+      detail::float_range range;
+      range.add_all(stored);
+      if (!range.is_kept()) {
+        refuse(path, range.sentence());
+      }
+    }
+    return detail::along_world<T>(stored, extent, how);
   };
   using type = itk::CommonEnums::IOComponent;
   switch (io.GetComponentType()) {

@@ -398,8 +398,9 @@ TEST_CASE("structures are read, and those that bound no volume are refused when 
                          {"ptv"},
                          {"ptv"},
                          {"parted", "CLOSEDPLANAR_XOR"},
-                         {"between", "INTERPOLATED_PLANAR"}});
-  CHECK(set.structures.size() == 7);
+                         {"between", "INTERPOLATED_PLANAR"},
+                         {"odd", "BLOB"}});
+  CHECK(set.structures.size() == 8);
   auto const& cord = files::find_structure(file, set, "cord");
   using points = std::vector<std::array<double, 3>>;
   CHECK(cord.contours == std::vector<points>{{{0, 0, 9}, {4, 0, 9}, {4, 5, 9}}});
@@ -411,11 +412,13 @@ TEST_CASE("structures are read, and those that bound no volume are refused when 
   CHECK(names(refused("iso"), {"POINT contours"}));
   CHECK(names(refused("between"),
               {"INTERPOLATED_PLANAR contours", "CLOSEDPLANAR_XOR ones are read"}));
+  CHECK(names(refused("odd"), {"'odd' that has BLOB contours"}));
   CHECK(files::find_structure(file, set, "parted").contours == cord.contours);
   CHECK(names(refused("bare"), {"without contours"}));
   CHECK(names(refused("ptv"), {"two structures", "numbers 4 and 5"}));
   CHECK(names(refused("lung"), {"no structure 'lung'", "cord, iso, bare"}));
-  CHECK(names(said([&] { read({{"cord", "CLOSED_PLANAR", "0\\0\\9\\4"}}); }), {"4 numbers"}));
+  auto const cut = read({{"cord", "CLOSED_PLANAR", "0\\0\\9\\4"}});
+  CHECK(names(said([&] { files::find_structure(file, cut, "cord"); }), {"4 numbers"}));
   CHECK_NOTHROW(files::check_same_frame("a", set.identity.frame_of_reference, "b", "1.2.3.3"));
   CHECK(names(said([&] { files::check_same_frame("a", "1.2", "b", ""); }), {"1.2 and none"}));
   put(file, dicom_file(ct_slice(3)));

@@ -114,7 +114,7 @@ TEST_CASE("slices in folders within a folder are read where these are searched" 
   put(top / "a" / "IM1", dicom_file(ct_slice(3)));
   put(top / "a" / "b" / "IM1", dicom_file(ct_slice(6)));
   put(top / "a" / "b" / "IM2", "");
-  CHECK(names(said_of_folder(top), {"no CT image"}));
+  CHECK(names(said_of_folder(top), {"no CT image (2 in folders within it)"}));
   auto const all = files::subfolders::searched;
   auto const series = files::read_dicom_series(top, all);
   CHECK(series.volume.extent[2] == 2);
@@ -123,6 +123,31 @@ TEST_CASE("slices in folders within a folder are read where these are searched" 
         series.volume.values);
   CHECK(files::read_volume_grid(top, all).extent[2] == 2);
   CHECK(files::read_dicom_identity(top, all).file == top / "a" / "IM1");
+}
+
+TEST_CASE("slices of a series in folders that are not searched are told" *
+          doctest::skip(!files::has_dicom)) {
+  scratch_folder const scratch;
+  auto const top = series_folder(scratch, {ct_slice(3), ct_slice(6)});
+  fs::create_directories(top / "more" / "again");
+  put(top / "more" / "IM1", dicom_file(with(ct_slice(9), 0x0020000e, {"UI", "1.2.3.22"})));
+  put(top / "more" / "dose.dcm", dicom_file(dose_object()));
+  put(top / "more" / "empty.dcm", "");
+  CHECK(files::read_volume_grid(top).unread.empty());
+  put(top / "more" / "IM2", dicom_file(ct_slice(9)));
+  put(top / "more" / "again" / "IM3", dicom_file(ct_slice(12)));
+  auto const volume = files::read_volume(top);
+  CHECK(volume.extent[2] == 2);
+  CHECK(files::count_reasons(volume.unread) == "2 in a folder within");
+  CHECK(volume.unread.at(0).is_in_subfolder);
+}
+
+TEST_CASE("an archive beside slices is told, whether or not it is compressed" *
+          doctest::skip(!files::has_dicom)) {
+  scratch_folder const scratch;
+  auto const folder = series_folder(scratch, {ct_slice(3), ct_slice(6)});
+  put(folder / "more.zip", "PK\3\4 and so on" + dicom_file(ct_slice(9)));
+  CHECK(files::count_reasons(files::read_volume(folder).unread) == "1 zip archive");
 }
 
 }  // namespace iso::test

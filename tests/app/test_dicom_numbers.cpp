@@ -36,7 +36,8 @@ std::string said_of_slice(std::uint32_t tag, dicom_element const& value) {
 std::string said_of_contour(std::string const& points) {
   scratch_folder const scratch;
   put(scratch / "set.dcm", dicom_file(structure_set({{"cord", "CLOSED_PLANAR", points, {}}})));
-  return refusal([&] { files::read_rt_structure_set(scratch / "set.dcm"); });
+  auto const set = files::read_rt_structure_set(scratch / "set.dcm");
+  return refusal([&] { files::find_structure(scratch / "set.dcm", set, "cord"); });
 }
 
 constexpr std::uint32_t position = 0x00200032;
@@ -114,12 +115,80 @@ TEST_CASE("whole numbers are read whole, and one is not taken of several" *
   CHECK(names(said_of_set(whole, std::string("\x22\0IS\2\0", 6) + "1 ",
                           std::string("\x22\0IS\2\0", 6) + "1x"),
               {"holds '1?' as ROINumber"}));
-  CHECK(names(said_of_set(whole, std::string("\x46\0IS\2\0", 6) + "3 ",
-                          std::string("\x46\0IS\2\0", 6) + "3,"),
-              {"holds '3,' as NumberOfContourPoints"}));
+  CHECK(said_of_set(whole, std::string("\x46\0IS\2\0", 6) + "3 ",
+                    std::string("\x46\0IS\2\0", 6) + "3,")
+            .empty());
+  CHECK(names(files::read_rt_structure_set(file).structures.at(0).refusal,
+              {"a structure 'cord' that holds '3,' as NumberOfContourPoints"}));
   // A colour is no measure: a set with one that is none is read without it.
   CHECK(said_of_set(whole, "255\\0\\7", "255\\,\\7").empty());
   CHECK_FALSE(files::read_rt_structure_set(file).structures.at(0).colour);
+}
+
+TEST_CASE("too many numbers are not said to be missing" * doctest::skip(!files::has_dicom)) {
+  CHECK(names(said_of_dose(spacing, {"DS", "2\\2\\2"}),
+              {"3 coordinates of its position, 3 pixel spacings, and 2 x 3 pixels in 2 frames"}));
+  CHECK(names(said_of_slice(spacing, {"DS", "2\\2\\2"}),
+              {"3 coordinates of its position, 3 pixel spacings, and 2 x 3 pixels"}));
+  CHECK(
+      names(said_of_slice(0x00200037, {"DS", "1\\0\\0"}), {"has 3 numbers of Image Orientation"}));
+}
+
+TEST_CASE("a scale that leaves no float of the values is refused" *
+          doctest::skip(!files::has_dicom)) {
+  for (char const* const scale : {"1e37", "1e-300", "1e-41", "1e306"}) {
+    CAPTURE(scale);
+    CHECK(names(said_of_dose(scaling, {"DS", scale}), {"holds values up to", "floats"}));
+  }
+  CHECK(said_of_dose(scaling, {"DS", "1e-36"}).empty());
+  CHECK(said_of_dose(scaling, {"DS", "1e34"}).empty());
+  auto const said = [](char const* slope, char const* intercept) {
+    scratch_folder const scratch;
+    auto slice = with(ct_slice(3), 0x00281053, {"DS", slope});
+    return refusal([&] {
+      files::read_dicom_series(
+          series_folder(scratch, {with(slice, 0x00281052, {"DS", intercept})}));
+    });
+  };
+  CHECK(names(said("1e36", "-1000"), {"a slice at z = 3 mm", "beyond those of a float"}));
+  CHECK(names(said("1e-300", "0"), {"beyond those of a float"}));
+  CHECK(names(said("1", "1e300"), {"beyond those of a float"}));
+  CHECK(said("1e-300", "-1000").empty());
+}
+
+TEST_CASE("what is wrong with a structure refuses that one when it is used" *
+          doctest::skip(!files::has_dicom)) {
+  scratch_folder const scratch;
+  auto const file = scratch / "set.dcm";
+  std::string const good = "0\\0\\9\\4\\0\\9\\4\\5\\9";
+  auto bytes = dicom_file(structure_set({{"cord", "CLOSED_PLANAR", good, {"0\\0\\9\\10,5\\0\\9"}},
+                                         {"heart"},
+                                         {"lung", "CLOSED_PLANAR", "1\\2\\3\\4"},
+                                         {"ptv"},
+                                         {"bowel", "", ""}}));
+  // The last two share a number.
+  std::string const number("\x22\0IS\2\0", 6);
+  auto const last = bytes.find(number + "5 ");
+  REQUIRE(last != std::string::npos);
+  bytes[last + number.size()] = '4';
+  auto const observed = bytes.find("5 ", bytes.find(std::string("\x84\0IS\2\0", 6) + "5 "));
+  REQUIRE(observed != std::string::npos);
+  bytes[observed] = '4';
+  put(file, bytes);
+  auto const set = files::read_rt_structure_set(file);
+  CHECK(files::find_structure(file, set, "heart").contours.size() == 1);
+  auto const refused = [&](char const* name) {
+    auto const sentence = refusal([&] { files::find_structure(file, set, name); });
+    CHECK(sentence.find("SECRET") == std::string::npos);
+    CHECK(sentence.find("'" + file.string() + "': has a structure '" + name + "' that ") == 0);
+    return sentence;
+  };
+  CHECK(names(refused("cord"), {"that holds '10,5' as ContourData (a number with"}));
+  CHECK(names(refused("lung"), {"that has a contour of 4 numbers (three a point"}));
+  CHECK(names(refused("ptv"), {"that has the number 4, as 'bowel' has (their contours"}));
+  CHECK(names(refused("bowel"), {"that has the number 4, as 'ptv' has (their contours"}));
+  // Nothing of it is left that somebody might take for the whole.
+  CHECK(set.structures.at(0).contours.empty());
 }
 
 TEST_CASE("a big-endian RT Dose has the values of its little-endian twin" *

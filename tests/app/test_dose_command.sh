@@ -106,6 +106,10 @@ grep -rq 'per photon' h.json h.csv && fail 'a dose in Gy is said to be per photo
 "$iso" dose --help | grep -q 'per photon' && fail 'the help says that the dose is per photon'
 sed 's/"isocentre_mm"/"weight": 3, "isocentre_mm"/g' two.json >three.json
 sed 's/"isocentre_mm"/"weight": 0.5, "isocentre_mm"/' two.json >half.json
+for weight in 1e-28 1e-300; do
+  sed "s/\"isocentre_mm\"/\"weight\": $weight, \"isocentre_mm\"/" plan.json >light.json
+  expect 2 'the dose is at most [0-9e.-]+ Gy .results are floats' dose --plan light.json --density water.mha --json light_dose.json
+done
 expect 0 'Gy for 3 photons/cm2' dose --plan three.json --density water.mha --json w.json
 expect 0 'Gy for 0.5 to 1 photons/cm2' dose --plan half.json --density water.mha --json w.json
 expect 0 "'h.nrrd' holds values in Gy .g/cm3 is expected" dose --plan plan.json --density h.nrrd --json w.json

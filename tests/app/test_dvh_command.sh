@@ -24,8 +24,11 @@ box=(dvh --dose dose.dcm --structures set.dcm --structure Box)
 expect 0 '^Box +1.728 +0 +30 +24 +36 +24.24 +24.6 +30 +35.76 +0.384$' "${box[@]}"
 says '^structure +volume cm3 +outside cm3 +mean Gy +min Gy +max Gy +D98 Gy +D95 Gy +D50 Gy +D2 Gy +HI$'
 # 100 mm3 are the last 100 / 144 mm. Of the dose's voxels, 12 x 24 x 24 mm get 30 Gy.
-expect 0 '^Box +1.728 +0 +35.306 +25 +0.432 +0.0625 +24 +36 +1.728 +0$' \
+expect 0 '^Box +1.728 +0 +35.306 +25 +0.432 +0.0625 +24 +36$' \
   "${box[@]}" --quantity D0.1cc V33Gy V33Gy_cc CI30Gy minimum maximum volume outside
+says '^structure +volume cm3 +outside cm3 +D0.1cc Gy .* maximum Gy$'
+expect 0 '^structure +volume cm3 +outside cm3$' "${box[@]}" --quantity volume outside --json both.json
+tr -d ' \n' <both.json | grep -qF '"values":{"volume":1.728,"outside":0.0}' || fail "both.json: $(cat both.json)"
 # Other names, in any case.
 expect 0 '^Box +1.728 +0 +30 +24 +36 +30 +24 +0.384$' "${box[@]}" --quantity Dmean Dmin Dmax MEAN dMin hi
 says '^structure .* Dmean Gy +Dmin Gy +Dmax Gy '
@@ -72,12 +75,24 @@ tr -d '\n' <others.json | grep -qE '"refused": \[ *\{ *"name": "Twin", *"reason"
 expect 0 '^2 structures in 1 dose ' dvh --dose dose.dcm --structures wrong.dcm --quantity mean --skip Twin Plane Far
 expect 2 "skip 'Heart' .no structure has that name; there are Twin, " dvh --dose dose.dcm --structures wrong.dcm --skip Heart
 # Contours as they are drawn.
-expect 0 "1 of 2 contours of 'Crossing' cross themselves or another, in 1 of 2 planes .they are split; 0 % of the area of all planes is disputed" dvh --dose dose.dcm --structures wrong.dcm --structure Crossing --quantity mean --json crossing.json
+expect 0 "1 of 2 contours of 'Crossing' crosses itself, in 1 of 2 planes .it is split; 0 % of the area of all planes is disputed" dvh --dose dose.dcm --structures wrong.dcm --structure Crossing --quantity mean --json crossing.json
 grep -q '"crossing_contours": 1' crossing.json || fail "crossing.json: $(cat crossing.json)"
-expect 0 "2 of 8 contours of 'Marked' are points or lines .they are left out" dvh --dose dose.dcm --structures drawn.dcm --quantity mean
+expect 7 "2 of 8 contours of 'Marked' are points or lines .they are left out" dvh --dose dose.dcm --structures drawn.dcm --quantity mean
 says '^Marked +1.728 +0 +30$'
 says '^Exclusive +1.296 +0 +30$'
-says "'Interpolated' has INTERPOLATED_PLANAR contours and is left out"
+says "'Interpolated' is refused, and the others are reported: 'drawn.dcm': has a structure 'Interpolated' that has INTERPOLATED_PLANAR contours"
+expect 0 '^Marked ' dvh --dose dose.dcm --structures drawn.dcm --quantity mean --skip Interpolated
+# A number of one structure that is none does not refuse the others.
+comma=(dvh --dose dose.dcm --structures comma.dcm --quantity mean)
+expect 7 "'Comma' is refused, and the others are reported: 'comma.dcm': has a structure 'Comma' that holds '-6,[0-9]*' as ContourData" "${comma[@]}" --json comma.json
+says "'Between' is refused, and the others are reported: "
+says '^Box +1.728 +0 +30$'
+tr -d '\n' <comma.json | grep -qE '"refused": \[ *\{ *"name": "Comma", *"reason": "[^"]*ContourData' || fail "comma.json: $(cat comma.json)"
+expect 0 '^Box +1.728 +0 +30$' "${comma[@]}" --structure Box
+expect 0 '^Box +1.728 +0 +30$' "${comma[@]}" --skip Comma Between
+expect 2 "'Comma' that holds '-6,[0-9]*' as ContourData" "${comma[@]}" --structure Comma
+expect 0 "Comma .* 0 .*; its contours cannot be used" info comma.dcm --json comma.json
+tr -d '\n' <comma.json | grep -qE '"refusal": "[^"]*ContourData' || fail "comma.json: $(cat comma.json)"
 # Each structure has its own frame of reference.
 expect 7 "'Elsewhere' is refused, and the others are reported: 'box_elsewhere.dcm' and 'dose.dcm' have frames of reference 1.2.3.9 and 1.2.3.3" dvh --dose dose.dcm --structures box_elsewhere.dcm --quantity mean
 says '^Box +1.728 +0 +30$'
@@ -196,7 +211,8 @@ refuse "'Empty' without contours" "${wrong[@]}" --structure Empty
 refuse "'Open' with OPEN_PLANAR contours" "${wrong[@]}" --structure Open
 refuse "'Plane' has contours at z = 1 mm only .*; give --slice-thickness in mm" "${wrong[@]}" --structure Plane
 refuse "'Far' goes from 106 to 118 mm.*they do not overlap" "${wrong[@]}" --structure Far
-refuse "'none.dcm' has no structure with contours" dvh --dose dose.dcm --structures none.dcm
+refuse "'between.dcm': has a structure 'Between' that has INTERPOLATED_PLANAR contours" dvh --dose dose.dcm --structures between.dcm
+refuse "'none.dcm' has no structure with closed contours" dvh --dose dose.dcm --structures none.dcm
 refuse "'Box' is given twice" "${box[@]}" --structure Box
 refuse "'unitless.dcm': does not say its dose's units .Gy are needed" dvh --dose unitless.dcm --structures set.dcm --structure Box
 refuse "'cgy.dcm': has a dose in CGY .Gy are needed" dvh --dose cgy.dcm --structures set.dcm --structure Box

@@ -43,3 +43,9 @@ TEST_CASE("a real plan's structures have the volumes that another program finds"
     CHECK(std::abs(report.volume / 1000 - volume) <= 0.005 * volume + 0.2);
   }
 }
+
+TEST_CASE("a structure that was refused when it was read is refused again") {
+  files::rt_structure bad{"cord", 1};
+  bad.refusal = "'set.dcm': has a structure 'cord' that is bad";
+  CHECK_THROWS_WITH_AS(files::make_structure(bad), bad.refusal.c_str(), iso::file_error);
+}

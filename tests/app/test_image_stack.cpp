@@ -149,6 +149,23 @@ TEST_CASE("raw files, one image or several in each") {
   CHECK(names(refused(folder.path(), {3, {4, 3}}), {"p_1.raw", "0 bytes"}));
 }
 
+TEST_CASE("doubles of which the largest has no float are refused") {
+  scratch_folder const folder;
+  auto const said = [&](double scale) {
+    std::vector<double> values(12, 3 * scale);
+    put(folder / "x.raw", bytes_of(values));
+    put(folder / "x.tif", tiff(bytes_of(values), 4, 3, 64, 3));
+    return std::pair(refused(folder / "x.raw", {1, {4, 3}, pixel_type::float64}),
+                     refused(folder / "x.tif", {1, {4, 3}}));
+  };
+  for (double const scale : {1e300, 1e-300, 1e-42}) {
+    auto const [raw, image] = said(scale);
+    CHECK(names(raw, {"x.raw", "holds values up to", "floats"}));
+    CHECK(names(image, {"x.tif", "holds values up to", "floats"}));
+  }
+  CHECK(said(1e-30) == std::pair<std::string, std::string>());
+}
+
 TEST_CASE("what is written is read back, and values that 16 bits do not hold are refused") {
   scratch_folder const folder;
   std::vector<float> const view = {0, 1.4F, 2.5F, 3, 65535, 7};

@@ -82,6 +82,41 @@ TEST_CASE("spacing and origin lie within a geometry's limits") {
       read("l.mha", metaimage("ElementSpacing = 1e-6 1 1e9\nOffset = 1e9 0 0\n") + voxels).empty());
 }
 
+TEST_CASE(
+    "numbers of which the largest has no float, and scales that are not applied, are refused") {
+  scratch_folder const folder;
+  auto const read = [&](std::string const& name, std::string const& bytes) {
+    put(folder / name, bytes);
+    return refusal([&] { files::read_volume(folder / name); });
+  };
+  auto doubles = file_values<double>();
+  auto const said = [&](double scale) {
+    auto scaled = doubles;
+    for (double& x : scaled) {
+      x *= scale;
+    }
+    return read("d.mha", metaimage("", "MET_DOUBLE") + bytes_of(scaled));
+  };
+  CHECK(names(said(1e38), {"d.mha", "holds values up to", "floats"}));
+  CHECK(names(said(1e-300), {"d.mha", "holds values up to", "floats"}));
+  CHECK(said(1e30).empty());
+  doubles.front() = 1e60;  // one number more, of those that were good
+  CHECK(names(said(1), {"holds values up to 1e+60"}));
+  doubles.front() = 1e-60;  // which rounds to 0, as small numbers do
+  CHECK(said(1).empty());
+  auto const voxels = bytes_of(file_values<short>());
+  for (float const slope : {1e-41F, std::numeric_limits<float>::infinity()}) {
+    auto header = nifti();
+    header.replace(112, sizeof slope, bytes_of(std::vector<float>{slope}));
+    CHECK(names(read("s.nii", header + voxels), {"s.nii", "has a slope of"}));
+  }
+  std::string const field = "ElementToIntensityFunction";
+  CHECK(names(read("f.mha", metaimage(field + "Slope = 2\n") + voxels),
+              {"f.mha", field + "Slope = 2", "as they are stored"}));
+  CHECK(names(read("f.mha", metaimage(field + "Offset = 1\n") + voxels), {field + "Offset = 1"}));
+  CHECK(read("f.mha", metaimage(field + "Slope = 1\n" + field + "Offset = 0\n") + voxels).empty());
+}
+
 TEST_CASE("files that are too short for what they claim are refused") {
   scratch_folder const folder;
   auto const voxels = bytes_of(file_values<short>());

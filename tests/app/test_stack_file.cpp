@@ -66,6 +66,35 @@ TEST_CASE("a stack in the other precision is converted") {
   CHECK(files::read_stack<float>(folder / "p.h5").values[1] == float(1.0 / 3.0));
 }
 
+TEST_CASE("doubles of which the largest has no float are refused, unless a mask hides it") {
+  scratch_folder const folder;
+  auto stack = small_stack<double>();
+  std::vector<float> mask(24, 1);
+  auto const read = [&] {
+    files::prepare_stack(folder / "p.h5", stack).commit();
+    return refusal(
+        [&] { files::read_stack<float>(folder / "p.h5", files::stack_geometry::read, mask); });
+  };
+  stack.values[5] = 1e300;
+  CHECK(names(read(), {"p.h5", "holds values up to 1e+300", "floats"}));
+  CHECK(files::read_stack<double>(folder / "p.h5").values == stack.values);
+  mask[5] = 0;
+  CHECK(read().empty());
+  mask[5] = 1;
+  stack.values[5] = 1e-300;
+  CHECK(read().empty());
+  for (double& x : stack.values) {
+    x *= 1e-42;
+  }
+  CHECK(names(read(), {"p.h5", "floats"}));
+  for (double& x : stack.values) {
+    x *= 1e-42;
+  }
+  CHECK(names(read(), {"p.h5", "floats"}));
+  stack.values.assign(24, 0);
+  CHECK(read().empty());
+}
+
 TEST_CASE("what other programs write: text of variable length, no unit, no geometry") {
   scratch_folder const folder;
   auto const path = folder / "other.h5";

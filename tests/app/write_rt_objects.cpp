@@ -162,5 +162,10 @@ int main(int count, char** words) {
                                 empty,
                                 {"Open", "OPEN_PLANAR", rectangle(-6, 6, 6, 1), {}},
                                 {"Marker", "POINT", "0\\0\\1", {}}})));
+  structure_text const between{"Between", "INTERPOLATED_PLANAR", rectangle(-6, 6, 6, 1), {}};
+  put(folder / "between.dcm", dicom_file(structure_set({between})));
+  auto comma = box("Comma", -6, 6, 6);
+  comma.further.back().replace(2, 1, ",");  // -6,000000
+  put(folder / "comma.dcm", dicom_file(structure_set({box("Box", -6, 6, 6), comma, between})));
   put(folder / "none.dcm", dicom_file(structure_set({empty})));
 }

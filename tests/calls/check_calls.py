@@ -7,7 +7,8 @@ Reads the headers of the folders whose CMakeLists.txt installs headers, as
 scripts/determinism_table.py does, and the sources of this folder. A function that the headers
 declare in n forms is called n times, by its full name, or by its arguments alone where it is
 compiled for each instruction set; a class is named once. `detail` is left out. A class that may own
-memory is named in test_moved_from.cpp too.
+memory is named in test_moved_from.cpp too, and each of its public members where it is: from the
+class's name on to that of another.
 
 Usage: check_calls.py               status 1 where a call is missing
        check_calls.py --self-test
@@ -39,6 +40,8 @@ WITHOUT_VIEWS = {
     "iso::ct::geometry",  # vectors of the standard library
     "iso::files::atomic_file",  # test_atomic_file.cpp
 }
+# Members of the other classes that test_moved_from.cpp need not name, and why.
+UNTOUCHED = {}
 
 
 class Reader(determinism_table.Reader):
@@ -102,9 +105,70 @@ def not_moved(headers, source):
         for name in Reader(text).classes:
             if "detail" in name.split("::") or name in WITHOUT_VIEWS:
                 continue
-            # A plan of iso::stage is made by the function.
-            if not re.search(rf"(?<![\w:]){name.removesuffix('d')}d?\b", source):
+            if not re.search(mention(name), source):
                 yield header, f"class {name} is not in test_moved_from.cpp"
+
+
+def members(text):
+    """{class: its public functions but constructors, destructor, operators and static ones}."""
+    code = "\n".join(line for line in determinism_table.plain(text) if "///" not in line)
+    found = {}
+    for name in Reader(text).classes:
+        own = name.rpartition("::")[2]
+        begin = re.search(rf"\bclass {own}\b[^;{{]*{{", code).end()
+        public, statement, depth, of_class = False, "", 0, set()
+        brackets = 0  # open round ones, within which braces are values
+        for c in code[begin:]:
+            if depth == 0 and brackets == 0 and c == "}":
+                break
+            brackets += {"(": 1, ")": -1}.get(c, 0) if depth == 0 else 0
+            if brackets > 0:
+                statement += c
+                continue
+            if depth == 0 and c in "{;":
+                parts = re.split(r"\b(public|private|protected)\s*:(?!:)", statement)
+                public = parts[-2] == "public" if len(parts) > 1 else public
+                rest = determinism_table.without_template_head(parts[-1])
+                left_out = re.search(rf"^,|~|\bstatic\b|(?<![\w:]){own}\s*\(", rest)
+                function = determinism_table.function_name(parts[-1])
+                if public and function and not left_out:
+                    of_class.add(function)
+                statement = ""
+            elif depth == 0:
+                statement += c
+            depth += {"{": 1, "}": -1}.get(c, 0)
+        found[name] = of_class
+    return found
+
+
+def mention(name):
+    """A plan of iso::stage is made by the function."""
+    return rf"(?<![\w:]){name.removesuffix('d')}d?\b"
+
+
+def untouched(headers, source, exempt=None):
+    """Public members of the texts `headers` that `source` does not name beside their class."""
+    exempt = UNTOUCHED if exempt is None else exempt
+    of = {}
+    for header, text in headers:
+        for name, functions in members(text).items():
+            if "detail" not in name.split("::") and name not in WITHOUT_VIEWS:
+                of[name] = (header, functions)
+    source = "\n".join(determinism_table.plain(source))
+    places = sorted((found.start(), name) for name in of
+                    for found in re.finditer(mention(name), source))
+    words = collections.defaultdict(set)
+    for number, (start, name) in enumerate(places):
+        end = places[number + 1][0] if number + 1 < len(places) else len(source)
+        words[name] |= set(re.findall(r"\w+", source[start:end]))
+    for name, (header, functions) in of.items():
+        for function in sorted(functions - words[name]):
+            if f"{name}::{function}" not in exempt:
+                yield header, f"{name}::{function} is not called in test_moved_from.cpp"
+    for name in exempt:
+        of_class, _, function = name.rpartition("::")
+        if function not in of.get(of_class, ("", ()))[1]:
+            yield "check_calls.py", f"{name} is exempt (no class has it)"
 
 
 def public_headers():
@@ -151,6 +215,42 @@ namespace backend::ISO_SET { int of_lanes(int a); }
     fine = fine and [f for _, f in not_moved(headers, "")] == [
         "class iso::thing is not in test_moved_from.cpp"
     ]
+    owner = """
+namespace iso {
+template <class T>
+class thing {
+  int hidden() const { return 1; }
+
+ public:
+  using number = int;
+  thing() = default;
+  template <class E>
+    requires real<E>
+  explicit thing(E const& e) : all_(e, list{{1, 2}}), n_{1}, e_(e) {}
+  ~thing();
+  thing& operator=(thing const&) = default;
+  [[nodiscard]] int size() const { return n_; }
+  template <class F>
+  void visit(F&& f) {}
+  static int count();
+  [[nodiscard]] thing part(int n) const;
+
+ private:
+  void secret();
+};
+class other { public: int size() const; };
+}  // namespace iso
+"""
+    owners = [("h.hpp", owner)]
+    fine = fine and members(owner)["iso::thing"] == {"size", "visit", "part"}
+    whole = "iso::thing t; t.size(); t.visit(f); t.part(1); iso::other o; o.size();"
+    fine = fine and not list(untouched(owners, whole, {}))
+    moved = whole.replace("t.size()", "").replace("o.size();", "o.size(); o.part(1);")
+    fine = fine and [f for _, f in untouched(owners, moved, {})] == [
+        "iso::thing::size is not called in test_moved_from.cpp"
+    ]
+    fine = fine and not list(untouched(owners, moved, {"iso::thing::size": "a number"}))
+    fine = fine and len(list(untouched(owners, whole, {"iso::thing::gone": ""}))) == 1
     return 0 if fine and all(len(f) == 1 and bad[s] in f[0] for s, f in found.items()) else 1
 
 
@@ -164,6 +264,7 @@ def main(arguments):
     sources = [path.read_text(encoding="utf-8") for path in sorted(HERE.glob("*.[ch]pp"))]
     moved = (HERE / "test_moved_from.cpp").read_text(encoding="utf-8")
     wrong = missing(headers, sources) + list(not_moved(headers, moved))
+    wrong += untouched(headers, moved)
     for header, fault in wrong:
         print(f"{header}: {fault}", file=sys.stderr)
     print(f"{len(wrong)} faults in {len(headers)} headers")

@@ -236,6 +236,8 @@ TEST_CASE("dose: kernels and spectra that make no sense are refused") {
   CHECK(kernel("0,90,0.1,1,0.01,1\n90,180,0.1,1,-0.01,1\n").find("must keep its sign") !=
         std::string::npos);
   CHECK(kernel("0,180,1,1,1,1\n").find("absorbs 25.1") != std::string::npos);
+  CHECK(kernel("0,180,1e-30,1,1e-30,1\n").find("of the released energy (must be from") !=
+        std::string::npos);
   auto const table = [](std::string const& text) {
     return refusal([&] { parse_tabulated_kernel(text, "t.csv"); });
   };
@@ -271,6 +273,12 @@ TEST_CASE("dose: kernels and spectra that make no sense are refused") {
   CHECK(spectrum_of("1,1,0.07,0.03\n1,1,0.05,0.026\n").find("rise") != std::string::npos);
   CHECK(spectrum_of("1,-1,0.07,0.03\n").find("negative") != std::string::npos);
   CHECK(spectrum_of("1,0,0.07,0.03\n").find("no photons") != std::string::npos);
+  for (char const* const odd : {"1,1,0.07,1e-300\n", "1e-300,1,0.07,0.03\n", "1,1,1e300,0.03\n"}) {
+    CAPTURE(odd);
+    CHECK(spectrum_of(odd).find("must be from 1e-9 to 1e9") != std::string::npos);
+  }
+  CHECK(spectrum_of("1,1e308,0.07,0.03\n2,1e308,0.05,0.02\n").find("add up to inf") !=
+        std::string::npos);
 }
 
 TEST_CASE("dose: plans that make no sense are refused") {

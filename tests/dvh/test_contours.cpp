@@ -127,13 +127,13 @@ TEST_CASE("voxel_fractions: what contours go around twice is told, and refused a
   CHECK(touching.disputed == doctest::Approx(1 / (64 + 63.5 + 64)).epsilon(1e-5));
   // And more of it.
   CHECK(says(refused(with(rectangle(5, 5, 11, 6, 3))),
-             "contours of 'column' cross, and go around 2.1"));
+             "contours of 'column' cross or are drawn twice, and go around 4 mm2"));
   CHECK(says(refused(with(rectangle(5, 5, 11, 6, 3))), "the first lie at z = 3 mm"));
   // A keyhole whose hole runs as the outline does.
   CHECK(says(
       refused(with(flat(
           {{1, 1}, {9, 1}, {9, 9}, {1, 9}, {1, 1}, {3, 3}, {6, 3}, {6, 6}, {3, 6}, {3, 3}}, 5))),
-      "contours of 'column' cross, and go around "));
+      "contours of 'column' cross or are drawn twice, and go around "));
 }
 
 TEST_CASE("voxel_fractions: contours that do not cross keep their bits beside those that do") {
@@ -192,6 +192,17 @@ TEST_CASE("voxel_fractions: contours of points and lines are left out, and told"
   CHECK(report.crossing_contours == 0);
   CHECK(says(refused({"marks", {flat({{2, 2}}, 3), flat({{1, 1}, {2, 2}, {3, 3}}, 5)}}),
              "'marks' has 2 contours without area"));
+  CHECK(says(refused({"mark", {flat({{2, 2}}, 3)}}), "'mark' has 1 contour without area"));
+}
+
+TEST_CASE("voxel_fractions: of what is drawn twice the area is told, which may be all of it") {
+  contour const twice = flat({{1, 1}, {9, 1}, {9, 9}, {1, 9}, {1, 1}, {9, 1}, {9, 9}, {1, 9}}, 5);
+  auto const all = refused({"twice", {twice}});
+  CAPTURE(all);
+  CHECK(says(all, "drawn twice, and go around 64 mm2 more than once"));
+  CHECK(says(all, "1 % of the 0 mm2 that are left"));
+  CHECK(says(all, "at z = 5 mm"));
+  CHECK(says(refused(with(twice)), "go around 64 mm2 more than once"));
 }
 
 TEST_CASE("voxel_fractions: contours that make no sense are refused") {

@@ -31,7 +31,8 @@ exponential_kernel named_kernel(std::string_view name) {
 
 namespace {
 
-constexpr double max_absorbed = 1.1;  // of the released energy: tables are off by a few per cent
+constexpr double max_absorbed = 1.1;   // of the released energy: tables are off by a few per cent
+constexpr double min_absorbed = 1e-6;  // a dose of much less would end where floats do
 
 /// Cones of either kernel, one behind the other.
 template <class Cone>
@@ -53,10 +54,11 @@ void validate_angles(std::vector<Cone> const& cones, std::string_view function) 
 }
 
 void validate_absorbed(double fraction, std::string_view function) {
-  ISO_VALIDATE(fraction > 0 && fraction <= max_absorbed,
-               "{}: the kernel absorbs {} of the released energy (must be more than 0, at most "
-               "{}); check the unit of the amplitudes or fractions",
-               function, fraction, max_absorbed);
+  ISO_VALIDATE(
+      fraction >= min_absorbed && fraction <= max_absorbed,
+      "{}: the kernel absorbs {} of the released energy (must be from {} to {}); check the "
+      "unit of the amplitudes or fractions",
+      function, fraction, min_absorbed, max_absorbed);
 }
 
 /// To a millionth, for messages.

@@ -89,10 +89,20 @@ void validate(spectrum const& s, char const* function) {
                  "{}: bin {} of the spectrum has mu/rho = {} and mu_en/rho = {} cm2/g (0 < "
                  "mu_en/rho <= mu/rho must hold); check their order",
                  function, number, b.attenuation, b.absorption);
+    // Floats would hold none of the dose, or not its digits.
+    ISO_VALIDATE(
+        b.energy >= 1e-9 && b.energy <= 1e9 && b.absorption >= 1e-9 && b.attenuation <= 1e9,
+        "{}: bin {} of the spectrum has {} MeV, mu/rho = {} and mu_en/rho = {} cm2/g (all "
+        "must be from 1e-9 to 1e9); check their units",
+        function, number, b.energy, b.attenuation, b.absorption);
     sum += b.fluence;
   }
   ISO_VALIDATE(sum > 0, "{}: the spectrum has no photons (all fluences are 0); give a bin above 0",
                function);
+  ISO_VALIDATE(std::isfinite(sum),
+               "{}: the spectrum's fluences add up to {} (their sum must be finite); scale them, "
+               "since only their shares count",
+               function, sum);
 }
 
 double terma_at(spectrum const& s, double depth, terma_options const& options) {

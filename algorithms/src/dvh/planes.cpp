@@ -274,15 +274,18 @@ contour_stack stack_of(structure const& s, structure_options const& options, cha
     first = n;
   }
   report.contours = std::int64_t(s.contours.size()) - report.left_out;
-  ISO_VALIDATE(!stack.planes.empty(),
-               "{}: '{}' has {} contours without area (points and lines bound nothing); leave it "
+  // Of a contour that goes around twice nothing is left, which is in dispute all the same.
+  ISO_VALIDATE(!stack.planes.empty() || disputed > 0,
+               "{}: '{}' has {} contour{} without area (points and lines bound nothing); leave it "
                "out",
-               function, s.name, s.contours.size());
+               function, s.name, s.contours.size(), s.contours.size() == 1 ? "" : "s");
   report.disputed = disputed > 0 ? disputed / area : 0;
-  ISO_VALIDATE(report.disputed <= max_disputed,
-               "{}: contours of '{}' cross, and go around {} % of its area more than once (at most "
-               "1 % may be disputed; the first lie at z = {} mm); draw these contours anew",
-               function, s.name, 100 * report.disputed, first_disputed);
+  ISO_VALIDATE(
+      report.disputed <= max_disputed,
+      "{}: contours of '{}' cross or are drawn twice, and go around {} mm2 more than once, "
+      "of all planes together (at most 1 % of the {} mm2 that are left may be disputed; "
+      "the first lie at z = {} mm); draw these contours anew",
+      function, s.name, disputed, area, first_disputed);
   ISO_VALIDATE(stack.planes.size() > 1 || options.slice_thickness > 0,
                "{}: '{}' has contours at z = {} mm only (their thickness is not known); give "
                "slice_thickness in mm",

@@ -7,6 +7,7 @@
 #include <iso/files/text.hpp>
 
 #include <fmt/core.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <limits>
@@ -79,7 +80,8 @@ std::string structures_text(std::string const& path, json& document) {
   auto const set = files::read_rt_structure_set(path);
   document["kind"] = "RT Structure Set";
   auto& list = document["structures"] = json::array();
-  auto text = fmt::format("RT Structure Set of {} structures\n", set.structures.size()) +
+  auto text = fmt::format("RT Structure Set of {} structure{}\n", set.structures.size(),
+                          set.structures.size() == 1 ? "" : "s") +
               fmt::format("{:>6}  {:<24}  {:<10}  {:>8}  {:>18}\n", "number", "name", "type",
                           "contours", "z, mm");
   for (auto const& s : set.structures) {
@@ -95,7 +97,8 @@ std::string structures_text(std::string const& path, json& document) {
     text += fmt::format(
         "{:>6}  {:<24}  {:<10}  {:>8}  {:>18}{}\n", s.number, files::shortened(s.name, 64), s.type,
         s.contours.size(), is_empty ? "" : fmt::format("{:.5g} to {:.5g}", low, high),
-        s.other_geometry.empty()
+        !s.refusal.empty() ? "; its contours cannot be used"
+        : s.other_geometry.empty()
             ? ""
             : fmt::format("  with {} contours, which bound no volume", s.other_geometry));
     json entry = {{"number", s.number},
@@ -105,6 +108,10 @@ std::string structures_text(std::string const& path, json& document) {
                   {"colour", s.colour ? json(*s.colour) : json(nullptr)}};
     entry["z_mm"] = is_empty ? json(nullptr) : json({low, high});
     entry["other_geometry"] = s.other_geometry;
+    entry["refusal"] = s.refusal;
+    if (!s.refusal.empty()) {
+      spdlog::warn("{}", s.refusal);
+    }
     list.push_back(std::move(entry));
   }
   return text;

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <memory>
 #include <system_error>
 #include <utility>
@@ -168,25 +169,29 @@ void warn_of(jobs::dvh_entry const& entry, std::vector<std::string> const& quant
                  100 * entry.outside / (entry.volume + entry.outside), name, dose);
   }
   if (entry.left_out > 0) {
-    spdlog::warn("{} of {} contours of '{}' are points or lines (they are left out)",
-                 entry.left_out, entry.contours + entry.left_out, name);
+    bool const is_one = entry.left_out == 1;
+    spdlog::warn("{} of {} contours of '{}' {} ({} left out)", entry.left_out,
+                 entry.contours + entry.left_out, name,
+                 is_one ? "is a point or a line" : "are points or lines",
+                 is_one ? "it is" : "they are");
   }
   if (entry.crossing_contours > 0) {
     spdlog::warn(
-        "{} of {} contours of '{}' cross themselves or another, in {} of {} planes (they are "
-        "split; "
-        "{:.2g} % of the area of all planes is disputed)",
-        entry.crossing_contours, entry.contours, name, entry.crossing_planes, entry.planes,
+        "{} of {} contours of '{}' {}, in {} of {} planes ({} split; {:.2g} % of the area of all "
+        "planes is disputed)",
+        entry.crossing_contours, entry.contours, name,
+        entry.crossing_contours == 1 ? "crosses itself" : "cross themselves or another",
+        entry.crossing_planes, entry.planes, entry.crossing_contours == 1 ? "it is" : "they are",
         100 * entry.disputed);
   }
   if (entry.missing_slices > 0) {
-    spdlog::warn("'{}' lacks contours in {} places (the shape goes on between its planes)", name,
-                 entry.missing_slices);
+    spdlog::warn("'{}' lacks contours in {} place{} (the shape goes on between its planes)", name,
+                 entry.missing_slices, entry.missing_slices == 1 ? "" : "s");
   }
   if (entry.separations > 0) {
     spdlog::warn(
-        "'{}' ends and begins anew in {} places (more than 4 slices lie between its parts)", name,
-        entry.separations);
+        "'{}' ends and begins anew in {} place{} (more than 4 slices lie between its parts)", name,
+        entry.separations, entry.separations == 1 ? "" : "s");
   }
 }
 
@@ -201,9 +206,13 @@ void print_table(dvh_options const& options, jobs::dvh_result const& result) {
     wide = std::min(std::max(wide, s.name.size()), widest_name);
   }
   std::vector<std::string> headings = {"volume cm3", "outside cm3"};
+  std::vector<std::size_t> shown;  // each line begins with the volumes, asked for or not
   for (std::size_t q = 0; q < request.quantities.size(); ++q) {
-    headings.push_back(
-        heading_of(options.quantities[q], jobs::unit_of_quantity(request.quantities[q])));
+    auto const& name = request.quantities[q];
+    if (name != "volume" && name != "outside") {
+      shown.push_back(q);
+      headings.push_back(heading_of(options.quantities[q], jobs::unit_of_quantity(name)));
+    }
   }
   auto const width = [&](std::size_t column) { return std::max(headings[column].size(), 10UL); };
   for (std::size_t d = 0; d < options.read.size(); ++d) {
@@ -220,7 +229,8 @@ void print_table(dvh_options const& options, jobs::dvh_result const& result) {
     for (std::size_t s = 0; s < request.structures.size(); ++s) {
       auto const& entry = result.entries[d][s];
       std::vector<double> row = {entry.volume / mm3_per_cm3, entry.outside / mm3_per_cm3};
-      row.insert(row.end(), entry.values.begin(), entry.values.end());
+      std::transform(shown.begin(), shown.end(), std::back_inserter(row),
+                     [&](std::size_t q) { return entry.values[q]; });
       fmt::print("{:<{}}", files::shortened(request.structures[s].name, widest_name), wide);
       for (std::size_t column = 0; column < row.size(); ++column) {
         fmt::print(" {:>{}}",

@@ -37,7 +37,8 @@ std::vector<files::rt_structure> chosen_structures(structure_options const& opti
   std::string all;
   for (auto const& s : set.structures) {
     all.append(all.empty() ? "" : ", ").append(s.name);
-    if (options.names.empty() && !s.contours.empty() && !has(options.skipped, s.name)) {
+    bool const is_drawn = !s.contours.empty() || !s.refusal.empty();
+    if (options.names.empty() && is_drawn && !has(options.skipped, s.name)) {
       names.push_back(s.name);
     }
   }
@@ -69,7 +70,7 @@ std::vector<files::rt_structure> chosen_structures(structure_options const& opti
   }
   if (names.empty()) {
     throw file_error(fmt::format(
-        "'{}' has no structure with contours (there is none to take); name another file",
+        "'{}' has no structure with closed contours (there is none to take); name another file",
         options.file));
   }
   return chosen;
@@ -77,7 +78,8 @@ std::vector<files::rt_structure> chosen_structures(structure_options const& opti
 
 void tell_left_out(structure_options const& options, files::rt_structure_set const& set) {
   for (auto const& s : set.structures) {
-    if (!options.names.empty() || !s.contours.empty() || has(options.skipped, s.name)) {
+    if (!options.names.empty() || !s.contours.empty() || !s.refusal.empty() ||
+        has(options.skipped, s.name)) {
       continue;
     }
     auto const name = files::shortened(s.name, 64);

@@ -30,7 +30,8 @@ CLI::Option* add_structure_options(CLI::App& sub, structure_options& options);
 /// skipped.
 /// \param refused  where no structure is named, those that cannot be taken, each once; null: the
 ///                 first of them is thrown
-/// \throws iso::file_error         as files::find_structure; no structure with contours
+/// \throws iso::file_error         as files::find_structure; no structure with closed
+///                                 contours
 /// \throws iso::invalid_argument   one named twice; one to be skipped that there is not
 std::vector<files::rt_structure> chosen_structures(
     structure_options const& options, files::rt_structure_set const& set,

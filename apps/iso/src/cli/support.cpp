@@ -330,9 +330,12 @@ void warn_of_unread(std::string const& path, files::host_volume const& volume,
   if (unread.empty()) {
     return;
   }
-  spdlog::warn("'{}': {} file{} like DICOM and {} not read ({}): slices may be missing{}", path,
+  bool const has_subfolders = std::any_of(unread.begin(), unread.end(),
+                                          [](auto const& file) { return file.is_in_subfolder; });
+  spdlog::warn("'{}': {} file{} like DICOM and {} not read ({}): slices may be missing{}{}", path,
                unread.size(), unread.size() == 1 ? " looks" : "s look",
                unread.size() == 1 ? "is" : "are", files::count_reasons(unread),
+               has_subfolders ? "; --recursive reads slices in folders within" : "",
                options.name_files ? "" : "; --name-files names them");
   for (auto const& file : unread) {
     if (options.name_files) {

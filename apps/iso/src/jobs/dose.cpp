@@ -197,7 +197,7 @@ volume_view<T, typename Exec::memory_space> density_of(Exec const& exec,
   return density;
 }
 
-void find_maximum(dose_result& result) {
+void find_maximum(files::plan_description const& plan, dose_result& result) {
   auto const& v = result.dose;
   if (!std::all_of(v.values.begin(), v.values.end(), [](auto x) { return std::isfinite(x); })) {
     throw invalid_argument(
@@ -208,6 +208,15 @@ void find_maximum(dose_result& result) {
       std::int64_t(std::max_element(v.values.begin(), v.values.end()) - v.values.begin());
   std::int64_t const column = at / v.extent[2];
   result.maximum = v.values[std::size_t(at)];
+  // Of weights that are so small the dose rounds to 0.
+  bool const is_light = std::any_of(plan.beams.begin(), plan.beams.end(), [](auto const& beam) {
+    return beam.weight > 0 && beam.weight < 1e-20;
+  });
+  ISO_VALIDATE(
+      result.maximum == 0 ? !is_light : result.maximum >= std::numeric_limits<float>::min(),
+      "iso dose: the dose is at most {} Gy (results are floats, which lose digits below 1.2e-38); "
+      "raise the beams' weights",
+      result.maximum);
   result.maximum_at = {column / v.extent[1], column % v.extent[1], at % v.extent[2]};
   for (std::size_t axis = 0; axis < 3; ++axis) {
     result.maximum_position[axis] =
@@ -273,7 +282,7 @@ dose_result run(Exec const& exec, dose_request const& request, observer const& w
         result.dose.unit = "Gy";
         return 0;
       });
-  find_maximum(result);
+  find_maximum(plan, result);
   watch.step(1, "done");
   return result;
 }

@@ -83,6 +83,9 @@ struct rt_structure {
   std::string frame_of_reference{};            ///< UID; those of one set may differ
   std::vector<std::vector<std::array<double, 3>>> contours{};  ///< closed, planar; points in mm
   std::string other_geometry{};  ///< "POINT", ...: a contour of another kind, which is not read
+  /// Why what is drawn cannot be used, a sentence that names file and structure; then it has no
+  /// contours. Empty where it can.
+  std::string refusal{};
 };
 
 /// The contents of an RT Structure Set.
@@ -91,16 +94,18 @@ struct rt_structure_set {
   std::vector<rt_structure> structures;  ///< in the order of their numbers in the file
 };
 
-/// Reads an RT Structure Set.
-/// \throws iso::file_error  no such file, no RT Structure Set, contours whose numbers are no
-/// points,
-///                          structures without a number or with that of another
+/// Reads an RT Structure Set. What is wrong with one structure stands in its `refusal`: contours
+/// whose numbers are no points or that may bound something and are not read, or the number of
+/// another structure. The others can be used.
+/// \throws iso::file_error  no such file, no RT Structure Set, structures without a number,
+/// contours
+///                          of a structure that is not there
 rt_structure_set read_rt_structure_set(std::filesystem::path const& path);
 
 /// Returns the structure of that name in the set read from `path`. Its own frame of reference is to
 /// be compared with a volume's, by check_same_frame.
-/// \throws iso::file_error  no structure or several of that name; one without contours, or with
-///                          some that are neither CLOSED_PLANAR nor CLOSEDPLANAR_XOR
+/// \throws iso::file_error  no structure or several of that name; one with a `refusal`, without
+///                          contours, or with some that bound no volume
 rt_structure const& find_structure(std::filesystem::path const& path, rt_structure_set const& set,
                                    std::string const& name);
 

@@ -4,6 +4,7 @@
 //! link iso::iso beside iso::files.
 #pragma once
 
+#include <iso/core/error.hpp>
 #include <iso/dvh/structure.hpp>
 #include <iso/files/dicom_rt.hpp>
 
@@ -11,7 +12,11 @@ namespace iso::files {
 
 /// Returns the same contours.
 /// Determinism: backend_to_backend; made on the host.
+/// \throws iso::file_error  one with a `refusal`
 inline dvh::structure make_structure(rt_structure const& from) {
+  if (!from.refusal.empty()) {
+    throw file_error(from.refusal);
+  }
   dvh::structure s{from.name, {}};
   for (auto const& contour : from.contours) {
     auto& points = s.contours.emplace_back().points;

@@ -18,6 +18,8 @@ namespace iso::files {
 struct unread_file {
   std::filesystem::path file;  ///< whose name may hold a patient's
   std::string reason;          ///< "empty", "cut short", "damaged or no DICOM", "zip archive", ...
+  /// A slice of the series, in a folder within that was not searched.
+  bool is_in_subfolder = false;
 };
 
 /// Returns how many files have each reason: "2 empty, 1 cut short".
