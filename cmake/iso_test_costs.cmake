@@ -16,6 +16,7 @@ set(
   "app_low_dose_chest 58 1"
   "parity 53 1"
   "dose_engines 43 1"
+  "app_interruption 40 1"
   "app_matrix_command 35 1"
   "forward_project 33 1"
   "dose_oblique 32 1"

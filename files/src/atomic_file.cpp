@@ -17,6 +17,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <mutex>
+#include <set>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -47,6 +49,18 @@ fs::path followed(fs::path const& target) {
   throw file_error(fmt::format(
       "'{}' is a symbolic link that leads to none but links (it has no end); remove the link",
       target.string()));
+}
+
+/// The temporary files of this process that are there.
+struct live_temporaries {
+  std::mutex mutex;
+  std::set<fs::path> paths;
+};
+
+// Never destroyed: a thread that abandons them may still hold the mutex then.
+live_temporaries& live() {
+  static auto& all = *new live_temporaries;
+  return all;
 }
 
 [[noreturn]] void refuse_to_write(fs::path const& target, char const* advice, int reason = errno) {
@@ -176,6 +190,7 @@ bool atomic_file::reaches_place() {
     return !failure;
   }
   fs::remove(temporary_, failure);
+  forget_temporary();
   return false;
 }
 
@@ -212,6 +227,7 @@ int atomic_file::make_temporary(fs::path const& folder) {
   // Nobody else reads what replaces something that they may not read.
   unsigned const own = is_folder_ ? 0700 : 0600;
   unsigned const mode = mode_ ? own : is_folder_ ? 0777 : 0666;
+  std::scoped_lock const held(live().mutex);
   for (int attempt = 0; attempt < 1000; ++attempt) {
     temporary_ = folder / fmt::format("{}{}-{}-{}", detail::prefix_of_host(), ::getpid(), counter++,
                                       detail::end_of_name(target_.filename().string()));
@@ -226,6 +242,7 @@ int atomic_file::make_temporary(fs::path const& folder) {
       // Where a file system has no locks, nobody can take it for one that was left.
       static_cast<void>(::flock(lock_, LOCK_EX | LOCK_NB));
       if (detail::is_same_file(lock_, temporary_)) {
+        live().paths.insert(temporary_);
         return 0;
       }
       unlock();  // another run came between and took it for one that was left
@@ -254,8 +271,22 @@ atomic_file::~atomic_file() {
   if (!renamed_ && !temporary_.empty()) {
     std::error_code ignored;
     fs::remove_all(temporary_, ignored);
+    forget_temporary();
   }
   unlock();
+}
+
+void atomic_file::forget_temporary() const {
+  std::scoped_lock const held(live().mutex);
+  live().paths.erase(temporary_);
+}
+
+void abandon_temporaries() {
+  live().mutex.lock();  // for good
+  for (auto const& path : live().paths) {
+    std::error_code ignored;
+    fs::remove_all(path, ignored);
+  }
 }
 
 void atomic_file::unlock() {
@@ -368,6 +399,7 @@ void atomic_file::rename() {
                     target_.string(), failure.message()));
   }
   renamed_ = true;
+  forget_temporary();
   unlock();  // readers lock what they read, too
   // The file is in place; where its folder cannot be flushed, a crash of the machine may undo that.
   int const descriptor = ::open(folder_of(place_).c_str(), O_RDONLY | O_CLOEXEC);

@@ -52,6 +52,49 @@ std::vector<hsize_t> pieces_of(std::span<hsize_t const> extent, std::size_t valu
   return piece;
 }
 
+/// Calls move(memory space, file space, first byte) for parts of a dataset that make up all of it,
+/// until one fails, and asks the job after each. A part is made of whole pieces, where the dataset
+/// has such, and of about 32 MB.
+/// \param value_bytes  of a number in memory
+template <class Move>
+bool in_parts(fs::path const& path, hid_t dataset, std::size_t value_bytes, job const& asked,
+              Move const& move) {
+  constexpr hsize_t most = hsize_t(1) << 25;
+  char const* const damaged =
+      "has a dataset without shape (it is damaged); fetch or write it again";
+  handle const space(path, H5Dget_space(dataset), H5Sclose, damaged);
+  int const axes = H5Sget_simple_extent_ndims(space);
+  std::vector<hsize_t> extent(std::size_t(std::max(axes, 1)), 1);
+  H5Sget_simple_extent_dims(space, extent.data(), nullptr);
+  hsize_t const row_bytes =
+      std::accumulate(extent.begin() + 1, extent.end(), hsize_t(value_bytes), std::multiplies<>());
+  if (axes < 1 || extent[0] * row_bytes <= most) {
+    bool const done = move(hid_t(H5S_ALL), hid_t(H5S_ALL), std::size_t(0));
+    asked.step(0);
+    return done;
+  }
+  handle const creation(path, H5Dget_create_plist(dataset), H5Pclose, damaged);
+  std::vector<hsize_t> piece(extent.size(), 1);
+  if (H5Pget_layout(creation) == H5D_CHUNKED) {
+    H5Pget_chunk(creation, axes, piece.data());
+  }
+  hsize_t const rows = std::max(most / (row_bytes * piece[0]), hsize_t(1)) * piece[0];
+  std::vector<hsize_t> start(extent.size(), 0);
+  auto count = extent;
+  for (hsize_t first = 0; first < extent[0]; first += rows) {
+    start[0] = first;
+    count[0] = std::min(rows, extent[0] - first);
+    handle const part(path, H5Screate_simple(axes, count.data(), nullptr), H5Sclose, damaged);
+    if (H5Sselect_hyperslab(space, H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr) <
+            0 ||
+        !move(part, space, std::size_t(first * row_bytes))) {
+      return false;
+    }
+    asked.step(0);
+  }
+  return true;
+}
+
 /// Returns the checksum of a text that lies in a file, in hexadecimal digits.
 std::string checksum_of(std::string_view text) {
   std::uint64_t hash = iso::detail::fnv1a_of_nothing;
@@ -190,8 +233,12 @@ std::uint64_t hdf5_dataset::size() const {
   return std::accumulate(extent_.begin(), extent_.end(), std::uint64_t(1), std::multiplies<>());
 }
 
-void hdf5_dataset::read_to(hid_t memory_type, void* values) const {
-  if (H5Dread(dataset_, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0) {
+void hdf5_dataset::read_to(hid_t memory_type, void* values, job const& asked) const {
+  auto const part = [&](hid_t memory, hid_t file, std::size_t first) {
+    return H5Dread(dataset_, memory_type, memory, file, H5P_DEFAULT,
+                   static_cast<char*>(values) + first) >= 0;
+  };
+  if (!in_parts(path_, dataset_, H5Tget_size(memory_type), asked, part)) {
     refuse(path_,
            fmt::format("dataset /{} cannot be read (truncated or damaged); fetch or write it again",
                        name_));
@@ -205,7 +252,7 @@ std::string hdf5_dataset::read_text() const {
   }
   if (H5Tis_variable_str(type_) > 0) {
     char* start = nullptr;
-    read_to(type_, static_cast<void*>(&start));
+    read_to(type_, static_cast<void*>(&start), {});
     std::string text(start == nullptr ? "" : start);
     H5free_memory(start);
     return text;
@@ -213,7 +260,7 @@ std::string hdf5_dataset::read_text() const {
   std::string text;
   with_memory(path_, fmt::format("dataset /{}", name_), H5Tget_size(type_),
               [&] { text.resize(H5Tget_size(type_)); });
-  read_to(type_, text.data());
+  read_to(type_, text.data(), {});
   text.resize(std::min(text.find('\0'), text.size()));
   if (read_attribute(path_, dataset_, checksum_name).value_or(checksum_of(text)) !=
       checksum_of(text)) {
@@ -225,8 +272,8 @@ std::string hdf5_dataset::read_text() const {
 }
 
 void write_dataset(fs::path const& path, hid_t file, char const* name,
-                   std::span<hsize_t const> extent, hid_t stored, hid_t memory,
-                   void const* values) {
+                   std::span<hsize_t const> extent, hid_t stored, hid_t memory, void const* values,
+                   job const& asked) {
   handle const space(path,
                      extent.empty() ? H5Screate(H5S_SCALAR)
                                     : H5Screate_simple(int(extent.size()), extent.data(), nullptr),
@@ -245,7 +292,11 @@ void write_dataset(fs::path const& path, hid_t file, char const* name,
   handle const dataset(path,
                        H5Dcreate2(file, name, stored, space, H5P_DEFAULT, creation, H5P_DEFAULT),
                        H5Dclose, "cannot be written (HDF5 dataset); try another disk");
-  if (some && H5Dwrite(dataset, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0) {
+  auto const part = [&](hid_t of_memory, hid_t of_file, std::size_t first) {
+    return H5Dwrite(dataset, memory, of_memory, of_file, H5P_DEFAULT,
+                    static_cast<char const*>(values) + first) >= 0;
+  };
+  if (some && !in_parts(path, dataset, H5Tget_size(memory), asked, part)) {
     refuse(path, fmt::format(
                      "dataset /{} cannot be written (its disk may be full); make room on its disk",
                      name));

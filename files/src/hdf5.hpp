@@ -4,6 +4,7 @@
 
 #include "memory.hpp"
 
+#include <iso/core/job.hpp>
 #include <iso/files/atomic_file.hpp>
 #include <iso/files/detail/refuse.hpp>
 
@@ -78,10 +79,11 @@ class hdf5_dataset {
                 [&] { values.resize(size()); });
     return values;
   }
+  /// Reads all numbers, in parts between which `asked` is, which reports nothing.
   template <class T>
-  [[nodiscard]] std::vector<T> read(hid_t memory_type) const {
+  [[nodiscard]] std::vector<T> read(hid_t memory_type, job const& asked = {}) const {
     auto values = array<T>();
-    read_to(memory_type, values.data());
+    read_to(memory_type, values.data(), asked);
     return values;
   }
   /// Reads a text of fixed or variable length, which h5py writes. Where it bears a checksum, throws
@@ -90,7 +92,7 @@ class hdf5_dataset {
 
  private:
   void check_storage() const;
-  void read_to(hid_t memory_type, void* values) const;
+  void read_to(hid_t memory_type, void* values, job const& asked) const;
 
   std::filesystem::path const& path_;
   char const* name_;
@@ -100,9 +102,10 @@ class hdf5_dataset {
 };
 
 /// Writes a dataset of `extent` (none: a scalar), in pieces that bear a checksum each, which HDF5
-/// checks where they are read.
+/// checks where they are read. Between parts `asked` is, which reports nothing.
 void write_dataset(std::filesystem::path const& path, hid_t file, char const* name,
-                   std::span<hsize_t const> extent, hid_t stored, hid_t memory, void const* values);
+                   std::span<hsize_t const> extent, hid_t stored, hid_t memory, void const* values,
+                   job const& asked = {});
 /// Writes a text of any length with its checksum, which hdf5_dataset::read_text checks.
 void write_text(std::filesystem::path const& path, hid_t file, char const* name,
                 std::string const& text);

@@ -83,12 +83,12 @@ void expect_integers(hdf5_dataset const& set) {
 }
 
 // HDF5 makes 2^63 - 1 of every number beyond it: those are looked for as they are.
-std::vector<std::int64_t> read_wide(hdf5_dataset const& set) {
+std::vector<std::int64_t> read_wide(hdf5_dataset const& set, job const& asked) {
   expect_integers(set);
-  auto values = set.read<std::int64_t>(H5T_NATIVE_INT64);
+  auto values = set.read<std::int64_t>(H5T_NATIVE_INT64, asked);
   constexpr auto most = std::numeric_limits<std::int64_t>::max();
   if (!is_signed(set) && std::count(values.begin(), values.end(), most) > 0) {
-    auto const all = set.read<std::uint64_t>(H5T_NATIVE_UINT64);
+    auto const all = set.read<std::uint64_t>(H5T_NATIVE_UINT64, asked);
     auto const bad = std::find_if(all.begin(), all.end(),
                                   [](std::uint64_t n) { return n >= std::uint64_t(most); });
     refuse(set.path(), fmt::format("number {} of dataset /{} is {} (less than 2^63 is expected); "
@@ -98,12 +98,13 @@ std::vector<std::int64_t> read_wide(hdf5_dataset const& set) {
   return values;
 }
 
-std::vector<std::int32_t> read_columns(hdf5_dataset const& set, std::int64_t columns) {
+std::vector<std::int32_t> read_columns(hdf5_dataset const& set, std::int64_t columns,
+                                       job const& asked) {
   expect_integers(set);
   if (H5Tget_precision(set.type()) < (is_signed(set) ? 33 : 32)) {
-    return set.read<std::int32_t>(H5T_NATIVE_INT32);
+    return set.read<std::int32_t>(H5T_NATIVE_INT32, asked);
   }
-  auto const wide = read_wide(set);
+  auto const wide = read_wide(set, asked);
   auto narrow = set.array<std::int32_t>();
   for (std::size_t i = 0; i < wide.size(); ++i) {
     if (wide[i] < 0 || wide[i] >= columns) {
@@ -118,8 +119,8 @@ std::vector<std::int32_t> read_columns(hdf5_dataset const& set, std::int64_t col
 
 // Numbers of a type that has more digits than a double, every one of which must be a double.
 template <class T>
-std::vector<double> read_exactly(hdf5_dataset const& set, hid_t type) {
-  auto const wide = set.read<T>(type);
+std::vector<double> read_exactly(hdf5_dataset const& set, hid_t type, job const& asked) {
+  auto const wide = set.read<T>(type, asked);
   auto values = set.array<double>();
   for (std::size_t i = 0; i < wide.size(); ++i) {
     if (!detail::is_double(wide[i])) {
@@ -132,7 +133,7 @@ std::vector<double> read_exactly(hdf5_dataset const& set, hid_t type) {
   return values;
 }
 
-std::vector<double> read_doubles(hdf5_dataset const& set) {
+std::vector<double> read_doubles(hdf5_dataset const& set, job const& asked) {
   if (set.kind() != H5T_FLOAT && set.kind() != H5T_INTEGER) {
     refuse(set.path(), fmt::format("dataset /{} holds no numbers (half, float, double or integers "
                                    "are read); store one of these",
@@ -140,41 +141,42 @@ std::vector<double> read_doubles(hdf5_dataset const& set) {
   }
   check_bits(set);
   if (set.kind() == H5T_INTEGER && H5Tget_precision(set.type()) > 53) {
-    return is_signed(set) ? read_exactly<std::int64_t>(set, H5T_NATIVE_INT64)
-                          : read_exactly<std::uint64_t>(set, H5T_NATIVE_UINT64);
+    return is_signed(set) ? read_exactly<std::int64_t>(set, H5T_NATIVE_INT64, asked)
+                          : read_exactly<std::uint64_t>(set, H5T_NATIVE_UINT64, asked);
   }
   if (set.kind() == H5T_FLOAT && !float_shape(set.type()).within(11, 52)) {
-    return read_exactly<long double>(set, H5T_NATIVE_LDOUBLE);
+    return read_exactly<long double>(set, H5T_NATIVE_LDOUBLE, asked);
   }
-  return set.read<double>(H5T_NATIVE_DOUBLE);
+  return set.read<double>(H5T_NATIVE_DOUBLE, asked);
 }
 
-host_matrix::value_array read_values(hdf5_dataset const& set) {
+host_matrix::value_array read_values(hdf5_dataset const& set, job const& asked) {
   if (set.kind() == H5T_FLOAT && float_shape(set.type()).within(5, 10)) {
-    return set.read<std::uint16_t>(half_type(set.path()));
+    return set.read<std::uint16_t>(half_type(set.path()), asked);
   }
   if (set.kind() == H5T_FLOAT && float_shape(set.type()).within(8, 23)) {
-    return set.read<float>(H5T_NATIVE_FLOAT);
+    return set.read<float>(H5T_NATIVE_FLOAT, asked);
   }
-  return read_doubles(set);
+  return read_doubles(set, asked);
 }
 
 void write_array(fs::path const& path, hid_t file, char const* name, hid_t stored, hid_t memory,
-                 void const* values, std::size_t count) {
+                 void const* values, std::size_t count, job const& asked) {
   hsize_t const length = count;
-  detail::write_dataset(path, file, name, {&length, 1}, stored, memory, values);
+  detail::write_dataset(path, file, name, {&length, 1}, stored, memory, values, asked);
 }
 
-void write_values(fs::path const& path, hid_t file, host_matrix const& matrix) {
+void write_values(fs::path const& path, hid_t file, host_matrix const& matrix, job const& asked) {
   if (auto const* const half = std::get_if<host_matrix::half_bits>(&matrix.values)) {
     handle const type = half_type(path);
-    write_array(path, file, "data", type, type, half->data(), half->size());
+    write_array(path, file, "data", type, type, half->data(), half->size(), asked);
   } else if (auto const* const single = std::get_if<std::vector<float>>(&matrix.values)) {
     write_array(path, file, "data", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, single->data(),
-                single->size());
+                single->size(), asked);
   } else {
     auto const& wide = std::get<std::vector<double>>(matrix.values);
-    write_array(path, file, "data", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, wide.data(), wide.size());
+    write_array(path, file, "data", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, wide.data(), wide.size(),
+                asked);
   }
 }
 
@@ -190,7 +192,8 @@ void check_shape(fs::path const& path, std::vector<std::int64_t> const& shape) {
 
 }  // namespace
 
-host_matrix read_hdf5_matrix(fs::path const& path) {
+host_matrix read_hdf5_matrix(fs::path const& path, job const& control) {
+  job const asked{{}, control.cancelled};
   auto const file = detail::open_hdf5(path);
   handle const root(path, H5Gopen2(file, "/", H5P_DEFAULT), H5Gclose,
                     "has no root group (it is damaged); fetch or write it again");
@@ -212,30 +215,32 @@ host_matrix read_hdf5_matrix(fs::path const& path) {
     }
   }
   auto const open = [&](char const* name) { return hdf5_dataset(path, file, name, 1); };
-  auto const shape = read_wide(open("shape"));
+  auto const shape = read_wide(open("shape"), asked);
   check_shape(path, shape);
   matrix.rows = shape[0];
   matrix.columns = shape[1];
-  matrix.offsets = read_wide(open("indptr"));
-  matrix.indices = read_columns(open("indices"), matrix.columns);
-  matrix.values = read_values(open("data"));
-  check_matrix(path, matrix);
+  matrix.offsets = read_wide(open("indptr"), asked);
+  matrix.indices = read_columns(open("indices"), matrix.columns, asked);
+  matrix.values = read_values(open("data"), asked);
+  check_matrix(path, matrix, asked);
   return matrix;
 }
 
-atomic_file prepare_hdf5_matrix(fs::path const& path, host_matrix const& matrix) {
-  check_matrix(path, matrix);
+atomic_file prepare_hdf5_matrix(fs::path const& path, host_matrix const& matrix,
+                                job const& control) {
+  job const asked{{}, control.cancelled};
+  check_matrix(path, matrix, asked);
   auto const value_bytes =
       std::visit([](auto const& all) { return all.size() * sizeof(all[0]); }, matrix.values);
   std::uintmax_t const bytes = 8 * matrix.offsets.size() + 4 * matrix.indices.size() + value_bytes;
   return detail::prepare_hdf5(path, bytes, [&](hid_t file) {
     std::int64_t const shape[2] = {matrix.rows, matrix.columns};
-    write_array(path, file, "shape", H5T_STD_I64LE, H5T_NATIVE_INT64, shape, 2);
+    write_array(path, file, "shape", H5T_STD_I64LE, H5T_NATIVE_INT64, shape, 2, asked);
     write_array(path, file, "indptr", H5T_STD_I64LE, H5T_NATIVE_INT64, matrix.offsets.data(),
-                matrix.offsets.size());
+                matrix.offsets.size(), asked);
     write_array(path, file, "indices", H5T_STD_I32LE, H5T_NATIVE_INT32, matrix.indices.data(),
-                matrix.indices.size());
-    write_values(path, file, matrix);
+                matrix.indices.size(), asked);
+    write_values(path, file, matrix, asked);
     for (auto const& [name, text] : matrix.notes) {
       detail::write_attribute(path, file, name.c_str(), text);
     }
@@ -253,10 +258,10 @@ void check_vector_ending(fs::path const& path) {
   }
 }
 
-std::vector<double> read_vector(fs::path const& path) {
+std::vector<double> read_vector(fs::path const& path, job const& control) {
   check_vector_ending(path);
   auto const file = detail::open_hdf5(path);
-  auto values = read_doubles(hdf5_dataset(path, file, "values", 1));
+  auto values = read_doubles(hdf5_dataset(path, file, "values", 1), job{{}, control.cancelled});
   auto const bad =
       std::find_if(values.begin(), values.end(), [](double x) { return !std::isfinite(x); });
   if (bad != values.end()) {
@@ -267,11 +272,12 @@ std::vector<double> read_vector(fs::path const& path) {
   return values;
 }
 
-atomic_file prepare_vector(fs::path const& path, std::vector<double> const& values) {
+atomic_file prepare_vector(fs::path const& path, std::vector<double> const& values,
+                           job const& control) {
   check_vector_ending(path);
   return detail::prepare_hdf5(path, 8 * values.size(), [&](hid_t file) {
     write_array(path, file, "values", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, values.data(),
-                values.size());
+                values.size(), job{{}, control.cancelled});
   });
 }
 

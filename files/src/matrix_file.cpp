@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "hdf5.hpp"
 
+#include <iso/core/detail/seldom_asked.hpp>
 #include <iso/core/error.hpp>
 #include <iso/files/matrix_file.hpp>
 #include <iso/files/text.hpp>
@@ -79,7 +80,8 @@ float from_half(std::uint16_t bits) {
   return std::bit_cast<float>(sign | std::bit_cast<std::uint32_t>(size));
 }
 
-void check_matrix(fs::path const& path, host_matrix const& m) {
+void check_matrix(fs::path const& path, host_matrix const& m, job const& control) {
+  iso::detail::seldom_asked ask(control);
   auto const values =
       std::visit([](auto const& all) { return std::int64_t(all.size()); }, m.values);
   if (values != m.entries()) {
@@ -90,6 +92,7 @@ void check_matrix(fs::path const& path, host_matrix const& m) {
   check_offsets(path, m);
   for (std::size_t r = 0; r + 1 < m.offsets.size(); ++r) {
     for (auto i = std::size_t(m.offsets[r]); i < std::size_t(m.offsets[r + 1]); ++i) {
+      ask();
       if (m.indices[i] < 0 || m.indices[i] >= m.columns) {
         refuse(path, fmt::format("entry {}, in row {}, is in column {} (must be from 0 to {} of {} "
                                  "columns); count columns from 0, or give a larger shape",
@@ -100,6 +103,7 @@ void check_matrix(fs::path const& path, host_matrix const& m) {
   std::visit(
       [&](auto const& all) {
         for (std::size_t i = 0; i < all.size(); ++i) {
+          ask();
           if (!std::isfinite(number(all[i]))) {
             refuse(path, fmt::format("the value of entry {} is {} (every value must be finite); "
                                      "replace it by a number",
@@ -110,13 +114,14 @@ void check_matrix(fs::path const& path, host_matrix const& m) {
       m.values);
 }
 
-host_matrix read_matrix(fs::path const& path) {
-  return format_of(path) == format::hdf5 ? read_hdf5_matrix(path) : read_matrix_market(path);
+host_matrix read_matrix(fs::path const& path, job const& control) {
+  return format_of(path) == format::hdf5 ? read_hdf5_matrix(path, control)
+                                         : read_matrix_market(path, control);
 }
 
-atomic_file prepare_matrix(fs::path const& path, host_matrix const& matrix) {
-  return format_of(path) == format::hdf5 ? prepare_hdf5_matrix(path, matrix)
-                                         : prepare_matrix_market(path, matrix);
+atomic_file prepare_matrix(fs::path const& path, host_matrix const& matrix, job const& control) {
+  return format_of(path) == format::hdf5 ? prepare_hdf5_matrix(path, matrix, control)
+                                         : prepare_matrix_market(path, matrix, control);
 }
 
 void check_matrix_ending(fs::path const& path) { format_of(path); }

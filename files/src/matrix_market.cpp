@@ -3,6 +3,7 @@
 #include "memory.hpp"
 #include "regular.hpp"
 
+#include <iso/core/detail/seldom_asked.hpp>
 #include <iso/core/error.hpp>
 #include <iso/files/atomic_file.hpp>
 #include <iso/files/matrix_file.hpp>
@@ -303,7 +304,8 @@ entry parse_entry(line_reader const& lines, banner const& head, size_line const&
   return {std::int32_t(row), std::int32_t(column), value};
 }
 
-std::vector<entry> read_entries(line_reader& lines, banner const& head, size_line const& size) {
+std::vector<entry> read_entries(line_reader& lines, banner const& head, size_line const& size,
+                                iso::detail::seldom_asked& ask) {
   std::vector<entry> entries;
   std::size_t const factor = head.shape == symmetry::symmetric ? 2 : 1;
   auto const count = std::size_t(size.entries) * factor;
@@ -312,6 +314,7 @@ std::vector<entry> read_entries(line_reader& lines, banner const& head, size_lin
   detail::with_memory(lines.path(), fmt::format("its {} entries", count), bytes,
                       [&] { entries.reserve(count); });
   for (std::int64_t n = 0; n < size.entries; ++n) {
+    ask();
     if (!lines.next_data()) {
       refuse(lines.path(),
              fmt::format("ends after {} of {} entries (truncated); fetch or write it again", n,
@@ -333,7 +336,8 @@ std::vector<entry> read_entries(line_reader& lines, banner const& head, size_lin
 }
 
 // Throws where read_matrix_market would refuse the file.
-void check_readable(fs::path const& path, host_matrix const& matrix) {
+void check_readable(fs::path const& path, host_matrix const& matrix,
+                    iso::detail::seldom_asked& ask) {
   if (matrix.rows > max_rows(matrix.entries())) {
     refuse(path, rows_sentence(matrix.rows, matrix.entries()));
   }
@@ -341,7 +345,10 @@ void check_readable(fs::path const& path, host_matrix const& matrix) {
   for (std::size_t r = 0; r + 1 < matrix.offsets.size(); ++r) {
     columns.assign(matrix.indices.begin() + matrix.offsets[r],
                    matrix.indices.begin() + matrix.offsets[r + 1]);
-    std::sort(columns.begin(), columns.end());
+    std::sort(columns.begin(), columns.end(), [&](std::int32_t a, std::int32_t b) {
+      ask();
+      return a < b;
+    });
     if (auto const twice = std::adjacent_find(columns.begin(), columns.end());
         twice != columns.end()) {
       refuse(path, fmt::format("entry ({}, {}) stands there twice (Matrix Market holds each once); "
@@ -353,12 +360,14 @@ void check_readable(fs::path const& path, host_matrix const& matrix) {
 
 }  // namespace
 
-host_matrix read_matrix_market(fs::path const& path) {
+host_matrix read_matrix_market(fs::path const& path, job const& control) {
+  iso::detail::seldom_asked ask(control);
   line_reader lines(path);
   auto const head = read_banner(lines);
   auto const size = read_size(lines, head);
-  auto entries = read_entries(lines, head, size);
-  std::sort(entries.begin(), entries.end(), [](entry const& a, entry const& b) {
+  auto entries = read_entries(lines, head, size, ask);
+  std::sort(entries.begin(), entries.end(), [&](entry const& a, entry const& b) {
+    ask();
     return a.row != b.row ? a.row < b.row : a.column < b.column;
   });
   host_matrix matrix{size.rows, size.columns, {}, {}, std::vector<double>{}, {}};
@@ -368,6 +377,7 @@ host_matrix read_matrix_market(fs::path const& path) {
   values.reserve(entries.size());
   for (std::size_t i = 0; i < entries.size(); ++i) {
     auto const& e = entries[i];
+    ask();
     if (i > 0 && entries[i - 1].row == e.row && entries[i - 1].column == e.column) {
       refuse(path, fmt::format("entry ({}, {}) stands there twice (each may once); add them up",
                                e.row + 1, e.column + 1));
@@ -380,9 +390,11 @@ host_matrix read_matrix_market(fs::path const& path) {
   return matrix;
 }
 
-atomic_file prepare_matrix_market(fs::path const& path, host_matrix const& matrix) {
-  check_matrix(path, matrix);
-  check_readable(path, matrix);
+atomic_file prepare_matrix_market(fs::path const& path, host_matrix const& matrix,
+                                  job const& control) {
+  iso::detail::seldom_asked ask(control);
+  check_matrix(path, matrix, control);
+  check_readable(path, matrix, ask);
   atomic_file whole(path, std::uintmax_t(matrix.entries()) * 6);
   std::ofstream out(whole.temporary(), std::ios::binary);
   out << fmt::format("%%MatrixMarket matrix coordinate real general\n{} {} {}\n", matrix.rows,
@@ -401,6 +413,7 @@ atomic_file prepare_matrix_market(fs::path const& path, host_matrix const& matri
   fmt::memory_buffer buffer;
   for (std::size_t r = 0; r + 1 < matrix.offsets.size(); ++r) {
     for (auto i = std::size_t(matrix.offsets[r]); i < std::size_t(matrix.offsets[r + 1]); ++i) {
+      ask();
       fmt::format_to(std::back_inserter(buffer), "{} {} {}\n", r + 1,
                      std::int64_t(matrix.indices[i]) + 1, value(i));
     }

@@ -81,13 +81,14 @@ projection_stack<T> header_of(fs::path const& path, hid_t file, detail::hdf5_dat
 }  // namespace
 
 template <class T>
-atomic_file prepare_stack(fs::path const& path, projection_stack<T> const& stack) {
+atomic_file prepare_stack(fs::path const& path, projection_stack<T> const& stack,
+                          job const& control) {
   return detail::prepare_hdf5(path, stack.values.size() * sizeof(T), [&](hid_t file) {
     std::array<hsize_t, 3> const extent{hsize_t(stack.extent[0]), hsize_t(stack.extent[1]),
                                         hsize_t(stack.extent[2])};
     hid_t const stored = sizeof(T) == 4 ? H5T_IEEE_F32LE : H5T_IEEE_F64LE;
     detail::write_dataset(path, file, dataset_name, extent, stored, native_type<T>(),
-                          stack.values.data());
+                          stack.values.data(), job{{}, control.cancelled});
     detail::hdf5_handle const dataset(path, H5Dopen2(file, dataset_name, H5P_DEFAULT), H5Dclose,
                                       "cannot be written (HDF5 dataset); try another disk");
     detail::write_attribute(path, dataset, "unit", stack.unit, detail::text_length::fixed);
@@ -98,11 +99,12 @@ atomic_file prepare_stack(fs::path const& path, projection_stack<T> const& stack
 
 template <class T>
 projection_stack<T> read_stack(fs::path const& path, stack_geometry geometry,
-                               std::vector<float> const& mask, finite_values values) {
+                               std::vector<float> const& mask, finite_values values,
+                               job const& control) {
   auto const file = detail::open_hdf5(path);
   detail::hdf5_dataset const set(path, file, dataset_name, 3);
   auto stack = header_of<T>(path, file, set, geometry);
-  stack.values = set.read<T>(native_type<T>());
+  stack.values = set.read<T>(native_type<T>(), job{{}, control.cancelled});
   hide(stack.values, mask);
   if constexpr (sizeof(T) == sizeof(float)) {
     check_range(path, set, stack.values, mask);
@@ -118,11 +120,11 @@ projection_stack<float> read_stack_header(fs::path const& path, stack_geometry g
   return header_of<float>(path, file, detail::hdf5_dataset(path, file, dataset_name, 3), geometry);
 }
 
-template atomic_file prepare_stack(fs::path const&, projection_stack<float> const&);
-template atomic_file prepare_stack(fs::path const&, projection_stack<double> const&);
+template atomic_file prepare_stack(fs::path const&, projection_stack<float> const&, job const&);
+template atomic_file prepare_stack(fs::path const&, projection_stack<double> const&, job const&);
 template projection_stack<float> read_stack(fs::path const&, stack_geometry,
-                                            std::vector<float> const&, finite_values);
+                                            std::vector<float> const&, finite_values, job const&);
 template projection_stack<double> read_stack(fs::path const&, stack_geometry,
-                                             std::vector<float> const&, finite_values);
+                                             std::vector<float> const&, finite_values, job const&);
 
 }  // namespace iso::files

@@ -2,6 +2,7 @@
 #include "alignment.hpp"
 #include "dicom.hpp"
 #include "finite.hpp"
+#include "gzip.hpp"
 #include "image_io.hpp"
 #include "memory.hpp"
 #include "meta_header.hpp"
@@ -20,7 +21,6 @@
 #include <itkMetaImageIO.h>
 #include <itkNiftiImageIO.h>
 #include <itkNrrdImageIO.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <cctype>
@@ -161,20 +161,6 @@ void check_finite(fs::path const& path, host_volume const& volume) {
   }
 }
 
-std::uint64_t inflated_size(fs::path const& path) {
-  gzFile const file = gzopen(path.c_str(), "rb");
-  std::vector<char> piece(std::size_t(1) << 18);
-  std::uint64_t size = 0;
-  int got = 0;
-  while (file != nullptr && (got = gzread(file, piece.data(), unsigned(piece.size()))) > 0) {
-    size += std::uint64_t(got);
-  }
-  if (gzclose(file) != Z_OK || got < 0) {
-    refuse(path, "is truncated or damaged (it does not inflate); fetch or write it again");
-  }
-  return size;
-}
-
 constexpr double max_packed = 1032;  // to 1, by any compression
 
 double nifti_number(itk::ImageIOBase const& io, char const* field) {
@@ -215,9 +201,11 @@ double min_nrrd_size(fs::path const& path, double bytes) {
 }
 
 // Bytes that the file must have, and bytes that it has.
-std::array<double, 2> sizes(fs::path const& path, itk::ImageIOBase& io, double voxels) {
+std::array<double, 2> sizes(fs::path const& path, itk::ImageIOBase& io, double voxels,
+                            job const& asked) {
   auto const end = ending(path);
-  auto const held = double(end == ".nii.gz" ? inflated_size(path) : fs::file_size(path));
+  auto const held =
+      double(end == ".nii.gz" ? detail::inflated_size(path, asked) : fs::file_size(path));
   if (end.starts_with(".nii")) {  // ITK reads zeros where its voxels end early
     return {voxels * nifti_number(io, "bitpix") / 8 + nifti_number(io, "vox_offset"), held};
   }
@@ -228,7 +216,8 @@ std::array<double, 2> sizes(fs::path const& path, itk::ImageIOBase& io, double v
           held};
 }
 
-std::array<std::int64_t, 3> checked_extent(fs::path const& path, itk::ImageIOBase& io) {
+std::array<std::int64_t, 3> checked_extent(fs::path const& path, itk::ImageIOBase& io,
+                                           job const& asked) {
   std::array<std::int64_t, 3> extent{};
   double voxels = 1;
   bool possible = io.GetNumberOfDimensions() >= 3 && io.GetNumberOfComponents() == 1 &&
@@ -246,7 +235,7 @@ std::array<std::int64_t, 3> checked_extent(fs::path const& path, itk::ImageIOBas
            "is no volume (three axes and one binary number a voxel are expected); convert it to "
            "such a file");
   }
-  auto const [needed, held] = sizes(path, io, voxels);
+  auto const [needed, held] = sizes(path, io, voxels, asked);
   if (needed > held || voxels >= 0x1p60) {
     refuse(path,
            fmt::format("the header claims {} x {} x {} voxels of {} bytes, for which the file is "
@@ -296,12 +285,14 @@ itk::ImageIOBase::Pointer opened(fs::path const& path) {
 }
 
 // ITK says nothing where the disk is full.
-void check_written(fs::path const& path, fs::path const& written) {
+void check_written(fs::path const& path, fs::path const& written, job const& asked) {
   try {
     detail::guarded(path, "read back", [&] {
       auto const io = opened(written);
-      checked_extent(written, *io);
-      static_cast<void>(read_bytes(written, *io));
+      checked_extent(written, *io, asked);
+      if (ending(written) != ".nii.gz") {  // whose bytes were all read to find its length
+        static_cast<void>(read_bytes(written, *io));
+      }
     });
   } catch (file_error const&) {
     refuse(path,
@@ -322,7 +313,8 @@ template <class T>
 atomic_file prepare_volume_image(fs::path const& path, std::vector<T> const& values,
                                  std::array<std::int64_t, 3> const& extent,
                                  std::array<double, 3> const& spacing,
-                                 std::array<double, 3> const& origin, std::string const& unit) {
+                                 std::array<double, 3> const& origin, std::string const& unit,
+                                 job const& asked) {
   auto const end = ending(path);
   if (end == ".mhd" || end == ".nhdr") {
     refuse(path, "would be two files (they cannot be replaced in one step); write .mha or .nrrd");
@@ -343,9 +335,20 @@ atomic_file prepare_volume_image(fs::path const& path, std::vector<T> const& val
   if (!unit.empty()) {  // ITK leaves it out of a NIfTI, which has no field for it
     itk::EncapsulateMetaData(io->GetMetaDataDictionary(), unit_field, unit);
   }
-  atomic_file file(path, values.size() * sizeof(T) + detail::max_overhead);
-  detail::write_image(path, file, *io, values.data());
-  check_written(path, file.temporary());
+  asked.step(0);
+  std::uintmax_t const bytes = values.size() * sizeof(T) + detail::max_overhead;
+  atomic_file file(path, bytes);
+  if (end == ".nii.gz") {
+    // By ourselves: ITK compresses all at once, which takes minutes and cannot be stopped.
+    atomic_file const plain(fs::path(file.temporary()).replace_extension(), bytes);
+    detail::write_image(path, plain, *io, values.data());
+    detail::compress(path, plain.temporary(), file.temporary(), asked);
+  } else {
+    detail::write_image(path, file, *io, values.data());
+  }
+  asked.step(0);
+  check_written(path, file.temporary(), asked);
+  asked.step(0);
   return file;
 }
 
@@ -368,7 +371,9 @@ std::string count_reasons(std::vector<unread_file> const& files) {
   return text;
 }
 
-host_volume read_volume(fs::path const& path, finite_values values, subfolders search) {
+host_volume read_volume(fs::path const& path, finite_values values, subfolders search,
+                        job const& control) {
+  job const asked{{}, control.cancelled};
   if (is_dicom_path(path)) {
     return is_folder(path) ? read_dicom_series(path, search).volume
                            : read_rt_dose(path, dose_units::any).volume;
@@ -376,7 +381,7 @@ host_volume read_volume(fs::path const& path, finite_values values, subfolders s
   host_volume volume;
   detail::guarded(path, "read", [&] {
     auto const io = opened(path);
-    auto const n = checked_extent(path, *io);
+    auto const n = checked_extent(path, *io, asked);
     auto const how = align(path, *io);
     place(path, *io, how, n, volume);
     volume.unit = read_unit(*io);
@@ -386,8 +391,11 @@ host_volume read_volume(fs::path const& path, finite_values values, subfolders s
     // As the file has them, and as float.
     auto const count = std::uint64_t(n[0] * n[1] * n[2]);
     detail::with_memory(path, fmt::format("its {} x {} x {} voxels", n[0], n[1], n[2]),
-                        count * (io->GetComponentSize() + 4),
-                        [&] { volume.values = convert(path, *io, read_bytes(path, *io), n, how); });
+                        count * (io->GetComponentSize() + 4), [&] {
+                          auto const bytes = read_bytes(path, *io);
+                          asked.step(0);
+                          volume.values = convert(path, *io, bytes, n, how);
+                        });
   });
   if (values == finite_values::required) {
     check_finite(path, volume);
@@ -403,35 +411,37 @@ host_volume read_volume_grid(fs::path const& path, subfolders search) {
   host_volume volume;
   detail::guarded(path, "read", [&] {
     auto const io = opened(path);
-    auto const n = checked_extent(path, *io);
+    auto const n = checked_extent(path, *io, {});
     place(path, *io, align(path, *io), n, volume);
     volume.unit = read_unit(*io);
   });
   return volume;
 }
 
-atomic_file prepare_volume(fs::path const& path, host_volume const& volume) {
+atomic_file prepare_volume(fs::path const& path, host_volume const& volume, job const& control) {
   auto const& n = volume.extent;
   auto const file_order =
       reorder<float, float>(volume.values, 0, last_axis_fastest({n[2], n[1], n[0]}));
-  return prepare_volume_image(path, file_order, n, volume.spacing, volume.origin, volume.unit);
+  return prepare_volume_image(path, file_order, n, volume.spacing, volume.origin, volume.unit,
+                              job{{}, control.cancelled});
 }
 
 template <class T>
 atomic_file prepare_projection_image(fs::path const& path, std::vector<T> const& values,
                                      std::array<std::int64_t, 3> const& extent,
-                                     std::array<double, 2> const& pitch) {
+                                     std::array<double, 2> const& pitch, job const& control) {
   auto const [views, nu, nv] = extent;
   auto const image =
       reorder<T, T>(values, 0, {axis_walk{views, nu * nv}, axis_walk{nv, 1}, axis_walk{nu, nv}});
-  return prepare_volume_image(path, image, {nu, nv, views}, {pitch[0], pitch[1], 1}, {}, "1");
+  return prepare_volume_image(path, image, {nu, nv, views}, {pitch[0], pitch[1], 1}, {}, "1",
+                              job{{}, control.cancelled});
 }
 template atomic_file prepare_projection_image(fs::path const&, std::vector<float> const&,
                                               std::array<std::int64_t, 3> const&,
-                                              std::array<double, 2> const&);
+                                              std::array<double, 2> const&, job const&);
 template atomic_file prepare_projection_image(fs::path const&, std::vector<double> const&,
                                               std::array<std::int64_t, 3> const&,
-                                              std::array<double, 2> const&);
+                                              std::array<double, 2> const&, job const&);
 
 bool is_image_path(fs::path const& path) {
   auto const end = ending(path);

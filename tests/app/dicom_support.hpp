@@ -217,7 +217,8 @@ inline dicom_elements structure_set(std::vector<structure_text> const& structure
         auto const numbers = std::count(points.begin(), points.end(), '\\') + 1;
         items += item({{0x30060042, {"CS", s.kind}},
                        {0x30060046, {"IS", std::to_string(numbers / 3)}},
-                       {0x30060050, {"DS", points}}});
+                       // The length of the others has 16 bits.
+                       {0x30060050, {points.size() < 0xfffe ? "DS" : "UN", points}}});
       }
       contour[0x30060040] = {"SQ", items};
     }

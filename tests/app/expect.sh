@@ -53,6 +53,28 @@ interrupt() {
   code=$?
 }
 
+# stops WHEN COMMAND...: the tool, given COMMAND, is sent SIGINT when `WHEN RUN` holds of the run, and
+# ends within 5 s (one where nobody else keeps the cores busy) with 130 and its sentence; it leaves no
+# file late.*, and none that is temporary.
+stops() {
+  local when=$1 i run before took left
+  shift
+  "${tool[@]}" "$@" >stopped.txt 2>&1 &
+  run=$!
+  for ((i = 0; i < 6000; ++i)); do
+    "$when" $run && break
+    sleep 0.01
+  done 2>/dev/null
+  before=$(date +%s%N)
+  interrupt $run
+  took=$((($(date +%s%N) - before) / 1000000))
+  [ $code -eq 130 ] || fail "iso $*, stopped when $when: exit code $code: $(cat stopped.txt)"
+  grep -q 'iso: error: cancelled' stopped.txt || fail "iso $*, stopped when $when, says: $(cat stopped.txt)"
+  [ $took -lt 5000 ] || fail "iso $*, stopped when $when, went on for $took ms"
+  left=$(find . -name 'late.*' -o -name '.iso-*')
+  [ -z "$left" ] || fail "iso $*, stopped when $when, left $left"
+}
+
 # The last line of a test.
 finish() {
   if [ $failures -gt 0 ]; then

@@ -131,8 +131,9 @@ TEST_CASE("a disk that is full after any byte leaves the old file, and a sentenc
       CHECK(get(folder / name) == "old");
       CHECK(files_in(folder.path()) == 1);
     }
-    // Pictures take room for what is not compressed.
-    full_disk const enough(name == "i.png" ? size + (1 << 17) : size);
+    // What is compressed takes room for what is not.
+    bool const is_packed = name == "i.png" || name.ends_with(".nii.gz");
+    full_disk const enough(is_packed ? size + (1 << 17) : size);
     prepare(folder / name).commit();
     CHECK(get(folder / name).size() == size);
   }
@@ -389,4 +390,112 @@ TEST_CASE("a pipe without a writer is a sentence after a second; with one it is 
   int status = 1;
   ::waitpid(child, &status, 0);
   CHECK(status == 0);
+}
+
+TEST_CASE("a pipe whose writer is silent: a job is asked") {
+  scratch_folder const folder;
+  auto const pipe = folder / "g.json";
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  for (std::string_view const first : {"", "{"}) {
+    int const both = ::open(pipe.c_str(), O_RDWR | O_CLOEXEC);
+    REQUIRE(::write(both, first.data(), first.size()) == ssize_t(first.size()));
+    int asked = 0;
+    auto const begin = std::chrono::steady_clock::now();
+    iso::job const stopping{{}, [&] { return ++asked == 3; }};
+    CHECK_THROWS_AS(files::read_text(pipe, 1000, stopping), iso::cancelled);
+    CHECK(asked == 3);
+    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(10));
+    ::close(both);
+  }
+}
+
+TEST_CASE("writers ask their job, and leave nothing where it stops them") {
+  scratch_folder const folder;
+  files::host_volume volume{{128, 128, 160}, {1, 1, 1}, {}, {}, "Gy"};
+  volume.values.resize(128 * 128 * 160);
+  for (std::size_t n = 0; n < volume.values.size(); ++n) {
+    volume.values[n] = float(n * n % 1013);
+  }
+  files::projection_stack<double> const stack{
+      {160, 128, 256}, std::vector<double>(160 * 128 * 256, 0.5), "1", "{}"};
+  files::host_matrix matrix{200000, 1, {}, {}, std::vector<double>(200000, 0.5)};
+  matrix.indices.assign(200000, 0);
+  for (std::int64_t row = 0; row <= 200000; ++row) {
+    matrix.offsets.push_back(row);
+  }
+  struct writer {
+    char const* name;
+    int least;  // questions
+    std::function<files::atomic_file(fs::path const&, iso::job const&)> prepare;
+    std::function<void(fs::path const&, iso::job const&)> read;
+  };
+  auto const as_volume = [&](char const* name, int least) {
+    return writer{
+        name, least,
+        [&](auto const& path, auto const& c) { return files::prepare_volume(path, volume, c); },
+        [](auto const& path, auto const& c) {
+          files::read_volume(path, files::finite_values::required, files::subfolders::left_out, c);
+        }};
+  };
+  auto const as_matrix = [&](char const* name, int least) {
+    return writer{
+        name, least,
+        [&](auto const& path, auto const& c) { return files::prepare_matrix(path, matrix, c); },
+        [](auto const& path, auto const& c) { files::read_matrix(path, c); }};
+  };
+  for (auto const &one : {as_volume("v.nii.gz", 10), as_volume("v.mha", 1), as_matrix("m.h5", 4),
+                          as_matrix("m.mtx", 4),
+                          writer{"s.h5", 2,
+                                 [&](auto const& path, auto const& c) {
+                                   return files::prepare_stack(path, stack, c);
+                                 },
+                                 [](auto const& path, auto const& c) {
+                                   files::read_stack<double>(path, files::stack_geometry::read, {},
+                                                             files::finite_values::required, c);
+                                 }}}) {
+    CAPTURE(one.name);
+    auto const path = folder / one.name;
+    auto const bytes = [&] {
+      std::ifstream in(path, std::ios::binary);
+      return std::string(std::istreambuf_iterator<char>(in), {});
+    };
+    one.prepare(path, {}).commit();
+    auto const alone = bytes();
+    int asked = 0;
+    one.prepare(path, {{}, [&] { return ++asked < 0; }}).commit();
+    CHECK(bytes() == alone);
+    CHECK(asked >= one.least);
+    for (int const stop_at : {1, (asked + 1) / 2, asked}) {
+      int now = 0;
+      CHECK_THROWS_AS(one.prepare(path, {{}, [&] { return ++now == stop_at; }}), iso::cancelled);
+      CHECK(now == stop_at);
+    }
+    CHECK(bytes() == alone);
+    asked = 0;
+    one.read(path, {{}, [&] { return ++asked < 0; }});
+    CHECK(asked >= one.least);
+    int now = 0;
+    CHECK_THROWS_AS(one.read(path, {{}, [&] { return ++now == asked; }}), iso::cancelled);
+    fs::remove(path);
+  }
+  CHECK(fs::is_empty(folder.path()));
+}
+
+TEST_CASE("a program that ends at once leaves no temporary file") {
+  scratch_folder const folder;
+  pid_t const child = ::fork();
+  if (child == 0) {
+    files::atomic_file const one(folder / "one.txt");
+    auto const other = files::atomic_file::folder(folder / "other");
+    std::ofstream(other.temporary() / "file") << "text";
+    auto gone = files::prepare_text(folder / "gone.txt", "text");
+    gone.commit();
+    files::abandon_temporaries();
+    ::_exit(fs::exists(one.temporary()) || fs::exists(other.temporary()) ? 1 : 0);
+  }
+  int status = 1;
+  ::waitpid(child, &status, 0);
+  CHECK(status == 0);
+  CHECK(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()) == 1);
+  CHECK(fs::exists(folder / "gone.txt"));
 }

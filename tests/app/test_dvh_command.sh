@@ -263,6 +263,10 @@ expect 2 'is named twice' "${box[@]}" --csv refused/x.csv --json refused/x.csv
 expect 2 'is named twice' "${box[@]}" --json dose.dcm
 [ -z "$(ls -A refused)" ] || fail "a run that failed wrote $(ls -A refused)"
 
+# SIGINT stops it while it splits contours of 30,000 points.
+splits() { sleep 3; }
+stops splits dvh --backend serial --dose dose.dcm --structures rough.dcm --structure Rough --json late.json
+
 # A real plan. Volumes: test_dvh_structure.cpp.
 if [ -e "$real/rtss.dcm" ]; then
   expect 0 '^Tumor Bed +13.07[0-9]* +0 +14.2[89][0-9]*$' dvh --dose "$real/rtdose.dcm" --structures "$real/rtss.dcm" --structure 'Tumor Bed' --quantity mean

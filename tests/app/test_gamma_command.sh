@@ -163,20 +163,14 @@ expect 2 'is named twice' "${uniform[@]}" --csv refused/x.csv --json refused/x.c
 cmp -s one.mha kept.mha || fail 'the reference was written over'
 [ -z "$(ls -A refused)" ] || fail "a run that failed wrote $(ls -A refused)"
 
-# SIGINT stops a search of minutes within a second; three where other programs keep the cores busy.
+# SIGINT stops a search of minutes.
 for name in left right; do
   {
     printf 'ObjectType = Image\nNDims = 3\nBinaryData = True\nBinaryDataByteOrderMSB = False\nOffset = 0 0 0\nElementSpacing = 1 1 1\nDimSize = 128 128 128\nElementType = MET_UCHAR\nElementDataFile = LOCAL\n'
     head -c $((128 * 128 * 128)) /dev/urandom
   } >$name.mha
 done
-"$iso" gamma left.mha right.mha --criterion 0.3%/3mm --cut-off 0% --backend serial --out late.mha >late.txt 2>&1 &
-run=$!
-sleep 3
-before=$(date +%s%N)
-interrupt $run
-[ $code -eq 130 ] || fail "a run stopped by SIGINT returned $code: $(cat late.txt)"
-[ $((($(date +%s%N) - before) / 1000000)) -lt 3000 ] || fail "SIGINT took $((($(date +%s%N) - before) / 1000000)) ms"
-[ ! -e late.mha ] || fail 'a run that was stopped wrote a volume'
+searches() { sleep 3; }
+stops searches gamma left.mha right.mha --criterion 0.3%/3mm --cut-off 0% --backend serial --out late.mha
 
 finish

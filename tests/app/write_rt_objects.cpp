@@ -3,6 +3,7 @@
 // known, for test_dvh_command.sh.
 #include "dicom_support.hpp"
 
+#include <cmath>
 #include <filesystem>
 #include <string>
 #include <utility>
@@ -75,6 +76,19 @@ structure_text box(std::string const& name, double low, double high, double half
     s.further.push_back(rectangle(low, high, half, z));
   }
   return s;
+}
+
+/// A circle of 30000 points, each of which goes up to three steps back or on: edges cross.
+std::string rough_circle(int z) {
+  constexpr int points = 30000;
+  std::string text;
+  for (int n = 0; n < points; ++n) {
+    double const angle = 2 * 3.14159265358979323846 / points * (n + n * 7 % 11 * 0.6 - 3);
+    double const radius = 9 + 1e-3 * (n * 5 % 7);
+    text += (n > 0 ? "\\" : "") + std::to_string(radius * std::cos(angle)) + "\\" +
+            std::to_string(radius * std::sin(angle)) + "\\" + std::to_string(z);
+  }
+  return text;
 }
 
 }  // namespace
@@ -168,4 +182,9 @@ int main(int count, char** words) {
   comma.further.back().replace(2, 1, ",");  // -6,000000
   put(folder / "comma.dcm", dicom_file(structure_set({box("Box", -6, 6, 6), comma, between})));
   put(folder / "none.dcm", dicom_file(structure_set({empty})));
+  structure_text rough{"Rough", "CLOSED_PLANAR", rough_circle(-9), {}};
+  for (int z = -8; z <= 9; ++z) {
+    rough.further.push_back(rough_circle(z));
+  }
+  put(folder / "rough.dcm", dicom_file(structure_set({rough})));
 }

@@ -42,6 +42,13 @@ TEST_CASE("structures") {
   CHECK(iso::dvh::rasterise(exec, box(), volume_of(patient, 0)).planes == 2);
   CHECK(iso::dvh::structure_grid(box(), patient).size() > 0);
   CHECK(!iso::dvh::surface_points(box(), 2).empty());
+  iso::dvh::structure_plan const plan(box());
+  iso::dvh::structure_plan const open({"box", box().contours}, {.caps = iso::dvh::end_cap::none});
+  CHECK(iso::dvh::rasterise(exec, open, volume_of(patient, 0)).planes == 2);
+  CHECK(iso::dvh::voxel_fractions(plan, patient).size() == 512);
+  CHECK(iso::dvh::rasterise(exec, plan, volume_of(patient, 0)).planes == 2);
+  CHECK(iso::dvh::structure_grid(plan, patient).size() > 0);
+  CHECK(!iso::dvh::surface_points(plan, 2).empty());
   std::vector const all{box()};
   CHECK(iso::dvh::structure_named(all, "box").contours.size() == 2);
 }

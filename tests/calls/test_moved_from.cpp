@@ -23,6 +23,7 @@
 #include <iso/dose/kernel.hpp>
 #include <iso/dose/spectrum.hpp>
 #include <iso/dose/terma.hpp>
+#include <iso/dvh/structure.hpp>
 #include <iso/gamma/gamma_index.hpp>
 #include <iso/sparse/dose_matrix.hpp>
 #include <iso/sparse/row_block_csr.hpp>
@@ -246,6 +247,12 @@ TEST_CASE("plans and staged numbers that were moved from stay whole") {
                           plan.criteria().size(), plan.options().max_gamma, plan.search().ranges,
                           plan.search().num_offsets);
       });
+  check_plan(iso::dvh::structure_plan({"square",
+                                       {{{{-2, -2, 0}, {2, -2, 0}, {2, 2, 0}, {-2, 2, 0}}},
+                                        {{{-2, -2, 1}, {2, -2, 1}, {2, 2, 1}, {-2, 2, 1}}}}}),
+             [](auto const& plan) {
+               return std::tuple(&plan.held(), iso::dvh::voxel_fractions(plan, small_cube)[220]);
+             });
   Kokkos::View<float*, Kokkos::HostSpace> const numbers("numbers", 3);
   Kokkos::deep_copy(numbers, 2.0F);
   check_plan(iso::stage<iso::access::read_write>(exec, numbers), [](auto const& staged) {

@@ -3,6 +3,8 @@
 #include "back_project_support.hpp"
 #include "fdk_support.hpp"
 
+#include <iso/ct/shepp_logan.hpp>
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -122,4 +124,27 @@ TEST_CASE("back_project: a processor's thread is asked to stop while rays are se
         },
         [&] { return host_vector(out.data); });
   }
+}
+
+TEST_CASE("phantoms: a job is asked between batches of voxels and of pixels") {
+  exec_space const exec;
+  auto const head = iso::ct::shepp_logan(50);
+  auto const volume =
+      iso::make_volume<float, host>("volume", grid::centred({40, 40, 70}, {2, 2, 2}));
+  check_job(
+      4,
+      [&](iso::job const& control) {
+        iso::ct::rasterise_ellipsoids<exec_space, float>(exec, head, volume, {}, control);
+      },
+      [&] { return host_vector(volume.data); });
+  auto const scan =
+      iso::ct::circular_cone({30, 40, 4, 4}, 500, 800, iso::ct::even_angles(6, 2 * pi));
+  auto const pixels = iso::make_projections<float, host>("pixels", 6, 30, 40);
+  check_job(
+      4,
+      [&](iso::job const& control) {
+        iso::ct::project_ellipsoids<exec_space, float>(exec, head, iso::ct::stage(exec, scan),
+                                                       pixels, {.subsamples = 2}, control);
+      },
+      [&] { return host_vector(pixels.data); });
 }

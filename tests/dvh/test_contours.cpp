@@ -279,8 +279,46 @@ TEST_CASE("voxel_fractions: a job is asked after each plane, and changes no bit"
   iso::job const listening{[&](double fraction) { fractions.push_back(fraction); },
                            [&] { return ++asked < 0; }};
   CHECK(voxel_fractions(s, box, {}, nullptr, listening) == alone);
-  CHECK(asked == 4);
+  // While contours are sorted, too, of which no progress is told.
+  CHECK(asked > 8);
   CHECK(fractions == std::vector<double>{0.25, 0.5, 0.75, 1});
-  iso::job const stopping{{}, [&] { return ++asked == 6; }};
-  CHECK_THROWS_AS(voxel_fractions(s, box, {}, nullptr, stopping), iso::cancelled);
+  for (int const stop_at : {1, 2, asked / 2, asked - 1, asked}) {
+    int now = 0;
+    iso::job const stopping{{}, [&] { return ++now == stop_at; }};
+    CHECK_THROWS_AS(voxel_fractions(s, box, {}, nullptr, stopping), iso::cancelled);
+    CHECK(now == stop_at);
+  }
+}
+
+TEST_CASE("structure_plan: a job is asked within planes of many points, and one plan serves all") {
+  // Circles of 16384 points, at whose end the contour goes to and fro across its beginning.
+  constexpr int points = 1 << 14;
+  structure s{"circles", {}};
+  for (double const z : {1.0, 3.0}) {
+    auto& c = s.contours.emplace_back();
+    for (int n = 0; n < points + 100; ++n) {
+      double const angle = 2 * pi * n / points;
+      double const radius = n < points ? 4 : 4 + 1e-3 * std::sin(400 * angle);
+      c.points.push_back({5 + radius * std::cos(angle), 5 + radius * std::sin(angle), z});
+    }
+  }
+  structure_options const options{.beyond = iso::dvh::off_grid::cut};
+  int asked = 0;
+  iso::dvh::structure_plan const plan(s, options, {{}, [&] { return ++asked < 0; }});
+  // Once in 1024 edges, where those of a plane are compared and where they are cut.
+  CHECK(asked > 2 * 2 * points / 1024);
+  int now = 0;
+  CHECK_THROWS_AS(iso::dvh::structure_plan(s, options, {{}, [&] { return ++now == asked / 2; }}),
+                  iso::cancelled);
+  CHECK(now == asked / 2);
+
+  auto const g = structure_grid(plan, box, 2);
+  CHECK(g == structure_grid(s, box, options, 2));
+  structure_report report;
+  CHECK(voxel_fractions(plan, g, &report) == voxel_fractions(s, g, options));
+  CHECK(report.crossing_contours == 2);
+  auto const same = [](iso::vec3<double> const& a, iso::vec3<double> const& b) {
+    return a.x == b.x && a.y == b.y && a.z == b.z;
+  };
+  CHECK(std::ranges::equal(surface_points(plan, 0.5), surface_points(s, 0.5, options), same));
 }

@@ -4,6 +4,9 @@
 #include <iso/core/job.hpp>
 #include <iso/sparse/convert.hpp>
 #include <iso/sparse/dose_matrix.hpp>
+#include <iso/synthetic/detector_readings.hpp>
+#include <iso/synthetic/generate.hpp>
+#include <iso/synthetic/statistics.hpp>
 
 #include <doctest/doctest.h>
 
@@ -63,6 +66,14 @@ struct numbers_of {
     add(p.rows.entries);
     add(p.exponents);
   }
+  void operator()(iso::synthetic::matrix_statistics const& s) {
+    all.insert(all.end(), {double(s.rows), double(s.longest), double(s.runs), double(s.shared),
+                           double(s.neighbour_entries), double(s.unions[2])});
+  }
+  template <class T>
+  void operator()(std::vector<T> const& numbers) {
+    all.assign(numbers.begin(), numbers.end());
+  }
   template <class Space>
   void operator()(iso::sparse::dose_matrix<Space> const& a) {
     all.push_back(double(a.bytes()));
@@ -96,6 +107,42 @@ void check_job(char const* name, Call const& call) {
 }
 
 }  // namespace
+
+TEST_CASE("synthetic: matrices, statistics and readings ask their job, and change no bit") {
+  for_each_instance([](auto const& exec) {
+    if constexpr (iso::backend::is_device<std::decay_t<decltype(exec)>>) {
+      return;
+    } else {
+      using iso::job;
+      using space = typename std::decay_t<decltype(exec)>::memory_space;
+      namespace synthetic = iso::synthetic;
+      synthetic::matrix_figures const figures{
+          .rows = 3000, .columns = 400, .nonzeros = 50000, .longest = 100};
+      synthetic::pencil_beams field;
+      field.voxels = iso::grid::centred({20, 20, 20}, {5, 5, 5});
+      check_job("figures",
+                [&](job const& c) { return synthetic::generate<iso::half>(exec, figures, c); });
+      check_job("beams", [&](job const& c) { return synthetic::generate<float>(exec, field, c); });
+      auto const a = synthetic::generate<float>(exec, figures);
+      check_job("statistics", [&](job const& c) { return synthetic::statistics(exec, a, c); });
+      auto const p = iso::make_projections<float, space>("integrals", 10, 40, 50);
+      auto const readings = iso::make_projections<float, space>("readings", 10, 40, 50);
+      check_job("readings", [&](job const& c) {
+        synthetic::detector_readings(exec, {}, 0, p, readings, c);
+        exec.fence();
+        return to_vector(Kokkos::View<float*, space>(readings.data.data(), readings.data.size()));
+      });
+      Kokkos::View<double*, space> const means("means", 5000);
+      Kokkos::View<double*, space> const counts("counts", 5000);
+      Kokkos::deep_copy(means, 20);
+      check_job("counts", [&](job const& c) {
+        synthetic::poisson_counts(exec, means, counts, {}, c);
+        exec.fence();
+        return to_vector(counts);
+      });
+    }
+  });
+}
 
 TEST_CASE("sparse: checks, conversions and plans ask their job, and change no bit") {
   for_each_instance([](auto const& exec) {

@@ -107,7 +107,7 @@ struct areas {
 };
 
 /// Adds the trapezoids below edges with what changes there.
-areas areas_of(std::vector<whole_edge> const& edges, std::size_t polygons) {
+areas areas_of(std::vector<whole_edge> const& edges, std::size_t polygons, job const& asked) {
   areas sum;
   auto const add = [&](std::vector<int> const& windings, double area) {
     double* to = nullptr;
@@ -137,7 +137,11 @@ areas areas_of(std::vector<whole_edge> const& edges, std::size_t polygons) {
   std::vector<whole_edge const*> passing;
   auto next = by_low.begin();
   std::vector<int> windings(polygons);
+  std::size_t looked_at = 0;
   for (auto const* e : by_middle) {
+    if (looked_at++ % edges_between_questions == 0) {
+      asked.step(0);
+    }
     std::int64_t const at = middle(e);
     for (; next != by_low.end() && 2 * std::int64_t((*next)->low.first) <= at; ++next) {
       passing.push_back(*next);
@@ -227,7 +231,7 @@ std::vector<std::vector<point>> loops_of(std::vector<whole_edge> const& edges) {
 
 }  // namespace
 
-split_polygons split_crossings(std::vector<polygon> const& all) {
+split_polygons split_crossings(std::vector<polygon> const& all, job const& asked) {
   box2 box = bounds_of(all[0]);
   for (auto const& p : all) {
     auto const one = bounds_of(p);
@@ -236,7 +240,8 @@ split_polygons split_crossings(std::vector<polygon> const& all) {
   }
   whole_frame const frame(box);
   auto const edges = edges_of(all, frame);
-  auto const found = areas_of(edges, all.size());
+  asked.step(0);
+  auto const found = areas_of(edges, all.size(), asked);
   split_polygons result;
   result.disputed = found.disputed * frame.unit * frame.unit;
   double rounding = 0;  // each edge may be moved by a unit, and that once more where it is cut

@@ -19,6 +19,7 @@ struct split_polygons {
 };
 
 /// Splits polygons where they cross. Points are rounded to about 2^-27 of the extent of all.
-split_polygons split_crossings(std::vector<polygon> const& all);
+/// \param asked  while many edges are looked at; reports nothing
+split_polygons split_crossings(std::vector<polygon> const& all, job const& asked = {});
 
 }  // namespace iso::dvh::detail

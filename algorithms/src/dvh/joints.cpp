@@ -45,9 +45,10 @@ outlines outlines_of(planes_of_stack const& planes) {
 }
 
 std::vector<std::size_t> overlapping(polygon_index const& outline,
-                                     std::vector<polygon_index> const& plane) {
+                                     std::vector<polygon_index> const& plane, job const& asked) {
   std::vector<std::size_t> found;
   for (std::size_t m = 0; m < plane.size(); ++m) {
+    asked.step(0);
     if (overlap(outline, plane[m])) {
       found.push_back(m);
     }
@@ -58,27 +59,28 @@ std::vector<std::size_t> overlapping(polygon_index const& outline,
 /// Of each plane's regions.
 using neighbour_lists = std::vector<std::vector<neighbours>>;
 
-neighbour_lists neighbours_above(outlines const& planes) {
+neighbour_lists neighbours_above(outlines const& planes, job const& asked) {
   neighbour_lists all(planes.size());
   for (std::size_t n = 0; n < planes.size(); ++n) {
     for (auto const& outline : planes[n]) {
       auto& found = all[n].emplace_back();
       for (std::size_t k = n + 1; k < planes.size() && found.regions.empty(); ++k) {
-        found = {k, overlapping(outline, planes[k])};
+        found = {k, overlapping(outline, planes[k], asked)};
       }
     }
   }
   return all;
 }
 
-neighbour_lists neighbours_below(outlines const& planes, neighbour_lists const& above) {
+neighbour_lists neighbours_below(outlines const& planes, neighbour_lists const& above,
+                                 job const& asked) {
   neighbour_lists all(planes.size());
   for (std::size_t k = 0; k < planes.size(); ++k) {
     for (std::size_t m = 0; m < planes[k].size(); ++m) {
       auto& found = all[k].emplace_back();
       for (std::size_t n = k; n-- > 0 && found.regions.empty();) {
         if (n + 1 < k) {
-          found = {n, overlapping(planes[k][m], planes[n])};
+          found = {n, overlapping(planes[k][m], planes[n], asked)};
           continue;
         }
         // What overlaps the next plane is known.
@@ -98,10 +100,10 @@ neighbour_lists neighbours_below(outlines const& planes, neighbour_lists const& 
 
 /// Returns joints of each plane with the one above: groups of regions that overlap each other and
 /// have no nearer ones.
-std::vector<joint> joints_of(planes_of_stack const& planes) {
+std::vector<joint> joints_of(planes_of_stack const& planes, job const& asked) {
   auto const outer = outlines_of(planes);
-  auto const above = neighbours_above(outer);
-  auto const below = neighbours_below(outer, above);
+  auto const above = neighbours_above(outer, asked);
+  auto const below = neighbours_below(outer, above, asked);
   std::vector<joint> joints;
   for (std::size_t n = 0; n < planes.size(); ++n) {
     std::size_t const count = planes[n].regions.size();
@@ -204,12 +206,12 @@ void add_once(std::vector<std::pair<double, double>>& all, std::pair<double, dou
 
 }  // namespace
 
-void join_planes(contour_stack& stack, double slice_thickness) {
+void join_planes(contour_stack& stack, double slice_thickness, job const& asked) {
   auto& planes = stack.planes;
   auto& report = stack.report;
   auto const distance = [&](joint const& j) { return planes[j.high].z - planes[j.low].z; };
   auto const between = [&](joint const& j) { return std::pair(planes[j.low].z, planes[j.high].z); };
-  auto const found = joints_of(planes);
+  auto const found = joints_of(planes, asked);
   structure_parts const whole(planes, found);
   for (auto const& j : found) {
     if (distance(j) > farthest * whole.spacing(j)) {

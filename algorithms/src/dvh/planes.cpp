@@ -4,11 +4,13 @@
 #include "crossings.hpp"
 
 #include <iso/core/check.hpp>
+#include <iso/detail/job_parts.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -104,7 +106,8 @@ std::optional<flat_contour> flatten(contour const& c, std::size_t n, named const
 }
 
 /// Returns a number for each contour, alike for those that cross each other.
-std::vector<std::size_t> crossing_groups(std::vector<polygon> const& all, contacts const& met) {
+std::vector<std::size_t> crossing_groups(std::vector<polygon> const& all, contacts const& met,
+                                         job const& asked) {
   std::vector<std::size_t> groups(all.size());
   std::iota(groups.begin(), groups.end(), std::size_t(0));
   auto const unite = [&](std::size_t a, std::size_t b) {
@@ -116,6 +119,7 @@ std::vector<std::size_t> crossing_groups(std::vector<polygon> const& all, contac
   }
   for (auto const& [a, b] : met.touching) {
     if (groups[a] != groups[b]) {
+      asked.step(0);
       polygon_index const one(all[a]);
       polygon_index const other(all[b]);
       if (goes_into_and_out_of(one, other) || goes_into_and_out_of(other, one)) {
@@ -130,9 +134,10 @@ std::vector<std::size_t> crossing_groups(std::vector<polygon> const& all, contac
 /// \param report  says how many were split, and how many have no area
 /// \return        the contours, and the area, mm2, that is disputed
 std::pair<std::vector<polygon>, double> without_crossings(std::vector<polygon> const& all,
-                                                          structure_report& report) {
-  auto const met = contacts_of(all);
-  auto const groups = crossing_groups(all, met);
+                                                          structure_report& report,
+                                                          job const& asked) {
+  auto const met = contacts_of(all, asked);
+  auto const groups = crossing_groups(all, met, asked);
   std::map<std::size_t, std::vector<polygon>> members;
   for (std::size_t n = 0; n < all.size(); ++n) {
     members[groups[n]].push_back(all[n]);
@@ -144,7 +149,7 @@ std::pair<std::vector<polygon>, double> without_crossings(std::vector<polygon> c
     // A contour that touches itself may be a keyhole, or cross itself at its points.
     bool const is_one = contours.size() == 1;
     if (!is_one || met.crossing.contains({group, group}) || met.touching.contains({group, group})) {
-      auto const parts = split_crossings(contours);
+      auto const parts = split_crossings(contours, asked);
       if (!is_one || !parts.was_simple || met.crossing.contains({group, group})) {
         std::copy_if(parts.loops.begin(), parts.loops.end(), std::back_inserter(loops), has_area);
         disputed += parts.disputed;
@@ -165,10 +170,11 @@ std::pair<std::vector<polygon>, double> without_crossings(std::vector<polygon> c
 
 /// Returns which contours each one lies in.
 std::vector<std::vector<std::size_t>> holders_of(std::vector<polygon> const& all, double z,
-                                                 named const& who) {
+                                                 named const& who, job const& asked) {
   std::vector<polygon_index> indices(all.begin(), all.end());
   std::vector<std::vector<std::size_t>> holders(all.size());
   for (std::size_t n = 0; n < all.size(); ++n) {
+    asked.step(0);
     for (std::size_t m = 0; m < all.size(); ++m) {
       if (n == m || !indices[m].box().holds(indices[n].box())) {
         continue;
@@ -186,8 +192,9 @@ std::vector<std::vector<std::size_t>> holders_of(std::vector<polygon> const& all
   return holders;
 }
 
-contour_plane plane_of(std::vector<polygon> const& all, double z, named const& who) {
-  auto const holders = holders_of(all, z, who);
+contour_plane plane_of(std::vector<polygon> const& all, double z, named const& who,
+                       job const& asked) {
+  auto const holders = holders_of(all, z, who, asked);
   contour_plane plane{z, {}};
   for (std::size_t n = 0; n < all.size(); ++n) {
     if (holders[n].size() % 2 != 0) {
@@ -219,7 +226,8 @@ double area_of(contour_plane const& plane) {
 
 }  // namespace
 
-contour_stack stack_of(structure const& s, structure_options const& options, char const* function) {
+contour_stack stack_of(structure const& s, structure_options const& options, char const* function,
+                       job const& asked) {
   named const who{function, s.name};
   ISO_VALIDATE(!s.contours.empty(),
                "{}: '{}' has no contours (there is nothing inside); leave it out", function,
@@ -261,11 +269,11 @@ contour_stack stack_of(structure const& s, structure_options const& options, cha
       together.push_back(std::move(flat[n].points));
     }
     double const z = flat[first].z;
-    auto const [loops, in_dispute] = without_crossings(together, report);
+    auto const [loops, in_dispute] = without_crossings(together, report, asked);
     first_disputed = disputed == 0 && in_dispute > 0 ? z : first_disputed;
     disputed += in_dispute;
     if (!loops.empty()) {
-      stack.planes.push_back(plane_of(loops, z, who));
+      stack.planes.push_back(plane_of(loops, z, who, asked));
       area += area_of(stack.planes.back());
       for (auto const& region : stack.planes.back().regions) {
         report.holes += std::int64_t(region.contours.size()) - 1;
@@ -294,8 +302,22 @@ contour_stack stack_of(structure const& s, structure_options const& options, cha
                "{}: '{}' has contours at z = {} mm only, and no end caps (it has no volume); "
                "choose end_cap::half_slice",
                function, s.name, stack.planes[0].z);
-  join_planes(stack, options.slice_thickness);
+  join_planes(stack, options.slice_thickness, asked);
   return stack;
 }
 
+structure_plan::contents planned(structure const& s, structure_options const& options,
+                                 char const* function, job const& control) {
+  return {s.name, options, stack_of(s, options, function, iso::detail::asked_only(control))};
+}
+
 }  // namespace iso::dvh::detail
+
+namespace iso::dvh {
+
+structure_plan::structure_plan(structure const& s, structure_options const& options,
+                               job const& control)
+    : held_(std::make_shared<contents const>(
+          detail::planned(s, options, "iso::dvh::structure_plan", control))) {}
+
+}  // namespace iso::dvh

@@ -7,6 +7,7 @@
 #include <iso/dvh/structure.hpp>
 
 #include <cstddef>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -45,10 +46,31 @@ struct contour_stack {
 
 /// Joins the regions of the stack's planes, gives those that end their caps, and reports both.
 /// \param slice_thickness  mm, of a structure without joints; 0 where it is not known
-void join_planes(contour_stack& stack, double slice_thickness);
+/// \param asked            for each pair of regions that are compared; reports nothing
+void join_planes(contour_stack& stack, double slice_thickness, job const& asked);
 
 /// Sorts contours into planes and joins these.
+/// \param asked  after each plane, and within one of many points; reports nothing
 /// \throws iso::invalid_argument  as voxel_fractions does for contours
-contour_stack stack_of(structure const& s, structure_options const& options, char const* function);
+/// \throws iso::cancelled         as job::step
+contour_stack stack_of(structure const& s, structure_options const& options, char const* function,
+                       job const& asked);
 
 }  // namespace iso::dvh::detail
+
+namespace iso::dvh {
+
+struct structure_plan::contents {
+  std::string name;
+  structure_options options;
+  detail::contour_stack stack;
+};
+
+namespace detail {
+
+/// Makes what a plan of `s` holds, for a function of that name.
+structure_plan::contents planned(structure const& s, structure_options const& options,
+                                 char const* function, job const& control);
+
+}  // namespace detail
+}  // namespace iso::dvh

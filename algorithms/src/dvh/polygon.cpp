@@ -93,7 +93,7 @@ point2 middle(polygon_index const& p, std::size_t n) { return middle(p.point(n),
 
 /// Calls f(e, g) for each two edges whose boxes meet.
 template <class F>
-void for_each_near_pair(std::vector<polygon> const& all, F const& f) {
+void for_each_near_pair(std::vector<polygon> const& all, job const& asked, F const& f) {
   std::vector<edge> edges;
   double width = 0;
   double height = 0;
@@ -113,6 +113,9 @@ void for_each_near_pair(std::vector<polygon> const& all, F const& f) {
   std::stable_sort(edges.begin(), edges.end(),
                    [&](edge const& e, edge const& g) { return low(e) < low(g); });
   for (std::size_t n = 0; n < edges.size(); ++n) {
+    if (n % edges_between_questions == 0) {
+      asked.step(0);
+    }
     for (std::size_t m = n + 1; m < edges.size() && low(edges[m]) <= high(edges[n]); ++m) {
       if (edges[n].box.meets(edges[m].box)) {
         f(edges[n], edges[m]);
@@ -280,9 +283,9 @@ bool overlap(polygon_index const& a, polygon_index const& b) {
          contacts_of({a.points(), b.points()}).crossing.contains({0, 1});
 }
 
-contacts contacts_of(std::vector<polygon> const& all) {
+contacts contacts_of(std::vector<polygon> const& all, job const& asked) {
   contacts found;
-  for_each_near_pair(all, [&](edge const& e, edge const& f) {
+  for_each_near_pair(all, asked, [&](edge const& e, edge const& f) {
     std::pair<std::size_t, std::size_t> const owners = std::minmax(e.owner, f.owner);
     bool const of_one = owners.first == owners.second;
     std::size_t const apart = e.place > f.place ? e.place - f.place : f.place - e.place;

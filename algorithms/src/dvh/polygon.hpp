@@ -2,12 +2,17 @@
 //! Holds polygons of one plane: areas, crossings, what lies inside what.
 #pragma once
 
+#include <iso/core/job.hpp>
+
 #include <cstddef>
 #include <set>
 #include <utility>
 #include <vector>
 
 namespace iso::dvh::detail {
+
+/// A job is asked once in so many edges, of which each may be compared with hundreds of others.
+inline constexpr std::size_t edges_between_questions = 1024;
 
 struct point2 {
   double x = 0;
@@ -91,6 +96,7 @@ struct contacts {
 };
 
 /// Finds which polygons meet each other, or themselves.
-contacts contacts_of(std::vector<polygon> const& all);
+/// \param asked  while many edges are looked at; reports nothing
+contacts contacts_of(std::vector<polygon> const& all, job const& asked = {});
 
 }  // namespace iso::dvh::detail

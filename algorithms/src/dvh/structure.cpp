@@ -315,56 +315,120 @@ void add_joint(voxel_sums& sums, contour_stack const& stack, joint const& j,
   }
 }
 
-}  // namespace
-}  // namespace detail
+constexpr char const* sharing = "iso::dvh::voxel_fractions";
 
-std::vector<double> voxel_fractions(structure const& s, grid const& g,
-                                    structure_options const& options, structure_report* report,
-                                    job const& control) {
-  char const* const function = "iso::dvh::voxel_fractions";
-  iso::validate(g, function);
+void validate_arguments(grid const& g, structure_options const& options) {
+  iso::validate(g, sharing);
   ISO_VALIDATE(options.beyond == off_grid::refuse || options.beyond == off_grid::cut,
                "{}: off-grid rule {} (none of its enumeration); choose one of iso::dvh::off_grid",
-               function, int(options.beyond));
-  auto const stack = detail::stack_of(s, options, function);
+               sharing, int(options.beyond));
+}
+
+std::vector<double> shares_of(structure_plan::contents const& plan, grid const& g,
+                              structure_report* report, job const& control) {
+  auto const& name = plan.name;
+  auto const& options = plan.options;
+  auto const& stack = plan.stack;
   auto found = stack.report;
   std::vector<double> shares(std::size_t(g.size()));
   std::vector<double> outside(std::size_t(g.extent[0]) + 2);
   // A band of rows a thread: what a row adds up, and in which order, does not depend on bands. A
   // rounded cap measures the whole of its contour.
   std::int64_t const bands =
-      options.caps == end_cap::rounded ? 1 : std::min(detail::threads_of_host(), g.extent[0]);
+      options.caps == end_cap::rounded ? 1 : std::min(threads_of_host(), g.extent[0]);
   auto next = stack.joints.begin();
   for (std::size_t n = 0; n < stack.planes.size(); ++n) {
     auto const first = next;
     next = std::find_if(first, stack.joints.end(), [&](auto const& j) { return j.low != n; });
-    detail::for_each_on_host(bands, [&](std::int64_t band) {
+    for_each_on_host(bands, [&](std::int64_t band) {
       constexpr auto far = std::int64_t(1) << 62;
-      detail::voxel_sums sums(g, function, s.name, band == 0 ? -far : g.extent[0] * band / bands,
-                              band + 1 == bands ? far : g.extent[0] * (band + 1) / bands, shares,
-                              outside);
-      detail::add_caps(sums, stack.planes[n], false, options.caps);
+      voxel_sums sums(g, sharing, name, band == 0 ? -far : g.extent[0] * band / bands,
+                      band + 1 == bands ? far : g.extent[0] * (band + 1) / bands, shares, outside);
+      add_caps(sums, stack.planes[n], false, options.caps);
       for (auto j = first; j != next; ++j) {
-        detail::add_joint(sums, stack, *j, options.between);
+        add_joint(sums, stack, *j, options.between);
       }
-      detail::add_caps(sums, stack.planes[n], true, options.caps);
+      add_caps(sums, stack.planes[n], true, options.caps);
     });
     control.step(double(n + 1) / double(stack.planes.size()));
   }
-  detail::finish_shares(shares, std::accumulate(outside.begin(), outside.end(), 0.0), g, found);
+  finish_shares(shares, std::accumulate(outside.begin(), outside.end(), 0.0), g, found);
   double const all = found.volume + found.outside;
   ISO_VALIDATE(all > 0,
                "{}: '{}' has no volume (its contours lie apart, without end caps); choose "
                "end_cap::half_slice",
-               function, s.name);
+               sharing, name);
   ISO_VALIDATE(found.outside == 0 || options.beyond == off_grid::cut,
                "{}: {} of {} cm3 of '{}' ({} %) lie outside of the grid (its volume would be "
                "wrong); use a larger grid, or off_grid::cut for the part inside",
-               function, found.outside / 1000, all / 1000, s.name, 100 * found.outside / all);
+               sharing, found.outside / 1000, all / 1000, name, 100 * found.outside / all);
   if (report != nullptr) {
     *report = found;
   }
   return shares;
+}
+
+constexpr char const* listing = "iso::dvh::surface_points";
+
+void validate_distance(double distance) {
+  ISO_VALIDATE(std::isfinite(distance) && distance > 0,
+               "{}: a distance of {} mm (must be finite and positive); give the distance of "
+               "neighbouring points",
+               listing, distance);
+}
+
+std::vector<vec3<double>> points_of(structure_plan::contents const& plan, double distance) {
+  bool const capped = plan.options.caps == end_cap::half_slice;
+  std::vector<vec3<double>> points;
+  for (auto const& plane : plan.stack.planes) {
+    for (auto const& region : plane.regions) {
+      std::vector<double> heights = {plane.z};
+      if (capped && region.cap_below > 0) {
+        heights.push_back(plane.z - region.cap_below);
+      }
+      if (capped && region.cap_above > 0) {
+        heights.push_back(plane.z + region.cap_above);
+      }
+      for (auto const& contour : region.contours) {
+        for (std::size_t p = 0; p < contour.size(); ++p) {
+          auto const a = contour[p];
+          auto const b = next_of(contour, p);
+          double const parts =
+              std::max(std::ceil(std::sqrt((b.x - a.x) * (b.x - a.x) + (b.y - a.y) * (b.y - a.y)) /
+                                 distance),
+                       1.0);
+          ISO_VALIDATE(double(points.size()) + parts < 0x1p24,
+                       "{}: points {} mm apart on '{}' are too many (at most 2^24); choose a "
+                       "larger distance",
+                       listing, distance, plan.name);
+          for (double m = 0; m < parts; ++m) {
+            double const t = m / parts;
+            for (double const z : heights) {
+              points.push_back({a.x + t * (b.x - a.x), a.y + t * (b.y - a.y), z});
+            }
+          }
+        }
+      }
+    }
+  }
+  return points;
+}
+
+}  // namespace
+}  // namespace detail
+
+std::vector<double> voxel_fractions(structure const& s, grid const& g,
+                                    structure_options const& options, structure_report* report,
+                                    job const& control) {
+  detail::validate_arguments(g, options);
+  return detail::shares_of(detail::planned(s, options, detail::sharing, control), g, report,
+                           control);
+}
+
+std::vector<double> voxel_fractions(structure_plan const& plan, grid const& g,
+                                    structure_report* report, job const& control) {
+  detail::validate_arguments(g, plan.held().options);
+  return detail::shares_of(plan.held(), g, report, control);
 }
 
 structure const& structure_named(std::vector<structure> const& all, std::string_view name) {
@@ -386,47 +450,14 @@ structure const& structure_named(std::vector<structure> const& all, std::string_
 }
 
 std::vector<vec3<double>> surface_points(structure const& s, double distance,
-                                         structure_options const& options) {
-  char const* const function = "iso::dvh::surface_points";
-  ISO_VALIDATE(std::isfinite(distance) && distance > 0,
-               "{}: a distance of {} mm (must be finite and positive); give the distance of "
-               "neighbouring points",
-               function, distance);
-  auto const stack = detail::stack_of(s, options, function);
-  bool const capped = options.caps == end_cap::half_slice;
-  std::vector<vec3<double>> points;
-  for (auto const& plane : stack.planes) {
-    for (auto const& region : plane.regions) {
-      std::vector<double> heights = {plane.z};
-      if (capped && region.cap_below > 0) {
-        heights.push_back(plane.z - region.cap_below);
-      }
-      if (capped && region.cap_above > 0) {
-        heights.push_back(plane.z + region.cap_above);
-      }
-      for (auto const& contour : region.contours) {
-        for (std::size_t p = 0; p < contour.size(); ++p) {
-          auto const a = contour[p];
-          auto const b = detail::next_of(contour, p);
-          double const parts =
-              std::max(std::ceil(std::sqrt((b.x - a.x) * (b.x - a.x) + (b.y - a.y) * (b.y - a.y)) /
-                                 distance),
-                       1.0);
-          ISO_VALIDATE(double(points.size()) + parts < 0x1p24,
-                       "{}: points {} mm apart on '{}' are too many (at most 2^24); choose a "
-                       "larger distance",
-                       function, distance, s.name);
-          for (double m = 0; m < parts; ++m) {
-            double const t = m / parts;
-            for (double const z : heights) {
-              points.push_back({a.x + t * (b.x - a.x), a.y + t * (b.y - a.y), z});
-            }
-          }
-        }
-      }
-    }
-  }
-  return points;
+                                         structure_options const& options, job const& control) {
+  detail::validate_distance(distance);
+  return detail::points_of(detail::planned(s, options, detail::listing, control), distance);
+}
+
+std::vector<vec3<double>> surface_points(structure_plan const& plan, double distance) {
+  detail::validate_distance(distance);
+  return detail::points_of(plan.held(), distance);
 }
 
 }  // namespace iso::dvh

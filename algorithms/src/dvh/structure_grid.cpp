@@ -13,6 +13,8 @@ namespace iso::dvh {
 namespace detail {
 namespace {
 
+constexpr char const* function = "iso::dvh::structure_grid";
+
 // A structure's voxels, unless it is told otherwise. What is misplaced on the surface goes with the
 // square of voxels' number along the extent.
 constexpr double largest_voxel = 1;  // mm
@@ -60,8 +62,7 @@ bool goes_beyond(box const& b, grid const& dose) {
 }
 
 /// Returns the part within a box of the grid that divides each cell of a dose into parts^3.
-grid divided_grid(std::string const& name, box const& b, grid const& dose, double parts,
-                  char const* function) {
+grid divided_grid(std::string const& name, box const& b, grid const& dose, double parts) {
   grid g;
   for (int axis = 0; axis < 3; ++axis) {
     double const spacing = dose.spacing[axis] / parts;
@@ -88,48 +89,58 @@ grid divided_grid(std::string const& name, box const& b, grid const& dose, doubl
   return g;
 }
 
-}  // namespace
-}  // namespace detail
-
-grid structure_grid(structure const& s, grid const& dose, structure_options const& options,
-                    std::int64_t subdivision) {
-  char const* const function = "iso::dvh::structure_grid";
+void validate_arguments(grid const& dose, std::int64_t subdivision) {
   iso::validate(dose, function);
   ISO_VALIDATE(
       subdivision >= 0 && subdivision <= 64,
       "{}: a subdivision of {} (must be from 0 to 64); leave it at 0 for voxels of at most 1 mm",
       function, subdivision);
-  auto const box = detail::box_of(detail::stack_of(s, options, function), options.caps);
+}
+
+grid grid_of(structure_plan::contents const& plan, grid const& dose, std::int64_t subdivision) {
+  auto const box = box_of(plan.stack, plan.options.caps);
   if (subdivision > 0) {
-    return detail::divided_grid(s.name, box, dose, double(subdivision), function);
+    return divided_grid(plan.name, box, dose, double(subdivision));
   }
-  double least = detail::max_parts;
+  double least = max_parts;
   double most = 1;
   for (int axis = 0; axis < 3; ++axis) {
-    double const target =
-        std::min(detail::largest_voxel, (box.high[axis] - box.low[axis]) / detail::min_voxels);
-    double const parts =
-        std::clamp(std::ceil(dose.spacing[axis] / target - 1e-9), 1.0, detail::max_parts);
+    double const target = std::min(largest_voxel, (box.high[axis] - box.low[axis]) / min_voxels);
+    double const parts = std::clamp(std::ceil(dose.spacing[axis] / target - 1e-9), 1.0, max_parts);
     least = std::min(least, parts);
     most = std::max(most, parts);
   }
   // One number for all axes: only then do parts' tetrahedra lie in the cell's. Voxels of an even
   // number end at the dose's faces, those of an odd one are halved by them: an even number, if one
   // is not too many, for a structure that goes on beyond.
-  if (detail::goes_beyond(box, dose)) {
+  if (goes_beyond(box, dose)) {
     for (double parts = 2 * std::ceil(0.5 * most); parts >= least && parts >= 2; parts -= 2) {
-      grid const g = detail::divided_grid(s.name, box, dose, parts, function);
-      if (g.size() <= detail::max_divided_voxels) {
+      grid const g = divided_grid(plan.name, box, dose, parts);
+      if (g.size() <= max_divided_voxels) {
         return g;
       }
     }
   }
   for (double parts = most;; --parts) {
-    grid const g = detail::divided_grid(s.name, box, dose, parts, function);
-    if (parts <= least || g.size() <= detail::max_divided_voxels) {
+    grid const g = divided_grid(plan.name, box, dose, parts);
+    if (parts <= least || g.size() <= max_divided_voxels) {
       return g;
     }
   }
+}
+
+}  // namespace
+}  // namespace detail
+
+grid structure_grid(structure const& s, grid const& dose, structure_options const& options,
+                    std::int64_t subdivision, job const& control) {
+  detail::validate_arguments(dose, subdivision);
+  return detail::grid_of(detail::planned(s, options, detail::function, control), dose, subdivision);
+}
+
+grid structure_grid(structure_plan const& plan, grid const& dose, std::int64_t subdivision) {
+  detail::validate_arguments(dose, subdivision);
+  return detail::grid_of(plan.held(), dose, subdivision);
 }
 
 }  // namespace iso::dvh

@@ -297,9 +297,11 @@ void validate(matrix_figures const& f, char const* function) {
 }
 
 template <stored_real Value, execution_space Exec>
-generated<Value, Exec> generate(Exec const& exec, matrix_figures const& figures) {
+generated<Value, Exec> generate(Exec const& exec, matrix_figures const& figures,
+                                job const& control) {
   validate(figures, "iso::synthetic::generate");
-  return detail::generate_by<Value>(exec, figures.rows, figures.columns, detail::law_of(figures));
+  return detail::generate_by<Value>(exec, figures.rows, figures.columns, detail::law_of(figures),
+                                    control);
 }
 ISO_FOR_EACH_VALUE(ISO_SYNTHETIC_GENERATE, matrix_figures)
 

@@ -6,6 +6,7 @@
 #include <iso/core/math.hpp>
 #include <iso/core/stage.hpp>
 #include <iso/ct/detail/on_circle.hpp>
+#include <iso/detail/job_parts.hpp>
 #include <iso/synthetic/bragg_curve.hpp>
 
 #include <algorithm>
@@ -266,10 +267,11 @@ void add_lines(planned_field& field, beam_layer& layer, double radius, double sp
 }
 
 /// The spots of all lines, once it is known how many there are.
-void add_spots(planned_field& field, double spacing) {
+void add_spots(planned_field& field, double spacing, job const& asked) {
   field.plan.spots.reserve(std::size_t(field.spots));
   for (std::size_t n = 0; n < field.layers.size(); ++n) {
     beam_layer const& layer = field.layers[n];
+    asked.step(0);
     for (std::int32_t l = 0; l < layer.lines; ++l) {
       spot_line const& line = field.lines[std::size_t(layer.line) + std::size_t(l)];
       double const off = spacing * double(layer.first_v + l);
@@ -280,7 +282,8 @@ void add_spots(planned_field& field, double spacing) {
   }
 }
 
-planned_field plan_field(pencil_beams const& f) {
+planned_field plan_field(pencil_beams const& f, job const& control) {
+  job const asked = iso::detail::asked_only(control);
   check(f);
   depth_scale const scale = scale_of(f.slabs);
   double const centre = dot(f.target, ct::detail::on_circle(f.angle)) + f.entrance;
@@ -295,6 +298,7 @@ planned_field plan_field(pencil_beams const& f) {
                (deepest - nearest) / f.layer_spacing, max_layers);
   planned_field field;
   for (int n = 0; deepest - n * f.layer_spacing >= nearest; ++n) {
+    asked.step(0);
     proton_beam beam;
     beam.range = deepest - n * f.layer_spacing;
     beam.energy_spread = f.energy_spread;
@@ -315,7 +319,7 @@ planned_field plan_field(pencil_beams const& f) {
     field.dose.insert(field.dose.end(), table.dose.begin(), table.dose.end());
     field.variance.insert(field.variance.end(), table.variance.begin(), table.variance.end());
   }
-  add_spots(field, f.spot_spacing);
+  add_spots(field, f.spot_spacing, asked);
   return field;
 }
 
@@ -349,14 +353,16 @@ pencil_beam_law<typename Exec::memory_space> law_of(Exec const& exec, pencil_bea
 }  // namespace
 }  // namespace detail
 
-field_plan plan_of(pencil_beams const& field) { return detail::plan_field(field).plan; }
+field_plan plan_of(pencil_beams const& field, job const& control) {
+  return detail::plan_field(field, control).plan;
+}
 
 template <stored_real Value, execution_space Exec>
-generated<Value, Exec> generate(Exec const& exec, pencil_beams const& field) {
-  auto const planned = detail::plan_field(field);
+generated<Value, Exec> generate(Exec const& exec, pencil_beams const& field, job const& control) {
+  auto const planned = detail::plan_field(field, control);
   return detail::generate_by<Value>(exec, field.voxels.size(),
                                     std::int64_t(planned.plan.spots.size()),
-                                    detail::law_of(exec, field, planned));
+                                    detail::law_of(exec, field, planned), control);
 }
 ISO_FOR_EACH_VALUE(ISO_SYNTHETIC_GENERATE, pencil_beams)
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <iso/backend/registry.hpp>
+#include <iso/detail/timed_batches.hpp>
 #include <iso/synthetic/statistics.hpp>
 
 #include <Kokkos_BitManipulation.hpp>
@@ -109,19 +110,23 @@ struct row_counter {
 
 template <execution_space Exec, class Column>
 matrix_statistics count(Exec const& exec, std::int64_t rows, std::int64_t const* offsets,
-                        Column const* columns, std::int32_t const* bases) {
+                        Column const* columns, std::int32_t const* bases, job const& control) {
   using policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+  row_counter<Column> const counter{offsets, columns, bases};
   matrix_statistics s;
-  Kokkos::parallel_reduce("iso::synthetic::statistics", policy(exec, 0, rows),
-                          row_counter<Column>{offsets, columns, bases}, s);
+  iso::detail::in_timed_batches(exec, rows, control, [&](std::int64_t first, std::int64_t last) {
+    matrix_statistics some;
+    Kokkos::parallel_reduce("iso::synthetic::statistics", policy(exec, first, last), counter, some);
+    counter.join(s, some);
+  });
   return s;
 }
 
-#define ISO_INSTANTIATE(Exec)                                                      \
-  template matrix_statistics count(Exec const&, std::int64_t, std::int64_t const*, \
-                                   std::int32_t const*, std::int32_t const*);      \
-  template matrix_statistics count(Exec const&, std::int64_t, std::int64_t const*, \
-                                   std::uint16_t const*, std::int32_t const*);
+#define ISO_INSTANTIATE(Exec)                                                             \
+  template matrix_statistics count(Exec const&, std::int64_t, std::int64_t const*,        \
+                                   std::int32_t const*, std::int32_t const*, job const&); \
+  template matrix_statistics count(Exec const&, std::int64_t, std::int64_t const*,        \
+                                   std::uint16_t const*, std::int32_t const*, job const&);
 ISO_FOR_EACH_BACKEND(ISO_INSTANTIATE)
 #undef ISO_INSTANTIATE
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <iso/core/concepts.hpp>
+#include <iso/core/job.hpp>
 #include <iso/core/projection_view.hpp>
 #include <iso/core/volume_view.hpp>
 #include <iso/ct/geometry.hpp>
@@ -49,30 +50,32 @@ struct ellipsoid_projection_options {
 ///
 /// Sub-ray (i, j) of pixel (u, v) meets the detector at u + (i + 1/2) / subsamples - 1/2 and v
 /// likewise. A cone ray runs from the source to its point of the detector and not beyond (one of no
-/// length counts as zero); a parallel ray is a whole line. Enqueued on `exec`; does not fence.
-/// Overwrites `projections`.
+/// length counts as zero); a parallel ray is a whole line. Enqueued on `exec`; fences for a job
+/// alone. Overwrites `projections`.
 /// Determinism: backend_to_backend. Computed in double for every T, and rounded once; along a ray
 /// ellipsoids add in their order, over a pixel rays add with i outermost.
 ///
 /// \param[in]  ellipsoids   1 to 32
 /// \param[in]  geometry     views, u, v; lengths in mm
 /// \param[out] projections  [views, u, v], density times mm
+/// \param      control      asked between batches of pixels
 /// \throws iso::invalid_argument  shape mismatch, subsamples out of range, or an ellipsoid that is
 ///                                not finite or has no size
+/// \throws iso::cancelled         as job::step
 template <execution_space Exec, real T>
 void project_ellipsoids(Exec const& exec, std::span<ellipsoid const> ellipsoids,
                         staged_geometry<typename Exec::memory_space> const& geometry,
                         projection_view<T, typename Exec::memory_space> const& projections,
-                        ellipsoid_projection_options const& options = {});
+                        ellipsoid_projection_options const& options = {}, job const& control = {});
 
 /// Does the same for ellipsoids in braces.
 template <execution_space Exec, real T>
 void project_ellipsoids(Exec const& exec, std::initializer_list<ellipsoid> ellipsoids,
                         staged_geometry<typename Exec::memory_space> const& geometry,
                         projection_view<T, typename Exec::memory_space> const& projections,
-                        ellipsoid_projection_options const& options = {}) {
+                        ellipsoid_projection_options const& options = {}, job const& control = {}) {
   project_ellipsoids<Exec, T>(exec, std::span(ellipsoids.begin(), ellipsoids.size()), geometry,
-                              projections, options);
+                              projections, options, control);
 }
 
 struct ellipsoid_raster_options {
@@ -82,7 +85,7 @@ struct ellipsoid_raster_options {
 /// Rasterises `ellipsoids`, each voxel the mean over samples x samples x samples points.
 ///
 /// Point i of voxel x lies at x + (i + 1/2) / samples - 1/2 voxels, along each axis; a point on a
-/// surface is inside. Enqueued on `exec`; does not fence. Overwrites `volume`.
+/// surface is inside. Enqueued on `exec`; fences for a job alone. Overwrites `volume`.
 /// Determinism: backend_to_backend. Points are counted in integers, and density times share added
 /// in double in the ellipsoids' order, then rounded once. Voxels that a bound proves to be wholly
 /// inside or outside of an ellipsoid are not sampled; the bound leaves room for rounding, so that
@@ -90,20 +93,22 @@ struct ellipsoid_raster_options {
 ///
 /// \param[in]  ellipsoids  1 to 32
 /// \param[out] volume      [nx, ny, nz] on its grid, density
+/// \param      control     asked between batches of voxels
 /// \throws iso::invalid_argument  a volume that does not fit its grid, samples out of range, or an
 ///                                ellipsoid that is not finite or has no size
+/// \throws iso::cancelled         as job::step
 template <execution_space Exec, real T>
 void rasterise_ellipsoids(Exec const& exec, std::span<ellipsoid const> ellipsoids,
                           volume_view<T, typename Exec::memory_space> const& volume,
-                          ellipsoid_raster_options const& options = {});
+                          ellipsoid_raster_options const& options = {}, job const& control = {});
 
 /// Does the same for ellipsoids in braces.
 template <execution_space Exec, real T>
 void rasterise_ellipsoids(Exec const& exec, std::initializer_list<ellipsoid> ellipsoids,
                           volume_view<T, typename Exec::memory_space> const& volume,
-                          ellipsoid_raster_options const& options = {}) {
+                          ellipsoid_raster_options const& options = {}, job const& control = {}) {
   rasterise_ellipsoids<Exec, T>(exec, std::span(ellipsoids.begin(), ellipsoids.size()), volume,
-                                options);
+                                options, control);
 }
 
 }  // namespace iso::ct

@@ -10,6 +10,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -90,6 +91,30 @@ struct structure_report {
   std::vector<std::pair<double, double>> separations;
 };
 
+/// A structure's contours, sorted into planes and joined: what the functions below begin with, made
+/// once for all of them. Copies share it.
+class structure_plan {
+ public:
+  /// Sorts and joins the contours.
+  /// Determinism: backend_to_backend; made on the host.
+  /// \param control  asked after each plane, and within one of many points; no progress is told
+  /// \throws iso::invalid_argument  as voxel_fractions, for contours and options
+  /// \throws iso::cancelled         as job::step
+  explicit structure_plan(structure const& s, structure_options const& options = {},
+                          job const& control = {});
+  // No moves: a plan stays whole.
+  structure_plan(structure_plan const&) = default;
+  structure_plan& operator=(structure_plan const&) = default;
+  ~structure_plan() = default;
+
+  struct contents;
+  /// Returns what the library's own functions read.
+  [[nodiscard]] contents const& held() const { return *held_; }
+
+ private:
+  std::shared_ptr<contents const> held_;
+};
+
 /// Returns the share of each voxel of `g` that lies inside, [nx, ny, nz], z fastest.
 ///
 /// In a contour's plane the area of polygon within pixel is exact to 1e-9 pixels (coordinates are
@@ -121,7 +146,8 @@ struct structure_report {
 ///
 /// Determinism: backend_to_backend; made on the host.
 /// \param[out] report   may be null
-/// \param      control  asked after each plane
+/// \param      control  asked after each plane, once while contours are sorted and once while they
+///                      are rasterised, and within a plane of many points
 /// \throws iso::invalid_argument  an invalid grid; no contours, or none with an area; contours with
 ///           points that are not finite, not in one axial plane (within 0.01 mm, or 1e-6 of their
 ///           extent if that is more), or that occur twice; contours that cross, of which more than
@@ -132,6 +158,24 @@ struct structure_report {
 std::vector<double> voxel_fractions(structure const& s, grid const& g,
                                     structure_options const& options = {},
                                     structure_report* report = nullptr, job const& control = {});
+
+/// Does the same for contours that are sorted already.
+std::vector<double> voxel_fractions(structure_plan const& plan, grid const& g,
+                                    structure_report* report = nullptr, job const& control = {});
+
+namespace detail {
+
+/// Copies shares of voxels, rounded to T. Waits for `exec`.
+template <class Exec, class T>
+void put_shares(Exec const& exec, std::vector<double> const& shares,
+                volume_view<T, typename Exec::memory_space> const& fractions) {
+  std::vector<T> const rounded(shares.begin(), shares.end());
+  Kokkos::deep_copy(exec, fractions.data,
+                    wrap_volume<Kokkos::HostSpace>(rounded.data(), fractions.grid).data);
+  exec.fence("iso::dvh::rasterise: the host copy may go");
+}
+
+}  // namespace detail
 
 /// Writes voxel_fractions into `fractions`, where Exec computes, rounded to T. Waits for `exec`.
 /// Determinism: backend_to_backend; made on the host.
@@ -145,11 +189,20 @@ structure_report rasterise(Exec const& exec, structure const& s,
   validate(fractions, "iso::dvh::rasterise");
   validate_contiguous(fractions.data, "fractions", "iso::dvh::rasterise");
   structure_report report;
-  auto const all = voxel_fractions(s, fractions.grid, options, &report, control);
-  std::vector<T> const rounded(all.begin(), all.end());
-  Kokkos::deep_copy(exec, fractions.data,
-                    wrap_volume<Kokkos::HostSpace>(rounded.data(), fractions.grid).data);
-  exec.fence("iso::dvh::rasterise: the host copy may go");
+  detail::put_shares(exec, voxel_fractions(s, fractions.grid, options, &report, control),
+                     fractions);
+  return report;
+}
+
+/// Does the same for contours that are sorted already.
+template <execution_space Exec, real T>
+structure_report rasterise(Exec const& exec, structure_plan const& plan,
+                           volume_view<T, typename Exec::memory_space> const& fractions,
+                           job const& control = {}) {
+  validate(fractions, "iso::dvh::rasterise");
+  validate_contiguous(fractions.data, "fractions", "iso::dvh::rasterise");
+  structure_report report;
+  detail::put_shares(exec, voxel_fractions(plan, fractions.grid, &report, control), fractions);
   return report;
 }
 
@@ -170,15 +223,24 @@ structure const& structure_named(std::vector<structure> const& all, std::string_
 /// \throws iso::invalid_argument  an invalid grid, no contours or points that are not finite, a
 ///                                subdivision out of range, a structure without overlap with the
 ///                                dose's voxels
+/// \throws iso::cancelled         as job::step
 grid structure_grid(structure const& s, grid const& dose, structure_options const& options = {},
-                    std::int64_t subdivision = 0);
+                    std::int64_t subdivision = 0, job const& control = {});
+
+/// Does the same for contours that are sorted already.
+grid structure_grid(structure_plan const& plan, grid const& dose, std::int64_t subdivision = 0);
 
 /// Returns points of the surface, mm: on the contours, no farther apart than `distance`, and on the
 /// ends of half-slice caps. For the extremes of a dose.
 /// Determinism: backend_to_backend; made on the host.
 /// \throws iso::invalid_argument  contours as voxel_fractions refuses them; a distance that is not
 ///                                finite and positive, or gives more than 2^24 points
+/// \throws iso::cancelled         as job::step
 std::vector<vec3<double>> surface_points(structure const& s, double distance,
-                                         structure_options const& options = {});
+                                         structure_options const& options = {},
+                                         job const& control = {});
+
+/// Does the same for contours that are sorted already.
+std::vector<vec3<double>> surface_points(structure_plan const& plan, double distance);
 
 }  // namespace iso::dvh

@@ -83,6 +83,7 @@ std::string in_terms_of_options(std::string text) {
 namespace {
 
 int report_failure(std::exception const& failure, int code) {
+  ends_by_itself();
   end_progress();
   spdlog::error("{}", in_terms_of_options(failure.what()));
   return code;
@@ -203,8 +204,8 @@ void check_unknown(CLI::App const& app) {
 int guarded(command const& run_command) {
   try {
     return run_command();
-  } catch (cancelled const& failure) {
-    return report_failure(failure, cancelled_by_user);
+  } catch (cancelled const&) {
+    return report_failure(cancelled(interrupted_sentence), cancelled_by_user);
   } catch (out_of_memory const& failure) {
     return report_failure(failure, memory_short);
   } catch (std::bad_alloc const&) {

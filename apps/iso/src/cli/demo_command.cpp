@@ -91,7 +91,8 @@ int run_demo(demo_options const& options) {
   request.backends = jobs::choose_backends(options.common.backend);
   fs::path const ct = options.ct.empty() ? find_example_ct() : fs::path(options.ct);
   if (!ct.empty()) {
-    request.ct = files::read_volume(ct);
+    request.ct = files::read_volume(ct, files::finite_values::required, files::subfolders::left_out,
+                                    asked_of_user());
     files::to_attenuation(request.ct->values, {files::water_at_100_kev, files::bone_at_100_kev});
     centre(*request.ct);
   }

@@ -68,7 +68,7 @@ void check_outputs(dose_options const& options) {
 
 void read_inputs(dose_options& options) {
   auto& request = options.request;
-  request.plan = files::read_plan(options.plan);
+  request.plan = files::read_plan(options.plan, asked_of_user());
   auto const& kernel = request.plan.kernel.name;
   // Monte Carlo kernels are mixed for the spectrum, whatever it is.
   bool const fits = kernel.starts_with("6mv") || kernel == "monte_carlo";
@@ -84,13 +84,14 @@ void read_inputs(dose_options& options) {
   request.hounsfield = !options.ct.empty();
   if (request.hounsfield) {
     request.density_table = files::read_table(options.density_table, {});
-    request.volume =
-        files::read_volume(options.ct, files::finite_values::required, options.folder.search);
+    request.volume = files::read_volume(options.ct, files::finite_values::required,
+                                        options.folder.search, asked_of_user());
     warn_of_unread(options.ct, request.volume, options.folder);
     warn_of_unit(options.ct, request.volume.unit, "HU", "the numbers are taken as they are");
   } else {
     // What is not finite is counted with the rest.
-    request.volume = files::read_volume(options.density, files::finite_values::not_required);
+    request.volume = files::read_volume(options.density, files::finite_values::not_required,
+                                        files::subfolders::left_out, asked_of_user());
     warn_of_unit(options.density, request.volume.unit, "g/cm3",
                  "the numbers are taken as they are");
   }
@@ -165,7 +166,7 @@ std::vector<outlined_structure> outlined(std::vector<files::rt_structure> const&
   }
   std::vector<outlined_structure> all;
   for (auto const& s : structures) {
-    auto shares = jobs::structure_shares(s, patient, grids);
+    auto shares = jobs::structure_shares(s, patient, grids, asked_of_user());
     if (std::all_of(shares.begin(), shares.end(), [](auto const& of_slice) {
           return *std::max_element(of_slice.begin(), of_slice.end()) < outline_share;
         })) {
@@ -254,7 +255,7 @@ int run_dose(dose_options& options) {
   if (!options.output.empty()) {
     outputs.push_back(files::ending(options.output) == ".dcm"
                           ? files::prepare_rt_dose(options.output, result.dose, options.rt)
-                          : files::prepare_volume(options.output, result.dose));
+                          : files::prepare_volume(options.output, result.dose, asked_of_user()));
   }
   if (!options.curves.empty()) {
     outputs.push_back(files::prepare_text(options.curves, dose_curves(request.plan, result)));

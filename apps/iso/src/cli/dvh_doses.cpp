@@ -24,7 +24,8 @@ files::rt_dose read_dose(std::string const& path, double slice_thickness) {
 }
 
 files::host_volume read_plain_volume(std::string const& path) {
-  auto dose = files::read_volume(path);
+  auto dose = files::read_volume(path, files::finite_values::required, files::subfolders::left_out,
+                                 asked_of_user());
   if (!dose.unit.empty() && dose.unit != "Gy") {
     throw file_error(
         fmt::format("'{}' holds values in {} (a dose in Gy is needed); convert it to Gy", path,

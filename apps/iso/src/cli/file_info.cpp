@@ -85,7 +85,8 @@ void add_range(description& d, std::vector<T> const& values, std::string const& 
 }
 
 void describe_volume(std::string const& path, std::string const& format, description& d) {
-  auto const v = files::read_volume(path, files::finite_values::not_required);
+  auto const v = files::read_volume(path, files::finite_values::not_required,
+                                    files::subfolders::left_out, asked_of_user());
   auto const& n = v.extent;
   auto const& s = v.spacing;
   std::array<double, 3> low{};
@@ -164,7 +165,7 @@ void describe_geometry(files::geometry_description const& g, description& d) {
 
 void describe_stack(std::string const& path, description& d) {
   auto const stack = files::read_stack<float>(path, files::stack_geometry::read, {},
-                                              files::finite_values::not_required);
+                                              files::finite_values::not_required, asked_of_user());
   auto const& n = stack.extent;
   d.title = "stack of projections (HDF5)";
   d.document.update({{"kind", "stack"}, {"format", "HDF5"}, {"extent", n}});
@@ -184,7 +185,7 @@ void describe_stack(std::string const& path, description& d) {
 }
 
 void describe_matrix(std::string const& path, char const* format, description& d) {
-  auto const m = files::read_matrix(path);
+  auto const m = files::read_matrix(path, asked_of_user());
   char const* const kinds[] = {"half", "float", "double"};
   d.title = fmt::format("matrix ({})", format);
   d.document.update({{"kind", "matrix"},
@@ -225,7 +226,7 @@ void describe_hdf5(std::string const& path, description& d) {
       describe_matrix(path, "HDF5", d);
       return;
     case files::hdf5_kind::vector: {
-      auto const values = files::read_vector(path);
+      auto const values = files::read_vector(path, asked_of_user());
       d.title = "vector (HDF5)";
       d.document.update({{"kind", "vector"}, {"format", "HDF5"}, {"extent", values.size()}});
       d.add("extent", number_of(values.size(), "number"));
@@ -284,11 +285,11 @@ void describe_plan(files::plan_description const& plan, description& d) {
 
 void describe_json(std::string const& path, description& d) {
   // Only which kind it is: what is wrong in it is for its own reader to say.
-  auto const text = files::read_text(path, std::size_t(1) << 28);
+  auto const text = files::read_text(path, std::size_t(1) << 28, asked_of_user());
   auto const file = nlohmann::json::parse(text, nullptr, false);
   auto const has = [&](char const* field) { return file.is_object() && file.contains(field); };
   if (has("beams")) {
-    describe_plan(files::read_plan(path), d);
+    describe_plan(files::read_plan(path, asked_of_user()), d);
     return;
   }
   if (has("sets")) {
@@ -308,7 +309,7 @@ void describe_json(std::string const& path, description& d) {
   }
   d.title = "geometry of a scan";
   d.document.update({{"kind", "geometry"}, {"format", "JSON"}});
-  describe_geometry(files::read_geometry(path), d);
+  describe_geometry(files::read_geometry(path, asked_of_user()), d);
 }
 
 /// Throws iso::file_error where a file holds text alone, as no DICOM file does.
@@ -356,7 +357,7 @@ int run_file_info(std::string const& path, std::string const& json_file,
   } else if (end == ".xtekct") {
     d.title = "geometry of a scan (settings of a Nikon scanner)";
     d.document.update({{"kind", "geometry"}, {"format", "xtekct"}});
-    describe_geometry(files::read_geometry(path), d);
+    describe_geometry(files::read_geometry(path, asked_of_user()), d);
   } else {
     check_no_text(path);
     return run_dicom_info(path, json_file, folder);

@@ -123,7 +123,8 @@ void check_files(gamma_options const& options) {
 /// Returns what an RT Dose states, with an empty volume, and nothing of other files.
 std::optional<files::rt_dose> read_dose(std::string const& path, files::host_volume& volume) {
   if (!files::is_dicom_path(path)) {
-    volume = files::read_volume(path);
+    volume = files::read_volume(path, files::finite_values::required, files::subfolders::left_out,
+                                asked_of_user());
     return {};
   }
   // The thickness of a plane enters no gamma: its points lie in the middle.
@@ -269,10 +270,10 @@ int run_gamma(gamma_options& options) {
   document["assumed_same_frame"] = options.frames_differ;
   std::vector<files::atomic_file> outputs;
   if (!options.output.empty()) {
-    outputs.push_back(files::prepare_volume(options.output, result.gamma));
+    outputs.push_back(files::prepare_volume(options.output, result.gamma, asked_of_user()));
   }
   if (!options.status.empty()) {
-    outputs.push_back(files::prepare_volume(options.status, result.status));
+    outputs.push_back(files::prepare_volume(options.status, result.status, asked_of_user()));
   }
   if (!options.csv.empty()) {
     auto const told =

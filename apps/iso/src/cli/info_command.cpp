@@ -39,7 +39,7 @@ json vectors_document(files::geometry_description const& g) {
 
 int run_geometry(info_options const& options) {
   check_distinct({options.geometry, options.common.json_file});
-  auto const scan = jobs::as_vectors(files::read_geometry(options.geometry));
+  auto const scan = jobs::as_vectors(files::read_geometry(options.geometry, asked_of_user()));
   if (options.common.json_file != "-") {
     fmt::print("{} views of {} x {} pixels, {} rays\n", scan.views.size(), scan.detector.pixels[0],
                scan.detector.pixels[1], scan.rays == files::ray_kind::cone ? "cone" : "parallel");

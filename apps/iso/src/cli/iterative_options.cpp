@@ -139,14 +139,19 @@ void read_iterative_inputs(iterative_options& options, placement const& place,
   }
   jobs::check_shapes(of);
   if (!options.reading_mask.empty()) {
-    request.reading_mask = files::read_stack<float>(options.reading_mask, leave);
+    request.reading_mask = files::read_stack<float>(
+        options.reading_mask, leave, {}, files::finite_values::required, asked_of_user());
   }
   if (!options.start.empty()) {
-    request.start = placed(files::read_volume(options.start), place);
+    request.start = placed(files::read_volume(options.start, files::finite_values::required,
+                                              files::subfolders::left_out, asked_of_user()),
+                           place);
     warn_of_unit(options.start, request.start->unit, "1/mm", "the numbers are taken as they are");
   }
   if (!options.mask.empty()) {
-    request.mask = placed(files::read_volume(options.mask), place);
+    request.mask = placed(files::read_volume(options.mask, files::finite_values::required,
+                                             files::subfolders::left_out, asked_of_user()),
+                          place);
   }
   if (request.projector == jobs::texture_projector) {
     spdlog::warn(

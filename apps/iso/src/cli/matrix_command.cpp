@@ -156,7 +156,7 @@ int run_generate(matrix_options& options) {
   auto const result = jobs::generate_matrix(request, terminal_observer());
   std::vector<files::atomic_file> outputs;
   if (!options.output.empty()) {
-    outputs.push_back(files::prepare_matrix(options.output, result.matrix));
+    outputs.push_back(files::prepare_matrix(options.output, result.matrix, asked_of_user()));
   }
   if (result.facts.nonzeros == 0) {
     spdlog::warn("the matrix has no non-zeros ({})", request.kind == "pencil-beams"
@@ -189,9 +189,9 @@ int run_info(matrix_options const& options) {
   check_files(options, false);
   jobs::session const session(options.common.threads);
   auto const backend = sole_backend(options.common.backend, "matrix");
-  auto const matrix = files::read_matrix(options.input);
+  auto const matrix = files::read_matrix(options.input, asked_of_user());
   auto const facts = jobs::inspect_matrix(backend, matrix, terminal_observer());
-  auto const hash = jobs::hash_matrix(matrix);
+  auto const hash = jobs::hash_matrix(matrix, asked_of_user());
   if (options.common.json_file != "-") {
     fmt::print("'{}': {} values; hash {}\n", options.input, kind_of(matrix), hash);
     for (auto const& [name, text] : matrix.notes) {
@@ -214,15 +214,15 @@ int run_convert(matrix_options const& options) {
   check_files(options, true);
   auto const watch = terminal_observer();
   watch.step(0, "reading");
-  auto matrix = files::read_matrix(options.input);
+  auto matrix = files::read_matrix(options.input, asked_of_user());
   watch.step(0.4, "converting");
   jobs::conversion_counts counts;
   if (options.values != "keep") {
-    counts = jobs::convert_values(matrix, options.values);
+    counts = jobs::convert_values(matrix, options.values, asked_of_user());
   }
   watch.step(0.6, "writing");
   std::vector<files::atomic_file> outputs;
-  outputs.push_back(files::prepare_matrix(options.output, matrix));
+  outputs.push_back(files::prepare_matrix(options.output, matrix, asked_of_user()));
   watch.step(1, "done");
   if (files::ending(options.output) == ".mtx" && !matrix.notes.empty()) {
     spdlog::warn("'{}': Matrix Market has no attributes; those of '{}' are left out",
@@ -234,7 +234,7 @@ int run_convert(matrix_options const& options) {
   if (counts.subnormal > 0) {
     spdlog::warn("{} values are below the least normal number and lost digits", counts.subnormal);
   }
-  auto const hash = jobs::hash_matrix(matrix);
+  auto const hash = jobs::hash_matrix(matrix, asked_of_user());
   if (options.common.json_file != "-") {
     fmt::print("'{}': {} rows x {} columns, {} non-zeros, {} values; hash {}\n", options.output,
                matrix.rows, matrix.columns, matrix.entries(), kind_of(matrix), hash);

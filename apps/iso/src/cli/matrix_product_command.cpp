@@ -63,16 +63,16 @@ int run_apply(product_options& options) {
   request.backend = sole_backend(options.common.backend, "matrix");
   request.side = side_of(options);
   if (!options.x.empty()) {
-    request.x = files::read_vector(options.x);
+    request.x = files::read_vector(options.x, asked_of_user());
   }
   if (!options.y.empty()) {
-    request.y = files::read_vector(options.y);
+    request.y = files::read_vector(options.y, asked_of_user());
   }
-  auto const matrix = files::read_matrix(options.input);
+  auto const matrix = files::read_matrix(options.input, asked_of_user());
   auto const result = jobs::apply_matrix(matrix, request, terminal_observer());
   std::vector<files::atomic_file> outputs;
   if (!options.output.empty()) {
-    outputs.push_back(files::prepare_vector(options.output, result.y));
+    outputs.push_back(files::prepare_vector(options.output, result.y, asked_of_user()));
   }
   if (options.common.json_file != "-") {
     fmt::print("{} numbers by {} on {}, {}, in {:.4g} ms; hash {}\n", result.y.size(),
@@ -146,7 +146,7 @@ int run_bench(product_options& options) {
   jobs::session const session(options.common.threads);
   options.bench.backends = jobs::choose_backends(options.common.backend);
   options.bench.side = side_of(options);
-  auto const matrix = files::read_matrix(options.input);
+  auto const matrix = files::read_matrix(options.input, asked_of_user());
   auto const result = jobs::bench_matrix(matrix, options.bench, terminal_observer());
   if (options.common.json_file != "-") {
     if (!is_quiet()) {

@@ -100,7 +100,7 @@ void place_on_isocentre(project_options& options) {
 
 void read_inputs(project_options& options) {
   auto& request = options.request;
-  request.geometry = files::read_geometry(options.geometry);
+  request.geometry = files::read_geometry(options.geometry, asked_of_user());
   auto const& g = request.geometry;
   auto const views =
       std::int64_t(g.kind == files::scan_kind::vectors ? g.views.size() : g.angles.size());
@@ -114,8 +114,8 @@ void read_inputs(project_options& options) {
     request.phantom_width = options.width;
     return;
   }
-  request.volume =
-      files::read_volume(options.volume, files::finite_values::required, options.folder.search);
+  request.volume = files::read_volume(options.volume, files::finite_values::required,
+                                      options.folder.search, asked_of_user());
   warn_of_unread(options.volume, request.volume, options.folder);
   convert_to_attenuation(options);
   place_on_isocentre(options);
@@ -182,10 +182,11 @@ files::atomic_file prepare_projections(project_options const& options,
                                        std::vector<T> const& values) {
   if (is_stack_path(options.output)) {
     return files::prepare_stack<T>(options.output,
-                                   {result.extent, values, "1", options.request.geometry.text});
+                                   {result.extent, values, "1", options.request.geometry.text},
+                                   asked_of_user());
   }
   return files::prepare_projection_image<T>(options.output, values, result.extent,
-                                            pitch_of(options.request.geometry));
+                                            pitch_of(options.request.geometry), asked_of_user());
 }
 
 // One view, u to the right, v upwards.

@@ -96,7 +96,7 @@ std::optional<jobs::scan_request> read_inputs(reconstruct_options& options) {
   if (options.phantom.empty()) {
     header = read_scan_header(options.scan, options.projections, options.geometry);
   } else {
-    header.geometry = files::read_geometry(options.geometry);
+    header.geometry = files::read_geometry(options.geometry, asked_of_user());
     request.phantom_width = options.width;
   }
   request.geometry = header.geometry;
@@ -258,7 +258,7 @@ int run_reconstruct(reconstruct_options& options) {
       outputs.push_back(
           files::prepare_dicom_series(options.output, v, belonging_to(like, options.grid.folder)));
     } else {
-      outputs.push_back(files::prepare_volume(options.output, v));
+      outputs.push_back(files::prepare_volume(options.output, v, asked_of_user()));
     }
   }
   if (!options.png.empty()) {

@@ -41,7 +41,7 @@ double number(std::string const& option, std::string text, double low, double hi
 /// A line a pixel: u and v, counted from 0. What follows a # is a comment.
 std::vector<std::array<std::int64_t, 2>> read_dead_pixels(fs::path const& path) {
   std::vector<std::array<std::int64_t, 2>> pixels;
-  std::string const text = files::read_text(path, std::size_t(1) << 28);
+  std::string const text = files::read_text(path, std::size_t(1) << 28, asked_of_user());
   std::int64_t line_number = 0;
   for (std::size_t begin = 0; begin < text.size();) {
     auto const end = std::min(text.find('\n', begin), text.size());
@@ -162,7 +162,7 @@ scan_header read_scan_header(scan_options const& options, std::string const& pro
           projections, files::shortened(files::one_line(stack.unit), 40));
     }
     return {geometry_file.empty() ? files::parse_geometry(stack.geometry, projections)
-                                  : files::read_geometry(geometry_file),
+                                  : files::read_geometry(geometry_file, asked_of_user()),
             stack.extent};
   }
   std::error_code unknown;
@@ -183,7 +183,7 @@ scan_header read_scan_header(scan_options const& options, std::string const& pro
         "--line-integrals with --flats, --darks, --white or --dead-pixels (line integrals are not "
         "corrected again); leave one of them out");
   }
-  scan_header header{files::read_geometry(geometry_file)};
+  scan_header header{files::read_geometry(geometry_file, asked_of_user())};
   auto const& pixels = header.geometry.detector.pixels;
   header.shape = {views_of(header.geometry), pixels[0], pixels[1]};
   return header;
@@ -201,7 +201,8 @@ jobs::scan_request read_scan(scan_options const& options, std::string const& pro
     }
   }
   if (!is_image_series(projections)) {
-    auto stack = files::read_stack<float>(projections, files::stack_geometry::leave, mask);
+    auto stack = files::read_stack<float>(projections, files::stack_geometry::leave, mask,
+                                          files::finite_values::required, asked_of_user());
     request.readings = {stack.extent, files::pixel_type::float32, std::move(stack.values)};
     request.already_integrals = true;
     return request;

@@ -15,7 +15,6 @@
 #include <cerrno>
 #include <chrono>
 #include <cmath>
-#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -27,14 +26,8 @@
 namespace iso::cli {
 namespace {
 
-std::atomic<bool> interrupted{false};
 std::atomic<bool> on_progress_line{false};
 bool quiet = false;
-
-extern "C" void note_interrupt(int) {
-  interrupted = true;
-  std::signal(SIGINT, SIG_DFL);
-}
 
 using clock = std::chrono::steady_clock;
 
@@ -112,12 +105,6 @@ std::string full_name(CLI::App const& app) {
   return above != nullptr ? full_name(*above) + " " + app.get_name() : app.get_name();
 }
 
-void watch_for_signals() {
-  std::signal(SIGINT, note_interrupt);
-  std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGXFSZ, SIG_IGN);
-}
-
 void end_progress() {
   if (on_progress_line.exchange(false)) {
     fmt::print(stderr, "\r{:90}\r", "");
@@ -134,7 +121,7 @@ bool is_quiet() { return quiet; }
 
 jobs::observer terminal_observer() {
   jobs::observer watch;
-  watch.cancelled = [] { return interrupted.load(); };
+  watch.cancelled = asked_of_user().cancelled;
   if (quiet) {
     return watch;
   }
@@ -174,10 +161,12 @@ void write_json(std::string const& file, json const& document,
     outputs.push_back(prepare_json(file, document));
   }
   files::atomic_file::commit_all(outputs, [&] {
+    asked_of_user().step(1);
     if (file == "-") {
       fmt::print("{}", text_of(document));
     }
     flush_output();
+    ends_by_itself();
   });
 }
 

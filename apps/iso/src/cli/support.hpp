@@ -4,6 +4,7 @@
 
 #include "validators.hpp"
 
+#include <iso/core/job.hpp>
 #include <iso/files/atomic_file.hpp>
 #include <iso/files/dicom_rt.hpp>
 #include <iso/files/volume_file.hpp>
@@ -59,15 +60,24 @@ bool is_quiet();
 jobs::observer terminal_observer();
 /// Ends the line that the progress stands on.
 void end_progress();
-/// Makes SIGINT ask from now on for a stop; a second one ends the program at once. A pipe that is
-/// closed, and a file beyond the largest size allowed, fail the call that writes.
+/// Makes SIGINT ask from now on for a stop; what does not ask within a second is ended, and a
+/// second SIGINT ends the program at once. A pipe that is closed, and a file beyond the largest
+/// size allowed, fail the call that writes.
 void watch_for_signals();
+/// Returns a job that is cancelled by SIGINT, and reports nothing.
+job asked_of_user();
+/// Says that the run has come to its end, which SIGINT changes no more. Does not return where
+/// SIGINT came first and nobody asked.
+void ends_by_itself();
+/// What an interrupted run says.
+inline constexpr char const* interrupted_sentence =
+    "cancelled (it was interrupted, and no file is left half-written); start it again";
 
 /// Prepares `document` as a file that a commit puts in place.
 files::atomic_file prepare_json(std::filesystem::path const& file, json const& document);
 /// Ends a run: writes `document` to `file` ("-" is standard output; nothing where it is empty),
 /// what was printed, and `outputs`: all of these or, as far as that can be, none. Throws
-/// iso::file_error, and what flush_output throws.
+/// iso::file_error, iso::cancelled where SIGINT came before, and what flush_output throws.
 void write_json(std::string const& file, json const& document,
                 std::vector<files::atomic_file> outputs = {});
 /// Throws iso::error unless everything printed has been taken by standard output.

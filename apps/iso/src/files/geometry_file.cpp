@@ -210,12 +210,12 @@ geometry_description parse_geometry(std::string_view text, std::string const& na
   return result;
 }
 
-geometry_description read_geometry(std::filesystem::path const& path) {
+geometry_description read_geometry(std::filesystem::path const& path, job const& control) {
   if (ending(path) == ".xtekct") {
     return geometry_of(read_xtekct(path), path.string());
   }
   detail::refuse_foreign(path, "a geometry");
-  return parse_geometry(read_text(path, std::size_t(1) << 28), path.string());
+  return parse_geometry(read_text(path, std::size_t(1) << 28, control), path.string());
 }
 
 }  // namespace iso::files

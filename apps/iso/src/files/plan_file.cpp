@@ -140,9 +140,9 @@ plan_description parse_plan(std::string_view text, std::string const& name) {
   return plan;
 }
 
-plan_description read_plan(std::filesystem::path const& path) {
+plan_description read_plan(std::filesystem::path const& path, job const& control) {
   detail::refuse_foreign(path, "a plan");
-  return parse_plan(read_text(path, std::size_t(1) << 28), path.string());
+  return parse_plan(read_text(path, std::size_t(1) << 28, control), path.string());
 }
 
 }  // namespace iso::files

@@ -5,6 +5,7 @@
 #include "memory.hpp"
 
 #include <iso/core/half.hpp>
+#include <iso/detail/timed_batches.hpp>
 #include <iso/files/matrix_file.hpp>
 #include <iso/sparse/csr.hpp>
 
@@ -16,25 +17,26 @@
 
 namespace iso::jobs {
 
-/// Enqueues a copy of `from`, whose elements have the size of those of `to`.
+/// Enqueues a copy of `from`, whose elements have the size of those of `to`, in parts between which
+/// a job is asked.
 template <class Exec, class View, class T>
-void copy_in(Exec const& exec, View const& to, std::vector<T> const& from) {
+void copy_in(Exec const& exec, View const& to, std::vector<T> const& from, job const& asked = {}) {
   static_assert(sizeof(T) == sizeof(typename View::value_type));
   using element = typename View::value_type;
   Kokkos::View<element const*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> const host(
       reinterpret_cast<element const*>(from.data()), from.size());
-  Kokkos::deep_copy(exec, to, host);
+  iso::detail::copy_in_parts(exec, to, host, asked);
 }
 
 /// Copies the other way round; `to` takes the length of `from`.
 template <class Exec, class View, class T>
-void copy_out(Exec const& exec, std::vector<T>& to, View const& from) {
+void copy_out(Exec const& exec, std::vector<T>& to, View const& from, job const& asked = {}) {
   static_assert(sizeof(T) == sizeof(typename View::value_type));
   using element = typename View::non_const_value_type;
   to.resize(from.extent(0));
   Kokkos::View<element*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> const host(
       reinterpret_cast<element*>(to.data()), to.size());
-  Kokkos::deep_copy(exec, host, from);
+  iso::detail::copy_in_parts(exec, host, from, asked);
 }
 
 /// Is the array of a host_matrix that holds what the library calls Value.
@@ -51,13 +53,13 @@ std::int64_t bytes_of(std::int64_t entries, std::int64_t rows) {
 /// Returns a matrix of `Value` by rows, copied to where `exec` computes; waits.
 template <class Value, class Exec>
 sparse::csr_view<Value, std::int32_t, typename Exec::memory_space> load_matrix(
-    Exec const& exec, files::host_matrix const& m) {
+    Exec const& exec, files::host_matrix const& m, job const& asked) {
   check_free(exec, bytes_of<Value>(m.entries(), m.rows), "iso matrix");
   auto const a = sparse::make_csr<Value, std::int32_t>(exec, "iso::jobs::matrix", m.rows, m.columns,
                                                        m.entries());
-  copy_in(exec, a.row_offsets, m.offsets);
-  copy_in(exec, a.columns, m.indices);
-  copy_in(exec, a.values, std::get<stored<Value>>(m.values));
+  copy_in(exec, a.row_offsets, m.offsets, asked);
+  copy_in(exec, a.columns, m.indices, asked);
+  copy_in(exec, a.values, std::get<stored<Value>>(m.values), asked);
   exec.fence("iso::jobs::load_matrix");
   return a;
 }

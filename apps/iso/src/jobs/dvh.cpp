@@ -53,11 +53,10 @@ struct placed_structure {
 };
 
 template <class Exec>
-placed_structure<Exec> place(Exec const& exec, dvh::structure const& s, grid const& dose,
+placed_structure<Exec> place(Exec const& exec, dvh::structure_plan const& s, grid const& dose,
                              dvh_request const& request, job const& asked) {
   using space = typename Exec::memory_space;
-  auto const options = options_of(request);
-  grid const g = dvh::structure_grid(s, dose, options);
+  grid const g = dvh::structure_grid(s, dose);
   // Shares there; on the host they are made in double and rounded.
   auto const there = double(g.size()) * sizeof(float);
   auto const host = double(g.size()) * (sizeof(double) + sizeof(float));
@@ -66,11 +65,10 @@ placed_structure<Exec> place(Exec const& exec, dvh::structure const& s, grid con
   return guard_memory(exec, bytes(there), "iso dvh", [&] {
     placed_structure<Exec> placed;
     auto const fractions = make_volume<float, space>(exec, "iso::jobs::fractions", g);
-    placed.report = dvh::rasterise<Exec, float>(exec, s, fractions, options, asked);
+    placed.report = dvh::rasterise<Exec, float>(exec, s, fractions, asked);
     placed.region.fractions = fractions;
     if (request.surface) {
-      auto const points =
-          dvh::surface_points(s, std::min({g.spacing.x, g.spacing.y, g.spacing.z}), options);
+      auto const points = dvh::surface_points(s, std::min({g.spacing.x, g.spacing.y, g.spacing.z}));
       Kokkos::View<vec3<double>*, space> const surface(
           Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "iso::jobs::surface"),
           points.size());
@@ -158,22 +156,24 @@ bool accepts(dvh_request const& request, std::string const& name, dvh_result& re
 
 struct numbered_structure {
   std::size_t number;  ///< in the request
-  dvh::structure structure;
+  std::string name;
+  dvh::structure_plan plan;
 };
 
 /// Before any work: refuses structures that do not overlap one of the doses.
-std::vector<numbered_structure> structures_of(dvh_request const& request, dvh_result& result) {
+std::vector<numbered_structure> structures_of(dvh_request const& request, dvh_result& result,
+                                              job const& asked) {
   auto const options = options_of(request);
   std::vector<numbered_structure> structures;
   for (std::size_t n = 0; n < request.structures.size(); ++n) {
-    auto s = files::make_structure(request.structures[n]);
-    if (accepts(request, s.name, result, [&] {
-          for (auto const& dose : request.doses) {
-            dvh::structure_grid(s, make_grid(dose), options);
-          }
-        })) {
-      structures.push_back({n, std::move(s)});
-    }
+    auto const s = files::make_structure(request.structures[n]);
+    accepts(request, s.name, result, [&] {
+      dvh::structure_plan const plan(s, options, asked);
+      for (auto const& dose : request.doses) {
+        dvh::structure_grid(plan, make_grid(dose));
+      }
+      structures.push_back({n, s.name, plan});
+    });
   }
   return structures;
 }
@@ -190,7 +190,8 @@ dvh_result run(Exec const& exec, dvh_request const& request, observer const& wat
                request.doses.size(), request.structures.size());
   watch.step(0, "preparing");
   dvh_result result;
-  auto const structures = structures_of(request, result);
+  job const asked{{}, watch.cancelled};
+  auto const structures = structures_of(request, result, asked);
   double wanted = 0;
   for (auto const& dose : request.doses) {
     wanted += double(dose.values.size()) * sizeof(float);
@@ -206,9 +207,8 @@ dvh_result run(Exec const& exec, dvh_request const& request, observer const& wat
   double const end = end_of(request.doses);
   result.bin_width = request.bins > 0 ? end / request.bins : 0;
   result.entries.resize(doses.size());
-  job const asked{{}, watch.cancelled};
   for (std::size_t s = 0; s < structures.size(); ++s) {
-    auto const& structure = structures[s].structure;
+    auto const& structure = structures[s];
     std::vector<dvh_entry> entries;
     bool const is_accepted = accepts(request, structure.name, result, [&] {
       placed_structure<Exec> placed;
@@ -217,7 +217,7 @@ dvh_result run(Exec const& exec, dvh_request const& request, observer const& wat
                    structure.name);
         if (d == 0 || doses[d].grid != doses[d - 1].grid) {
           placed = {};  // its memory, before there is more
-          placed = place(exec, structure, doses[d].grid, request, asked);
+          placed = place(exec, structure.plan, doses[d].grid, request, asked);
         }
         result.seconds += seconds_of(exec, [&] {
           entries.push_back(
@@ -226,7 +226,7 @@ dvh_result run(Exec const& exec, dvh_request const& request, observer const& wat
       }
     });
     if (is_accepted) {
-      result.reported.push_back(structures[s].number);
+      result.reported.push_back(structure.number);
       for (std::size_t d = 0; d < doses.size(); ++d) {
         result.entries[d].push_back(std::move(entries[d]));
       }
@@ -261,15 +261,17 @@ std::string unit_of_quantity(std::string const& name) {
 
 std::vector<std::vector<double>> structure_shares(files::rt_structure const& structure,
                                                   files::host_volume const& patient,
-                                                  std::vector<files::host_volume> const& grids) {
+                                                  std::vector<files::host_volume> const& grids,
+                                                  job const& asked) {
   auto const s = files::make_structure(structure);
   dvh::structure_options options;
   options.beyond = dvh::off_grid::cut;
   options.slice_thickness = patient.spacing[2];
-  dvh::structure_grid(s, make_grid(patient), options, 1);  // throws where they do not overlap
+  dvh::structure_plan const plan(s, options, asked);
+  dvh::structure_grid(plan, make_grid(patient), 1);  // throws where they do not overlap
   std::vector<std::vector<double>> shares;
   for (auto const& g : grids) {
-    shares.push_back(dvh::voxel_fractions(s, make_grid(g), options));
+    shares.push_back(dvh::voxel_fractions(plan, make_grid(g), nullptr, asked));
   }
   return shares;
 }

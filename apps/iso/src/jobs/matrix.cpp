@@ -4,6 +4,8 @@
 #include <iso/backend/registry.hpp>
 #include <iso/cases/bits.hpp>
 #include <iso/core/detail/fnv1a.hpp>
+#include <iso/core/detail/seldom_asked.hpp>
+#include <iso/detail/job_parts.hpp>
 #include <iso/jobs/matrix.hpp>
 #include <iso/sparse/validate.hpp>
 #include <iso/synthetic/generate.hpp>
@@ -64,18 +66,20 @@ template <class Exec, class Matrix>
 matrix_facts look_at(Exec const& exec, Matrix const& a, observer const& watch) {
   sparse::csr_demands demands;
   demands.values = sparse::csr_demands::of_values::finite;
-  auto const report = sparse::validate(exec, a, demands, job{{}, watch.cancelled});
+  job const asked{{}, watch.cancelled};
+  auto const report = sparse::validate(exec, a, demands, asked);
   if (!report.sound()) {
     throw invalid_argument(sparse::to_string(report));
   }
-  return facts_of(synthetic::statistics(exec, a), report);
+  return facts_of(synthetic::statistics(exec, a, asked), report);
 }
 
 template <class Value, class Exec, class Law>
 matrix_result generate_on(Exec const& exec, Law const& law, observer const& watch) {
+  job const asked{{}, watch.cancelled};
   watch.step(0, "making the matrix");
   auto const start = std::chrono::steady_clock::now();
-  auto const a = synthetic::generate<Value>(exec, law);
+  auto const a = synthetic::generate<Value>(exec, law, asked);
   matrix_result result;
   result.time_ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
@@ -87,12 +91,12 @@ matrix_result generate_on(Exec const& exec, Law const& law, observer const& watc
   m.columns = a.num_cols;
   check_free(Kokkos::DefaultHostExecutionSpace(), bytes_of<Value>(a.num_entries(), a.num_rows),
              "iso matrix: a copy to be written");
-  copy_out(exec, m.offsets, a.row_offsets);
-  copy_out(exec, m.indices, a.columns);
+  copy_out(exec, m.offsets, a.row_offsets, asked);
+  copy_out(exec, m.indices, a.columns, asked);
   m.values = stored<Value>();
-  copy_out(exec, std::get<stored<Value>>(m.values), a.values);
+  copy_out(exec, std::get<stored<Value>>(m.values), a.values, asked);
   exec.fence("iso::jobs::generate_matrix: copied");
-  result.hash = hash_matrix(m);
+  result.hash = hash_matrix(m, asked);
   watch.step(1, "done");
   return result;
 }
@@ -163,18 +167,23 @@ matrix_result generate_for(Exec const& exec, matrix_request const& request, obse
       request.kind);
 }
 
-std::uint64_t hash_bytes(std::uint64_t hash, void const* from, std::size_t count) {
+std::uint64_t hash_bytes(std::uint64_t hash, void const* from, std::size_t count,
+                         iso::detail::seldom_asked& ask) {
   auto const* const bytes = static_cast<unsigned char const*>(from);
   for (std::size_t i = 0; i < count; ++i) {
+    if (i % 256 == 0) {
+      ask();
+    }
     hash = iso::detail::fnv1a(hash, bytes[i]);
   }
   return hash;
 }
 
 template <class T>
-std::vector<double> widened(std::vector<T> const& values) {
+std::vector<double> widened(std::vector<T> const& values, iso::detail::seldom_asked& ask) {
   std::vector<double> wide(values.size());
-  std::transform(values.begin(), values.end(), wide.begin(), [](T x) {
+  std::transform(values.begin(), values.end(), wide.begin(), [&](T x) {
+    ask();
     if constexpr (sizeof(T) == 2) {
       return double(files::from_half(x));
     } else {
@@ -196,7 +205,8 @@ double narrow(double x, T& to) {
 
 /// Keeps what is not lost; `normal` is the least number with all its digits.
 template <class T>
-conversion_counts narrow_all(host_matrix& m, std::vector<double> const& wide, double normal) {
+conversion_counts narrow_all(host_matrix& m, std::vector<double> const& wide, double normal,
+                             iso::detail::seldom_asked& ask) {
   conversion_counts counts;
   std::vector<T> values;
   std::vector<std::int32_t> columns;
@@ -206,6 +216,7 @@ conversion_counts narrow_all(host_matrix& m, std::vector<double> const& wide, do
   for (std::int64_t row = 0; row < m.rows; ++row) {
     for (auto i = std::size_t(m.offsets[std::size_t(row)]);
          i < std::size_t(m.offsets[std::size_t(row) + 1]); ++i) {
+      ask();
       T kept{};
       double const now = narrow(wide[i], kept);
       ISO_VALIDATE(
@@ -256,39 +267,44 @@ matrix_facts inspect_matrix(std::string const& name, host_matrix const& matrix,
     with_values_of(matrix, [&](auto value) {
       check_free(exec, matrix.entries() * std::int64_t(sizeof(value) + 4) + 40 * matrix.rows,
                  "iso matrix");
-      facts = look_at(exec, load_matrix<decltype(value)>(exec, matrix), watch);
+      job const asked{{}, watch.cancelled};
+      facts = look_at(exec, load_matrix<decltype(value)>(exec, matrix, asked), watch);
     });
   });
   watch.step(1, "done");
   return facts;
 }
 
-conversion_counts convert_values(host_matrix& matrix, std::string const& values) {
+conversion_counts convert_values(host_matrix& matrix, std::string const& values, job const& asked) {
+  iso::detail::seldom_asked ask(asked);
   // The values as doubles, and the result beside what there is.
   auto const result = values == "half"    ? bytes_of<half>(matrix.entries(), matrix.rows)
                       : values == "float" ? bytes_of<float>(matrix.entries(), matrix.rows)
                                           : bytes_of<double>(matrix.entries(), matrix.rows);
   check_free(8 * matrix.entries() + result, "iso matrix");
-  auto const wide = std::visit([](auto const& all) { return widened(all); }, matrix.values);
+  auto const wide = std::visit([&](auto const& all) { return widened(all, ask); }, matrix.values);
   if (values == "half") {
-    return narrow_all<std::uint16_t>(matrix, wide, 0x1p-14);
+    return narrow_all<std::uint16_t>(matrix, wide, 0x1p-14, ask);
   }
   if (values == "float") {
-    return narrow_all<float>(matrix, wide, 0x1p-126);
+    return narrow_all<float>(matrix, wide, 0x1p-126, ask);
   }
   ISO_VALIDATE(values == "double",
                "values '{}' are not known (there are three types); choose half, float or double",
                values);
-  return narrow_all<double>(matrix, wide, 0x1p-1022);
+  return narrow_all<double>(matrix, wide, 0x1p-1022, ask);
 }
 
-std::string hash_matrix(host_matrix const& m) {
+std::string hash_matrix(host_matrix const& m, job const& asked) {
+  iso::detail::seldom_asked ask(asked);
   std::int64_t const shape[2] = {m.rows, m.columns};
-  std::uint64_t hash = hash_bytes(iso::detail::fnv1a_of_nothing, shape, sizeof shape);
-  hash = hash_bytes(hash, m.offsets.data(), m.offsets.size() * sizeof(std::int64_t));
-  hash = hash_bytes(hash, m.indices.data(), m.indices.size() * sizeof(std::int32_t));
+  std::uint64_t hash = hash_bytes(iso::detail::fnv1a_of_nothing, shape, sizeof shape, ask);
+  hash = hash_bytes(hash, m.offsets.data(), m.offsets.size() * sizeof(std::int64_t), ask);
+  hash = hash_bytes(hash, m.indices.data(), m.indices.size() * sizeof(std::int32_t), ask);
   hash = std::visit(
-      [&](auto const& all) { return hash_bytes(hash, all.data(), all.size() * sizeof(all[0])); },
+      [&](auto const& all) {
+        return hash_bytes(hash, all.data(), all.size() * sizeof(all[0]), ask);
+      },
       m.values);
   return cases::hash_text(hash);
 }

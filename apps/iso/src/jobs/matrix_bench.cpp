@@ -209,11 +209,11 @@ void bench_on(Exec const& exec, std::string const& name, files::host_matrix cons
               bench_request const& request, ceilings::rates const& most,
               std::function<void()> const& pause, bench_state& state) {
   with_values_of(matrix, [&](auto value) {
-    auto const loaded = load_matrix<decltype(value)>(exec, matrix);
     job const asked{{}, [&] {
                       pause();
                       return false;
                     }};
+    auto const loaded = load_matrix<decltype(value)>(exec, matrix, asked);
     auto const order = checked_order(exec, loaded, asked);
     // Half its own type, double and back is exact.
     auto const wide =

@@ -27,14 +27,14 @@ grid grid_of(project_request const& request) {
 
 template <class T, class Exec>
 volume_view<T, typename Exec::memory_space> volume_of(Exec const& exec,
-                                                      project_request const& request,
-                                                      grid const& g) {
+                                                      project_request const& request, grid const& g,
+                                                      job const& asked) {
   if (request.phantom_size == 0) {
     return files::make_volume_view<T>(exec, request.volume);
   }
   auto const volume = make_volume<T, typename Exec::memory_space>(exec, "iso::jobs::phantom", g);
   auto const phantom = ct::shepp_logan(request.phantom_width / 2);
-  ct::rasterise_ellipsoids<Exec, T>(exec, phantom, volume);
+  ct::rasterise_ellipsoids<Exec, T>(exec, phantom, volume, {}, asked);
   return volume;
 }
 
@@ -91,7 +91,7 @@ projection_result run(Exec const& exec, project_request const& request, observer
                       options.method == ct::projector::joseph_spline;
   result.blind_views = missed_views(g, volume_grid, blends ? 0.5 : 0);
   guard_memory(exec, bytes, "iso project", [&] {
-    auto const volume = volume_of<T>(exec, request, volume_grid);
+    auto const volume = volume_of<T>(exec, request, volume_grid, job{{}, watch.cancelled});
     auto const projections = make_projections<T, space>(exec, "iso::jobs::projections",
                                                         g.num_views(), g.num_u(), g.num_v());
     workspace<space> const work(scratch);

@@ -132,12 +132,13 @@ files::host_volume on_host(grid const& g, std::vector<T> const& values,
 template <class T, class Exec>
 projection_view<T, typename Exec::memory_space> readings_of(Exec const& exec,
                                                             reconstruct_request const& request,
-                                                            ct::geometry const& g) {
+                                                            ct::geometry const& g,
+                                                            job const& asked) {
   auto const pixels = make_projections<T, typename Exec::memory_space>(
       exec, "iso::jobs::projections", g.num_views(), g.num_u(), g.num_v());
   if (request.phantom_width) {
     ct::project_ellipsoids<Exec, T>(exec, ct::shepp_logan(*request.phantom_width / 2),
-                                    ct::stage(exec, g), pixels);
+                                    ct::stage(exec, g), pixels, {}, asked);
     exec.fence("iso::jobs::reconstruct: the phantom's projections");
     return pixels;
   }
@@ -151,8 +152,9 @@ projection_view<T, typename Exec::memory_space> readings_of(Exec const& exec,
 /// How far `values` are from the phantom's voxels; overwrites `volume` with these.
 template <class T, class Exec>
 std::array<double, 2> error_of(Exec const& exec, double width, std::vector<T> const& values,
-                               volume_view<T, typename Exec::memory_space> const& volume) {
-  ct::rasterise_ellipsoids<Exec, T>(exec, ct::shepp_logan(width / 2), volume);
+                               volume_view<T, typename Exec::memory_space> const& volume,
+                               job const& asked) {
+  ct::rasterise_ellipsoids<Exec, T>(exec, ct::shepp_logan(width / 2), volume, {}, asked);
   auto const truth = fetch(exec, volume.data);
   double apart = 0;
   double squares = 0;
@@ -339,7 +341,8 @@ reconstruct_result run(Exec const& exec, reconstruct_request const& request,
     result.hash = hash_text(hash_bits<T>(values));
     result.volume = on_host(volume_grid, values, request.table, request.adjoint_of ? "mm" : "1/mm");
     if (request.phantom_width && !request.adjoint_of) {
-      result.error = error_of<T>(exec, *request.phantom_width, values, volume);
+      result.error =
+          error_of<T>(exec, *request.phantom_width, values, volume, job{{}, watch.cancelled});
     }
   };
   if (!request.adjoint_of && !request.phantom_width) {
@@ -361,7 +364,7 @@ reconstruct_result run(Exec const& exec, reconstruct_request const& request,
   if (request.iterative) {
     iterate_scan<T>(
         exec, *request.iterative, g, volume_grid, watch, result,
-        [&] { return readings_of<T>(exec, request, g); }, keep);
+        [&] { return readings_of<T>(exec, request, g, job{{}, watch.cancelled}); }, keep);
     watch.step(1, "done");
     return result;
   }
@@ -376,35 +379,35 @@ reconstruct_result run(Exec const& exec, reconstruct_request const& request,
   double const pixels = double(g.num_views()) * double(g.num_u()) * double(g.num_v());
   double const wanted = (double(volume_grid.size()) + pixels) * double(sizeof(T)) + double(scratch);
   watch.step(0, "preparing");
-  guard_memory(exec, wanted < 0x1p62 ? std::int64_t(wanted) : std::int64_t(1) << 62,
-               command_of(request), [&] {
-                 auto const projections = readings_of<T>(exec, request, g);
-                 auto const volume = make_volume<T, space>(exec, "iso::jobs::volume", volume_grid);
-                 workspace<space> const work(scratch);
-                 job control;
-                 control.progress = [&](double fraction) {
-                   // So that progress is of what has been done.
-                   exec.fence("iso::jobs::reconstruct: a batch of views");
-                   watch.step(fraction, "reconstructing");
-                 };
-                 std::function<void()> compute;
-                 if (request.adjoint_of) {
-                   compute = [&, staged = ct::stage(exec, g)] {
-                     ct::back_project<Exec, T>(exec, staged, projections, volume, work, adjoint,
-                                               control);
-                   };
-                 } else {
-                   ct::fdk_plan<space> const plan(exec, g, options);
-                   result.arc = known_name(arcs, plan.arc());
-                   result.detector = known_name(detectors, plan.detector());
-                   compute = [&, plan] {
-                     ct::fdk<Exec, T>(exec, plan, projections, volume, work, onto::zero, control);
-                   };
-                 }
-                 result.time_ms = 1e3 * seconds_of(exec, compute);
-                 keep(volume);
-                 return 0;
-               });
+  guard_memory(
+      exec, wanted < 0x1p62 ? std::int64_t(wanted) : std::int64_t(1) << 62, command_of(request),
+      [&] {
+        auto const projections = readings_of<T>(exec, request, g, job{{}, watch.cancelled});
+        auto const volume = make_volume<T, space>(exec, "iso::jobs::volume", volume_grid);
+        workspace<space> const work(scratch);
+        job control;
+        control.progress = [&](double fraction) {
+          // So that progress is of what has been done.
+          exec.fence("iso::jobs::reconstruct: a batch of views");
+          watch.step(fraction, "reconstructing");
+        };
+        std::function<void()> compute;
+        if (request.adjoint_of) {
+          compute = [&, staged = ct::stage(exec, g)] {
+            ct::back_project<Exec, T>(exec, staged, projections, volume, work, adjoint, control);
+          };
+        } else {
+          ct::fdk_plan<space> const plan(exec, g, options);
+          result.arc = known_name(arcs, plan.arc());
+          result.detector = known_name(detectors, plan.detector());
+          compute = [&, plan] {
+            ct::fdk<Exec, T>(exec, plan, projections, volume, work, onto::zero, control);
+          };
+        }
+        result.time_ms = 1e3 * seconds_of(exec, compute);
+        keep(volume);
+        return 0;
+      });
   watch.step(1, "done");
   return result;
 }

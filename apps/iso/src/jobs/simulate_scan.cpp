@@ -15,7 +15,7 @@ namespace {
 template <class Exec>
 std::vector<float> read_by(Exec const& exec, synthetic::detector const& d, std::uint64_t exposure,
                            std::array<std::int64_t, 3> const& n,
-                           std::vector<float> const* integrals) {
+                           std::vector<float> const* integrals, job const& asked) {
   auto const p = make_projections<float, typename Exec::memory_space>(exec, "iso::jobs::readings",
                                                                       n[0], n[1], n[2]);
   if (integrals != nullptr) {
@@ -24,7 +24,7 @@ std::vector<float> read_by(Exec const& exec, synthetic::detector const& d, std::
     Kokkos::deep_copy(exec, p.data, host);
     exec.fence("iso::jobs::simulate_scan: line integrals in place");
   }
-  synthetic::detector_readings<Exec, float>(exec, d, exposure, p, p);
+  synthetic::detector_readings<Exec, float>(exec, d, exposure, p, p, asked);
   return fetch(exec, p.data);
 }
 
@@ -57,11 +57,12 @@ simulated_scan simulate_scan(simulated_scan_request const& request, observer con
     auto const most = std::max({n[0], request.flats, request.darks}) * n[1] * n[2];
     guard_memory(exec, 2 * most * std::int64_t(sizeof(float)), "iso project", [&] {
       watch.step(0, "detector");
-      result.readings = read_by(exec, d, 0, n, &request.integrals);
+      job const asked{{}, watch.cancelled};
+      result.readings = read_by(exec, d, 0, n, &request.integrals, asked);
       auto const after = std::uint64_t(n[0]);
-      result.flats = read_by(exec, d, after, {request.flats, n[1], n[2]}, nullptr);
+      result.flats = read_by(exec, d, after, {request.flats, n[1], n[2]}, nullptr, asked);
       result.darks = read_by(exec, closed, after + std::uint64_t(request.flats),
-                             {request.darks, n[1], n[2]}, nullptr);
+                             {request.darks, n[1], n[2]}, nullptr, asked);
       return 0;
     });
   });

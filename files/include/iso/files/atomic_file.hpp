@@ -2,6 +2,8 @@
 //! \file  iso/files/atomic_file.hpp
 #pragma once
 
+#include <iso/core/job.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -62,6 +64,7 @@ class atomic_file {
   void rename();
   void move_files();
   void unlock();
+  void forget_temporary() const;
 
   std::filesystem::path target_;  ///< as it was named
   std::filesystem::path place_;   ///< where its links lead
@@ -77,10 +80,18 @@ class atomic_file {
 /// can tell to be left: those of other machines.
 std::vector<std::filesystem::path> temporaries_of_others(std::filesystem::path const& target);
 
+/// Removes all temporary files and folders of this process, and keeps other threads from making
+/// any: for a program that then ends at once, whatever they do. Their commits fail, or wait.
+void abandon_temporaries();
+
 /// Prepares `text` as a file that a commit puts in place.
 [[nodiscard]] atomic_file prepare_text(std::filesystem::path const& target, std::string_view text);
 
-/// Returns the text of a file of at most `most` bytes; throws iso::file_error.
-std::string read_text(std::filesystem::path const& source, std::size_t most);
+/// Returns the text of a file of at most `most` bytes. Of a pipe it waits for the writer.
+/// \param control  asked ten times a second while a pipe has nothing to read
+/// \throws iso::file_error  no such file; a longer one; a pipe that has no writer for a second
+/// \throws iso::cancelled   as job::step
+std::string read_text(std::filesystem::path const& source, std::size_t most,
+                      job const& control = {});
 
 }  // namespace iso::files

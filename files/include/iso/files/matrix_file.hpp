@@ -2,6 +2,9 @@
 //! \file  iso/files/matrix_file.hpp
 //! Reads and writes sparse matrices as HDF5, in SciPy's layout, and as Matrix Market text:
 //! docs/formats.md.
+//!
+//! Functions that take an iso::job ask it several times a second as a rule, and throw
+//! iso::cancelled as job::step does; no file is left then.
 #pragma once
 
 #include <iso/files/atomic_file.hpp>
@@ -37,16 +40,17 @@ float from_half(std::uint16_t bits);
 /// Throws iso::file_error naming `path` and the first thing that is wrong: lengths that disagree,
 /// offsets that do not start at 0, fall, or do not end at the number of entries, a column outside
 /// the matrix, a value that is not finite. Columns of a row may stand in any order.
-void check_matrix(std::filesystem::path const& path, host_matrix const& matrix);
+void check_matrix(std::filesystem::path const& path, host_matrix const& matrix,
+                  job const& control = {});
 
 /// Reads `.h5` and `.hdf5`, or `.mtx`, by the ending, and checks the result.
 /// \throws iso::file_error     another ending; the format's own errors, below
 /// \throws iso::out_of_memory  more than this machine has
-host_matrix read_matrix(std::filesystem::path const& path);
+host_matrix read_matrix(std::filesystem::path const& path, job const& control = {});
 /// Prepares a file by its ending, which a commit puts in place.
 /// \throws iso::file_error
 [[nodiscard]] atomic_file prepare_matrix(std::filesystem::path const& path,
-                                         host_matrix const& matrix);
+                                         host_matrix const& matrix, job const& control = {});
 /// Throws iso::file_error unless the ending is one that prepare_matrix knows.
 void check_matrix_ending(std::filesystem::path const& path);
 
@@ -55,18 +59,19 @@ void check_matrix_ending(std::filesystem::path const& path);
 /// \throws iso::file_error  not HDF5, truncated, a dataset missing or of the wrong kind, a length
 ///                          that the file does not hold, a matrix that check_matrix refuses, a
 ///                          value that no double is
-host_matrix read_hdf5_matrix(std::filesystem::path const& path);
+host_matrix read_hdf5_matrix(std::filesystem::path const& path, job const& control = {});
 [[nodiscard]] atomic_file prepare_hdf5_matrix(std::filesystem::path const& path,
-                                              host_matrix const& matrix);
+                                              host_matrix const& matrix, job const& control = {});
 
 /// Reads dataset `values` [n], finite numbers of any type: a vector that goes with a matrix.
 /// \throws iso::file_error  another ending than `.h5` or `.hdf5`; as read_hdf5_matrix; a number
 ///                          that is not finite
-std::vector<double> read_vector(std::filesystem::path const& path);
+std::vector<double> read_vector(std::filesystem::path const& path, job const& control = {});
 /// Prepares a file of float64 that a commit puts in place; numbers need not be finite.
 /// \throws iso::file_error
 [[nodiscard]] atomic_file prepare_vector(std::filesystem::path const& path,
-                                         std::vector<double> const& values);
+                                         std::vector<double> const& values,
+                                         job const& control = {});
 /// Throws iso::file_error unless the ending is one that vectors have.
 void check_vector_ending(std::filesystem::path const& path);
 
@@ -75,10 +80,10 @@ void check_vector_ending(std::filesystem::path const& path);
 /// \throws iso::file_error  with the number of the line: another kind of matrix, something that is
 ///                          no number, not finite, or out of range, too few or too many entries, an
 ///                          entry twice, more rows than the entries make likely
-host_matrix read_matrix_market(std::filesystem::path const& path);
+host_matrix read_matrix_market(std::filesystem::path const& path, job const& control = {});
 /// Writes coordinate, real, general; the shortest decimals that are the stored ones as doubles.
 /// \throws iso::file_error  as check_matrix; an entry twice, or more rows than are read
 [[nodiscard]] atomic_file prepare_matrix_market(std::filesystem::path const& path,
-                                                host_matrix const& matrix);
+                                                host_matrix const& matrix, job const& control = {});
 
 }  // namespace iso::files

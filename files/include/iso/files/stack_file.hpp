@@ -25,10 +25,12 @@ struct projection_stack {
 
 /// Prepares a file, which a commit puts in place, with dataset /projections [views, u, v], its
 /// attribute `unit`, and dataset /geometry; T is float or double and is kept.
+/// \param control  asked between parts
 /// \throws iso::file_error
+/// \throws iso::cancelled  as job::step; nothing is left
 template <class T>
 [[nodiscard]] atomic_file prepare_stack(std::filesystem::path const& path,
-                                        projection_stack<T> const& stack);
+                                        projection_stack<T> const& stack, job const& control = {});
 
 /// The treatment of a stack's /geometry: it is read, or, where another geometry is known, left
 /// alone whatever it is.
@@ -40,11 +42,13 @@ enum class stack_geometry { read, leave };
 /// \throws iso::file_error     not HDF5, truncated, no such dataset, wrong rank or type, a value
 ///                             that is not finite, unless it need not be
 /// \throws iso::out_of_memory  more than this machine has
+/// \throws iso::cancelled      as job::step; `control` is asked between parts
 template <class T>
 projection_stack<T> read_stack(std::filesystem::path const& path,
                                stack_geometry geometry = stack_geometry::read,
                                std::vector<float> const& mask = {},
-                               finite_values values = finite_values::required);
+                               finite_values values = finite_values::required,
+                               job const& control = {});
 
 /// Reads the same without values: extent, unit and geometry.
 /// \throws iso::file_error  as read_stack, but for what values are

@@ -57,9 +57,11 @@ enum class finite_values {
 ///                             a truncated or damaged file, a tilted direction matrix, values not
 ///                             finite
 /// \throws iso::out_of_memory  more than this machine has
+/// \throws iso::cancelled      as job::step; `control` is asked between steps, and while the length
+///                             of what is compressed is found
 host_volume read_volume(std::filesystem::path const& path,
                         finite_values values = finite_values::required,
-                        subfolders search = subfolders::left_out);
+                        subfolders search = subfolders::left_out, job const& control = {});
 
 /// Reads the same without values: extent, spacing, origin and unit.
 /// \throws iso::file_error  as read_volume, as far as the header and the length of the file tell
@@ -67,21 +69,27 @@ host_volume read_volume_grid(std::filesystem::path const& path,
                              subfolders search = subfolders::left_out);
 
 /// Prepares a volume's file for a commit; the ending of `path` (.mha, .nrrd, .nii, .nii.gz)
-/// chooses the format. A unit becomes the field `Unit` of a MetaImage or NRRD; NIfTI has none.
+/// chooses the format. A unit becomes the field `Unit` of a MetaImage or NRRD; NIfTI has none. What
+/// is compressed is written beside it as it is first, which takes room.
+/// \param control  asked between steps, and several times a second while numbers are compressed
 /// \throws iso::file_error
+/// \throws iso::cancelled  as job::step; nothing is left
 [[nodiscard]] atomic_file prepare_volume(std::filesystem::path const& path,
-                                         host_volume const& volume);
+                                         host_volume const& volume, job const& control = {});
 
 /// Prepares projections [views, u, v], v fastest, as an image with u along x, v along y and the
 /// views along z
 /// (.mha, .nrrd), in their own precision and with the unit "1", which a commit puts in place.
-/// \param[in] pitch  distance of pixel centres along u and v, mm
+/// \param[in] pitch    distance of pixel centres along u and v, mm
+/// \param     control  asked between steps
 /// \throws iso::file_error
+/// \throws iso::cancelled  as job::step; nothing is left
 template <class T>
 [[nodiscard]] atomic_file prepare_projection_image(std::filesystem::path const& path,
                                                    std::vector<T> const& values,
                                                    std::array<std::int64_t, 3> const& extent,
-                                                   std::array<double, 2> const& pitch);
+                                                   std::array<double, 2> const& pitch,
+                                                   job const& control = {});
 
 /// Returns true where the ending is one that read_volume and prepare_volume know.
 bool is_image_path(std::filesystem::path const& path);

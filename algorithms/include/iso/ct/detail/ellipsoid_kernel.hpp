@@ -96,6 +96,7 @@ struct ellipsoid_projector {
   Kokkos::View<view_vectors const*, Space> views;
   Kokkos::View<T***, Kokkos::LayoutRight, Space> out;
   int subsamples;
+  std::int64_t first = 0;  ///< group of the launch
 
   [[nodiscard]] KOKKOS_FUNCTION std::int64_t groups_a_column() const {
     return (std::int64_t(out.extent(2)) + 31) / 32;
@@ -105,7 +106,8 @@ struct ellipsoid_projector {
   }
 
   template <class Group>
-  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
+  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t of_launch) const {
+    std::int64_t const index = first + of_launch;
     std::int64_t const columns = index / groups_a_column();
     std::int64_t const first_v = 32 * (index % groups_a_column());
     std::int64_t const u = columns % std::int64_t(out.extent(1));
@@ -211,6 +213,7 @@ struct ellipsoid_rasteriser {
   iso::grid grid;
   Kokkos::View<T***, Kokkos::LayoutRight, Space> out;
   int samples;
+  std::int64_t first = 0;  ///< group of the launch
 
   [[nodiscard]] KOKKOS_FUNCTION std::int64_t groups_a_column() const {
     return (grid.extent[2] + 31) / 32;
@@ -220,12 +223,13 @@ struct ellipsoid_rasteriser {
   }
 
   template <class Group>
-  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
+  KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t of_launch) const {
+    std::int64_t const index = first + of_launch;
     std::int64_t const columns = index / groups_a_column();
-    std::int64_t const first = 32 * (index % groups_a_column());
+    std::int64_t const first_z = 32 * (index % groups_a_column());
     std::int64_t const y = columns % grid.extent[1];
     std::int64_t const x = columns / grid.extent[1];
-    vec3<double> const voxel{double(x), double(y), double(first)};
+    vec3<double> const voxel{double(x), double(y), double(first_z)};
     vec3<double> const middle = point(voxel, {0, 0, 15.5});
     double const all = double(samples) * double(samples) * double(samples);
 
@@ -241,8 +245,8 @@ struct ellipsoid_rasteriser {
         });
       }
     }
-    std::int64_t const last = grid.extent[2] - first;
-    T* const voxels = &out(x, y, first);
+    std::int64_t const last = grid.extent[2] - first_z;
+    T* const voxels = &out(x, y, first_z);
     group.each([&](int lane) {
       if (lane < last) {
         voxels[lane] = canonical(T(value[lane]));

@@ -3,8 +3,9 @@
 //! What a flat-panel detector would have read: gain, dark current, noise, dead pixels, 16 bits.
 #pragma once
 
-#include <iso/backend/for_each_index.hpp>
+#include <iso/core/job.hpp>
 #include <iso/core/projection_view.hpp>
+#include <iso/detail/timed_batches.hpp>
 #include <iso/synthetic/poisson_counts.hpp>
 
 #include <Kokkos_Core.hpp>
@@ -32,18 +33,20 @@ struct detector {
 /// number, ties to even, and cut off at 0 and 65535. Gains and dead pixels are the same in every
 /// call; noise depends on `exposure`, the number of the first view.
 ///
-/// Enqueued on `exec`; does not fence. Overwrites `readings`, which may be `integrals`.
+/// Enqueued on `exec`; fences for a job alone. Overwrites `readings`, which may be `integrals`.
 /// Determinism: backend_to_backend, as poisson_counts.
 ///
 /// \param[in]  integrals  [views, u, v], dimensionless; NaN gives a reading of 0
 /// \param[in]  exposure   from 0; views that follow each other have consecutive numbers
 /// \param[out] readings   [views, u, v], whole numbers from 0 to 65535
+/// \param      control    asked between batches of pixels
 /// \throws iso::invalid_argument  shapes that disagree, data with gaps, a detector out of range
+/// \throws iso::cancelled         as job::step
 template <execution_space Exec, real T>
 void detector_readings(
     Exec const& exec, detector const& d, std::uint64_t exposure,
     projection_view<std::type_identity_t<T> const, typename Exec::memory_space> const& integrals,
-    projection_view<T, typename Exec::memory_space> const& readings);
+    projection_view<T, typename Exec::memory_space> const& readings, job const& control = {});
 
 namespace detail {
 
@@ -82,7 +85,7 @@ template <execution_space Exec, real T>
 void detector_readings(
     Exec const& exec, detector const& d, std::uint64_t exposure,
     projection_view<std::type_identity_t<T> const, typename Exec::memory_space> const& integrals,
-    projection_view<T, typename Exec::memory_space> const& readings) {
+    projection_view<T, typename Exec::memory_space> const& readings, job const& control) {
   detail::validate(d);
   auto const& from = integrals.data;
   auto const views = std::int64_t(readings.data.extent(0));
@@ -95,8 +98,8 @@ void detector_readings(
   validate_memory({memory_of(readings.data, "readings")}, "iso::synthetic::detector_readings");
   validate_contiguous(from, "integrals", "iso::synthetic::detector_readings");
   validate_contiguous(readings.data, "readings", "iso::synthetic::detector_readings");
-  backend::for_each_index(
-      "iso::synthetic::detector_readings", exec, views * size,
+  iso::detail::for_each_index_in_batches(
+      "iso::synthetic::detector_readings", exec, views * size, control,
       detail::reading_kernel<T>{from.data(), readings.data.data(), d, exposure, size});
 }
 
@@ -104,7 +107,7 @@ void detector_readings(
   linkage template void detector_readings<Exec, T>(                              \
       Exec const&, detector const&, std::uint64_t,                               \
       projection_view<std::type_identity_t<T> const, Exec::memory_space> const&, \
-      projection_view<T, Exec::memory_space> const&);
+      projection_view<T, Exec::memory_space> const&, job const&);
 ISO_FOR_EACH_INSTANCE(ISO_SYNTHETIC_DETECTOR, extern)
 
 }  // namespace iso::synthetic

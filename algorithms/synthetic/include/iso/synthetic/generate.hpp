@@ -8,6 +8,7 @@
 #include <iso/core/concepts.hpp>
 #include <iso/core/grid.hpp>
 #include <iso/core/half.hpp>
+#include <iso/core/job.hpp>
 #include <iso/core/vec3.hpp>
 #include <iso/sparse/csr.hpp>
 
@@ -49,8 +50,7 @@ matrix_figures table_of(plan_case which, double factor = 1);
 /// Determinism: backend_to_backend; on the host.
 void validate(matrix_figures const& figures, char const* function);
 
-/// Makes a matrix of these figures, in three launches: lengths of rows and their sums, then the
-/// entries.
+/// Makes a matrix of these figures: lengths of rows and their sums, then the entries.
 ///
 /// Lengths follow a closed distribution: below 32 all powers of two alike, above it
 /// 32 (longest / 32)^(t^p), p so that the number of non-zeros comes out. Rows take its quantiles in
@@ -63,10 +63,13 @@ void validate(matrix_figures const& figures, char const* function);
 ///
 /// Allocates the matrix, and fences `exec`. Rows ascend.
 /// Determinism: backend_to_backend; random numbers are hashes of row and run.
+/// \param control  asked between batches of rows
 /// \throws iso::invalid_argument  figures that no matrix has
 /// \throws iso::out_of_memory     it does not fit
+/// \throws iso::cancelled         as job::step
 template <stored_real Value, execution_space Exec>
-generated<Value, Exec> generate(Exec const& exec, matrix_figures const& figures);
+generated<Value, Exec> generate(Exec const& exec, matrix_figures const& figures,
+                                job const& control = {});
 
 /// A layer of the phantom, normal to the beam.
 struct slab {
@@ -120,8 +123,10 @@ struct field_plan {
 
 /// Plans a field.
 /// Determinism: not_guaranteed between machines (host library functions).
+/// \param control  asked after each layer
 /// \throws iso::invalid_argument  a field that cannot be planned: the sentence says why
-field_plan plan_of(pencil_beams const& field);
+/// \throws iso::cancelled         as job::step
+field_plan plan_of(pencil_beams const& field, job const& control = {});
 
 /// Computes the dose matrix of a field: entry (voxel, spot) is the dose in Gy at the voxel's centre
 /// for 1e11 protons of the spot: depth dose by Bortfeld's formula at the voxel's water-equivalent
@@ -134,9 +139,12 @@ field_plan plan_of(pencil_beams const& field);
 /// sigma sqrt(-2 log lateral_loss), and what lies behind the depth where the layer's dose has
 /// fallen to `distal_cut` of its peak. Allocates the matrix, and fences `exec`. Rows ascend.
 /// Determinism: backend_to_backend, for the tables of one host.
+/// \param control  asked after each layer, and between batches of rows
 /// \throws iso::invalid_argument  a grid or field that makes no sense
 /// \throws iso::out_of_memory     it does not fit
+/// \throws iso::cancelled         as job::step
 template <stored_real Value, execution_space Exec>
-generated<Value, Exec> generate(Exec const& exec, pencil_beams const& field);
+generated<Value, Exec> generate(Exec const& exec, pencil_beams const& field,
+                                job const& control = {});
 
 }  // namespace iso::synthetic

@@ -5,6 +5,7 @@
 
 #include <iso/backend/backends.hpp>
 #include <iso/core/concepts.hpp>
+#include <iso/core/job.hpp>
 #include <iso/sparse/csr.hpp>
 #include <iso/sparse/detail/csr_rows.hpp>
 
@@ -72,28 +73,32 @@ struct matrix_statistics {
 /// backend_to_backend; integers.
 ///
 /// \param[in]  pattern  a matrix that `validate` accepts
+/// \param      control  asked between batches of rows
 /// \throws iso::invalid_argument  arrays whose lengths disagree
+/// \throws iso::cancelled         as job::step
 template <execution_space Exec, class Value, sparse::column_index Column, class Space>
   requires accesses<Exec, Space>
 matrix_statistics statistics(Exec const& exec,
-                             sparse::csr_view<Value, Column, Space> const& pattern);
+                             sparse::csr_view<Value, Column, Space> const& pattern,
+                             job const& control = {});
 
 namespace detail {
 
 /// Counts everything but rows, columns and nonzeros; `bases` is null where columns are absolute.
 template <execution_space Exec, class Column>
 matrix_statistics count(Exec const& exec, std::int64_t rows, std::int64_t const* offsets,
-                        Column const* columns, std::int32_t const* bases);
+                        Column const* columns, std::int32_t const* bases, job const& control);
 
 }  // namespace detail
 
 template <execution_space Exec, class Value, sparse::column_index Column, class Space>
   requires accesses<Exec, Space>
 matrix_statistics statistics(Exec const& exec,
-                             sparse::csr_view<Value, Column, Space> const& pattern) {
+                             sparse::csr_view<Value, Column, Space> const& pattern,
+                             job const& control) {
   sparse::detail::validate_shape(pattern, "iso::synthetic::statistics");
   auto s = detail::count(exec, pattern.num_rows, pattern.row_offsets.data(), pattern.columns.data(),
-                         sparse::detail::data_or_null(pattern.row_bases));
+                         sparse::detail::data_or_null(pattern.row_bases), control);
   s.rows = pattern.num_rows;
   s.columns = pattern.num_cols;
   s.nonzeros = pattern.num_entries();

@@ -54,7 +54,7 @@ geometry_description parse_geometry(std::string_view text, std::string const& na
 
 /// Reads the same from a file: JSON, or the settings of a Nikon scanner (.xtekct,
 /// iso/files/xtekct_file.hpp), whose `text` is then the JSON that says the same.
-geometry_description read_geometry(std::filesystem::path const& path);
+geometry_description read_geometry(std::filesystem::path const& path, job const& control = {});
 
 /// Returns the schema that is built in, as JSON text.
 std::string_view geometry_schema();

@@ -60,7 +60,7 @@ struct plan_description {
 ///                          table that cannot be read
 plan_description parse_plan(std::string_view text, std::string const& name);
 
-plan_description read_plan(std::filesystem::path const& path);
+plan_description read_plan(std::filesystem::path const& path, job const& control = {});
 
 /// Returns `name` where it does not end in .csv, else what is in that file, looked for in `folder`.
 /// \throws iso::file_error

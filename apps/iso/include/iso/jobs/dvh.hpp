@@ -78,10 +78,11 @@ dvh_result evaluate_structures(dvh_request const& request, observer const& watch
 /// half-slice caps; a structure with one plane is as thick as a voxel of `patient`. Volumes are
 /// grids: their values are not read.
 /// \throws iso::invalid_argument  as iso::dvh::voxel_fractions; a structure that lies wholly
-/// outside
-///                                of `patient`
+///                                outside of `patient`
+/// \throws iso::cancelled         within a second as a rule
 std::vector<std::vector<double>> structure_shares(files::rt_structure const& structure,
                                                   files::host_volume const& patient,
-                                                  std::vector<files::host_volume> const& grids);
+                                                  std::vector<files::host_volume> const& grids,
+                                                  job const& asked);
 
 }  // namespace iso::jobs

@@ -86,9 +86,12 @@ struct conversion_counts {
 
 /// Stores values as "half", "float" or "double", rounded to nearest and even.
 /// \throws iso::invalid_argument  a value that the type cannot hold
-conversion_counts convert_values(files::host_matrix& matrix, std::string const& values);
+/// \throws iso::cancelled         as job::step; the matrix is as it was
+conversion_counts convert_values(files::host_matrix& matrix, std::string const& values,
+                                 job const& asked);
 
 /// Returns sixteen hexadecimal digits over everything that makes the matrix.
-std::string hash_matrix(files::host_matrix const& matrix);
+/// \throws iso::cancelled  as job::step
+std::string hash_matrix(files::host_matrix const& matrix, job const& asked);
 
 }  // namespace iso::jobs

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What Ctrl-C does: jobs and files ask whether it came; what does not ask within a second is ended.
+#include "support.hpp"
+
+#include <iso/core/error.hpp>
+#include <iso/files/atomic_file.hpp>
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <thread>
+
+namespace iso::cli {
+namespace {
+
+/// How a run ends: it is not known; by itself; or by the thread that waits for Ctrl-C.
+enum class ending_by { nobody, itself, thread };
+
+std::atomic<bool> interrupted{false};
+std::atomic<ending_by> ends_by{ending_by::nobody};
+::sem_t came;
+
+extern "C" void note_interrupt(int) {
+  int const before = errno;
+  interrupted = true;
+  std::signal(SIGINT, SIG_DFL);
+  ::sem_post(&came);
+  errno = before;
+}
+
+// Libraries that read and write files, start a GPU or convert a matrix do not ask.
+extern "C" void* end_what_does_not_ask(void*) {
+  while (::sem_wait(&came) != 0) {
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(800));
+  auto expected = ending_by::nobody;
+  if (ends_by.compare_exchange_strong(expected, ending_by::thread)) {
+    files::abandon_temporaries();
+    end_progress();
+    spdlog::error("{}", interrupted_sentence);
+    ::_exit(cancelled_by_user);
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+void watch_for_signals() {
+  ::sem_init(&came, 0, 0);
+  ::pthread_attr_t small;
+  ::pthread_attr_init(&small);
+  // What ulimit -v leaves is for the job.
+  ::pthread_attr_setstacksize(&small, std::size_t(1) << 18);
+  ::pthread_attr_setdetachstate(&small, PTHREAD_CREATE_DETACHED);
+  ::pthread_t thread{};
+  static_cast<void>(::pthread_create(&thread, &small, end_what_does_not_ask, nullptr));
+  ::pthread_attr_destroy(&small);
+  std::signal(SIGINT, note_interrupt);
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+}
+
+job asked_of_user() {
+  return {{}, [] { return interrupted.load(); }};
+}
+
+void ends_by_itself() {
+  auto expected = ending_by::nobody;
+  if (!ends_by.compare_exchange_strong(expected, ending_by::itself) &&
+      expected == ending_by::thread) {
+    for (;;) {
+      ::pause();
+    }
+  }
+}
+
+}  // namespace iso::cli
