@@ -269,9 +269,11 @@ atomic_file::atomic_file(atomic_file&& from) noexcept
 
 atomic_file::~atomic_file() {
   if (!renamed_ && !temporary_.empty()) {
+    // Not while abandon_temporaries removes it too: each would end at what the other had removed.
+    std::scoped_lock const held(live().mutex);
     std::error_code ignored;
     fs::remove_all(temporary_, ignored);
-    forget_temporary();
+    live().paths.erase(temporary_);
   }
   unlock();
 }
@@ -284,8 +286,14 @@ void atomic_file::forget_temporary() const {
 void abandon_temporaries() {
   live().mutex.lock();  // for good
   for (auto const& path : live().paths) {
-    std::error_code ignored;
-    fs::remove_all(path, ignored);
+    std::error_code failure;
+    // A writer may still put files into a folder.
+    for (int attempt = 0; attempt < 100; ++attempt) {
+      fs::remove_all(path, failure);
+      if (!fs::exists(path, failure)) {
+        break;
+      }
+    }
   }
 }
 

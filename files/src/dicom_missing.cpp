@@ -29,7 +29,7 @@ dicom_identity read_dicom_identity(std::filesystem::path const& path, subfolders
 }
 
 atomic_file prepare_dicom_series(std::filesystem::path const& folder, host_volume const& /*volume*/,
-                                 std::filesystem::path const& /*like*/) {
+                                 std::filesystem::path const& /*like*/, job const& /*control*/) {
   refuse_all(folder);
 }
 

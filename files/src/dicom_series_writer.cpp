@@ -123,7 +123,7 @@ void check_series(fs::path const& folder, host_volume const& v) {
 }  // namespace
 
 atomic_file prepare_dicom_series(fs::path const& folder, host_volume const& volume,
-                                 fs::path const& like) {
+                                 fs::path const& like, job const& control) {
   silence_dcmtk(folder);
   check_series(folder, volume);
   auto const& n = volume.extent;
@@ -147,6 +147,7 @@ atomic_file prepare_dicom_series(fs::path const& folder, host_volume const& volu
   std::vector<Uint16> stored(pixels);
   auto result = atomic_file::folder(folder, std::uintmax_t(pixels) * 2 * std::uintmax_t(n[2]));
   for (std::int64_t k = 0; k < n[2]; ++k) {
+    job{{}, control.cancelled}.step(double(k) / double(n[2]));
     std::transform(values.begin() + k * std::int64_t(pixels),
                    values.begin() + (k + 1) * std::int64_t(pixels), stored.begin(),
                    [](float value) { return Uint16(std::int16_t(std::lrint(value))); });

@@ -186,13 +186,21 @@ rt_structure_set read_rt_structure_set(fs::path const& path) {
   });
   for_each_item(set, DCM_ROIContourSequence, [&](DcmItem& item) {
     int const number = integer_of(item, DCM_ReferencedROINumber, path).value_or(0);
-    auto const found = at.find(number);
-    if (found == at.end()) {
-      refuse(path, fmt::format("has contours of a structure {} that it does not name (it may be "
-                               "cut short); export it again",
-                               number));
+    auto const [found, is_unnamed] = at.emplace(number, result.structures.size());
+    if (is_unnamed) {
+      // Whose contours these are is not known; all others are.
+      auto& s = result.structures.emplace_back();
+      s.number = number;
+      s.name = fmt::format("number {}", number);
+      s.refusal = fmt::format(
+          "'{}': has contours of a structure {} that it does not name (it may "
+          "be cut short); export it again",
+          path.string(), number);
     }
-    add_contours(path, item, result.structures[found->second]);
+    auto& of = result.structures[found->second];
+    if (of.refusal.empty()) {
+      add_contours(path, item, of);
+    }
   });
   for_each_item(set, DCM_RTROIObservationsSequence, [&](DcmItem& item) {
     auto const found = at.find(integer_of(item, DCM_ReferencedROINumber, path).value_or(0));

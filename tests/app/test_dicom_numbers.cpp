@@ -191,6 +191,23 @@ TEST_CASE("what is wrong with a structure refuses that one when it is used" *
   CHECK(set.structures.at(0).contours.empty());
 }
 
+TEST_CASE("contours of a structure that the set does not name are refused, and the others read" *
+          doctest::skip(!files::has_dicom)) {
+  scratch_folder const scratch;
+  auto const file = scratch / "set.dcm";
+  auto bytes = dicom_file(structure_set({{"heart"}, {"lung"}}));
+  auto const reference = bytes.find(std::string("\x84\0IS\2\0", 6) + "2 ");
+  REQUIRE(reference != std::string::npos);
+  bytes[reference + 6] = '7';
+  put(file, bytes);
+  auto const set = files::read_rt_structure_set(file);
+  CHECK(files::find_structure(file, set, "heart").contours.size() == 1);
+  REQUIRE(set.structures.size() == 3);
+  CHECK(set.structures[2].number == 7);
+  CHECK(names(refusal([&] { files::find_structure(file, set, "number 7"); }),
+              {"has contours of a structure 7 that it does not name"}));
+}
+
 TEST_CASE("a big-endian RT Dose has the values of its little-endian twin" *
           doctest::skip(!files::has_dicom)) {
   scratch_folder const scratch;

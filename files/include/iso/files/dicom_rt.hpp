@@ -97,9 +97,7 @@ struct rt_structure_set {
 /// Reads an RT Structure Set. What is wrong with one structure stands in its `refusal`: contours
 /// whose numbers are no points or that may bound something and are not read, or the number of
 /// another structure. The others can be used.
-/// \throws iso::file_error  no such file, no RT Structure Set, structures without a number,
-/// contours
-///                          of a structure that is not there
+/// \throws iso::file_error  no such file, no RT Structure Set, structures without a number
 rt_structure_set read_rt_structure_set(std::filesystem::path const& path);
 
 /// Returns the structure of that name in the set read from `path`. Its own frame of reference is to

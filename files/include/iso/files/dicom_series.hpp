@@ -5,6 +5,7 @@
 //! DCMTK functions that read or write throw iso::file_error that says so.
 #pragma once
 
+#include <iso/core/job.hpp>
 #include <iso/files/volume_file.hpp>
 
 #include <cstdint>
@@ -74,9 +75,11 @@ dicom_identity read_dicom_identity(std::filesystem::path const& path,
 /// \throws iso::file_error  a volume that is not in HU, without voxels, with more than 65535 along
 ///                          an axis, or with values beyond -32768 to 32767; a folder that is not
 ///                          empty; `like` as read_dicom_identity; what cannot be written
+/// \throws iso::cancelled   as job::step, which is asked for each slice
 [[nodiscard]] atomic_file prepare_dicom_series(std::filesystem::path const& folder,
                                                host_volume const& volume,
-                                               std::filesystem::path const& like = {});
+                                               std::filesystem::path const& like = {},
+                                               job const& control = {});
 
 /// Returns true for a folder, a name that ends in .dcm, and a file of another name that is none of
 /// an image and has the mark of DICOM (RD.1.2.3, IM0001, .ima).
