@@ -23,9 +23,6 @@ endfunction()
 function(iso_strict_numerics target)
   # The other two change no value: they let loops with comparisons and square roots vectorise.
   target_compile_options(${target} PUBLIC -ffp-contract=off -fno-math-errno -fno-trapping-math)
-  if(Kokkos_ENABLE_CUDA)
-    target_compile_options(${target} PUBLIC --fmad=false)
-  endif()
 endfunction()
 
 # The instruction set x86-64-v3, as single flags: they add to a consumer's own -march and do not
@@ -73,11 +70,21 @@ endfunction()
 # One library of a layer, alias iso::<name>. Its header set is every .hpp under include/, and what
 # HEADERS adds (generated ones): installed, and checked for self-containment by
 # CMAKE_VERIFY_INTERFACE_HEADER_SETS. OPTIONAL_HEADERS are those among them that need a library which
-# this one does not: installed, but not checked.
+# this one does not: installed, but not checked. PLAIN: without Kokkos, compiled by the host's compiler
+# even where Kokkos has CUDA. NO_HEADERS: they are another library's of the same folder.
 function(iso_add_layer name)
-  cmake_parse_arguments(arg "" "" "SOURCES;HEADERS;OPTIONAL_HEADERS;LINK;PRIVATE_LINK" ${ARGN})
+  cmake_parse_arguments(
+    arg
+    "PLAIN;NO_HEADERS"
+    ""
+    "SOURCES;HEADERS;OPTIONAL_HEADERS;LINK;PRIVATE_LINK"
+    ${ARGN}
+  )
   set(target iso_${name})
-  file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/include/*.hpp)
+  set(headers)
+  if(NOT arg_NO_HEADERS)
+    file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/include/*.hpp)
+  endif()
   if(NOT Kokkos_ENABLE_CUDA)
     list(FILTER headers EXCLUDE REGEX "/cuda_check\\.hpp$")
   endif()
@@ -107,7 +114,12 @@ function(iso_add_layer name)
   endif()
   target_link_libraries(${target} PUBLIC ${arg_LINK} PRIVATE ${arg_PRIVATE_LINK})
   iso_warnings(${target})
-  iso_quiet_nvcc(${target})
+  if(arg_PLAIN)
+    iso_strict_numerics(${target})
+    iso_instruction_set(${target} PUBLIC)
+  else()
+    iso_quiet_nvcc(${target})
+  endif()
   install(
     TARGETS ${target}
     EXPORT IsocenterTargets

@@ -7,7 +7,7 @@
 #   --fix      write the format instead of checking it
 #   --headers  also: every public header compiles alone (builds in build/openmp)
 #   --headers-since REVISION  only those that have changed since
-#   --tidy     also: clang-tidy on core/, backends/, algorithms/, files/ and apps/ (minutes)
+#   --tidy     also: clang-tidy on core/, backends/, model/, algorithms/, files/ and apps/ (minutes)
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cd "$ISO_TOP"
 PATH=$ISO_DEPS/venv/bin:$PATH
@@ -61,13 +61,17 @@ in_code() {
   files "$@" | grep -E '\.(cpp|hpp|hpp\.in)$' | at_once grep --line-buffered -HnP "^(?!\s*//)(?:(?!//).)*?(?:$pattern)" || true
 }
 
-# beyond 'FOLDER...' LOWER...: lines that include an area of the library that is neither one of the
-# folders' own nor one of the lower ones
+# headers_of FOLDER...: what these give to be included, as iso/area/name.hpp
+headers_of() { files "$@" | sed -n 's#^\(.*/\)\{0,1\}include/\(iso/.*\.hpp\)\(\.in\)\{0,1\}$#\2#p'; }
+
+# beyond 'FOLDER...' LOWER...: lines that include a header of the library that is neither the folders'
+# own nor one of the lower ones'
 beyond() {
   local folders
   read -ra folders <<<"$1"
   shift
-  in_code "#include <iso/(?!($(areas_of "${folders[@]}" "$@"))/)" "${folders[@]}"
+  in_code '#include <iso/' "${folders[@]}" |
+    grep -vFf <(headers_of "${folders[@]}" "$@" | sed 's|.*|#include <&>|') || true
 }
 
 check_format() {
@@ -104,7 +108,7 @@ check_messages() {
   python3 scripts/lint_messages.py --self-test >/dev/null || fail "scripts/lint_messages.py fails its own test" "Mend it."
   # shellcheck disable=SC2046
   wrong "messages read 'problem (reason); advice' (docs/adr/0006-errors-and-messages.md)" \
-    "$(python3 scripts/lint_messages.py $(files core backends algorithms files apps cases | grep -E '\.(cpp|hpp|in)$') \
+    "$(python3 scripts/lint_messages.py $(files core backends model algorithms files apps cases | grep -E '\.(cpp|hpp|in)$') \
       $(files | grep -vE '^tests/|/test_' | grep -E '\.(cmake(\.in)?|py|sh)$|CMakeLists\.txt$') || true)"
 }
 
@@ -115,27 +119,30 @@ check_comments() {
 }
 
 check_layers() {
-  wrong "core/ and algorithms/ name no backend; backends/ does" \
-    "$(in_code 'KOKKOS_ENABLE_|__CUDA_ARCH__|cuda_runtime|Kokkos::(Cuda|OpenMP|Threads|Serial|HIP|SYCL)\b|ISO_(HAS|IF)_(CUDA|OPENMP|THREADS)|\bomp_' core algorithms)"
+  wrong "core/, model/ and algorithms/ name no backend; backends/ does" \
+    "$(in_code 'KOKKOS_ENABLE_|__CUDA_ARCH__|cuda_runtime|Kokkos::(Cuda|OpenMP|Threads|Serial|HIP|SYCL)\b|ISO_(HAS|IF)_(CUDA|OPENMP|THREADS)|\bomp_' core model algorithms)"
   wrong "algorithms/ names nothing of backend::detail" \
     "$(in_code 'backend::detail\b|#include <iso/backend/detail/' algorithms)"
   # shellcheck disable=SC2046
   wrong "backends/ knows no algorithm" \
-    "$(files backends | xargs -r grep -HniP "\b(?!detail\b)($(areas_of algorithms/include)|joseph|siddon|voxel|pixel|rays?|csr|spmv|row.?blocks?|matri(x|ces))\b" | grep -v '^backends/ceilings/' || true)"
+    "$(files backends | xargs -r grep -HniP "\b(?!detail\b)($(areas_of algorithms/include model/include | sed "s/|model//")|joseph|siddon|voxel|pixel|rays?|csr|spmv|row.?blocks?|matri(x|ces))\b" | grep -v '^backends/ceilings/' || true)"
   wrong "instructions of one kind of machine stand in backends/ (lanes_*.hpp, cuda_*.hpp, the ceilings) and the products' product_lanes_*.hpp" \
     "$(in_code 'immintrin\.h|\b_mm(256|512)?_|\b__(shfl|ballot|any)_|(?<![.\w])(asm|__asm__)\b(?! volatile\(\"\"\))' core backends algorithms | grep -vE '^backends/(ceilings/src/|include/iso/backend/detail/(lanes|cuda)_\w+\.hpp)|^algorithms/include/iso/sparse/detail/product_lanes_\w+\.hpp' || true)"
   wrong "a lower layer includes a higher one" "$(
     beyond core
     beyond 'backends/include backends/src' core
     beyond backends/ceilings core backends
-    beyond 'algorithms/include algorithms/src' core backends/include
-    beyond algorithms/synthetic core backends algorithms
+    beyond model core
+    beyond 'algorithms/include algorithms/src' core backends/include model
+    beyond algorithms/synthetic core backends model algorithms
   )"
-  wrong "files/ is plain C++ without Kokkos, save dose_matrix_file.hpp, dvh_structure.hpp and volume_view.hpp: of the library only error.hpp, fnv1a.hpp and host_memory.hpp" \
-    "$(in_code '#include <(Kokkos|iso/(?!files/|core/error\.hpp|core/detail/(fnv1a|host_memory)\.hpp))' files | grep -vE '^files/include/iso/files/(dose_matrix_file|dvh_structure|volume_view)\.hpp:' || true)"
+  wrong "model/ is C++ without Kokkos" "$(in_code 'Kokkos|KOKKOS_' model)"
+  wrong "files/ is C++ without Kokkos, save dose_matrix_file.hpp, dvh_structure.hpp and volume_view.hpp" "$(
+    { beyond files core model && in_code 'Kokkos|KOKKOS_' files; } |
+      grep -vE '^files/include/iso/files/(dose_matrix_file|dvh_structure|volume_view)\.hpp:' || true
+  )"
   wrong "library code does not print, abort, read the environment, or own Kokkos" \
-    "$(in_code 'std::(cout|cerr|clog)\b|\bf?printf\s*\(|\bputs\s*\(|std::(abort|exit|terminate|getenv)\b|\bgetenv\s*\(|Kokkos::(printf|initialize|finalize|ScopeGuard)\b' core backends algorithms)"
-  wrong "Kokkos::abort only in ISO_EXPECT" "$(in_code 'Kokkos::abort\b' core backends algorithms | grep -v '^core/include/iso/core/check.hpp:' || true)"
+    "$(in_code 'std::(cout|cerr|clog)\b|\bf?printf\s*\(|\bputs\s*\(|std::(abort|exit|terminate|getenv)\b|\bgetenv\s*\(|Kokkos::(abort|printf|initialize|finalize|ScopeGuard)\b' core backends model algorithms)"
   wrong "library code does not fence globally" \
     "$(in_code 'Kokkos::fence\s*\(|Kokkos::deep_copy\(\s*(?!\w*exec)\w|create_mirror_view_and_copy\(\s*(?!Kokkos::view_alloc|\w*exec)\w' core algorithms)"
   wrong "no atomics in algorithms/: every sum has a defined order" "$(in_code 'Kokkos::atomic_|ScatterView' algorithms)"
@@ -144,13 +151,13 @@ check_layers() {
   # What a region includes would be compiled for its instruction set, and the linker may choose that copy.
   # shellcheck disable=SC2016
   wrong "no #include within a namespace of an instruction set" \
-    "$(files core backends algorithms cases examples | grep -E '\.hpp$' | xargs -r awk '
+    "$(files core backends model algorithms cases examples | grep -E '\.hpp$' | xargs -r awk '
       FNR == 1 { within = 0 } /^namespace .*ISO_SET \{/ { within = 1 } /^\}  \/\/ namespace/ { within = 0 }
       within && /^ *# *include/ { print FILENAME ":" FNR ": " $0 }')"
   wrong "half by itself means ::half in a CUDA build: write iso::half" \
     "$(in_code 'using (namespace iso|iso::half);')"
   # shellcheck disable=SC2046
-  wrong "View offsets in 32 bits" "$(python3 "$ISO_TOP/scripts/lint_view_index.py" $(files | grep -E '\.(cpp|hpp)$' | grep -v '^tests/') || true)"
+  wrong "View offsets in 32 bits" "$(python3 "$ISO_TOP/scripts/lint_view_index.py" $(files | grep -E '\.(cpp|hpp)$' | grep -vE '(^|/)tests/') || true)"
 }
 
 check_headers() {
@@ -170,7 +177,7 @@ check_tidy() {
   local sources gcc_headers
   # clang has no omp.h of its own here, and GCC's marks allocators in a way that clang refuses.
   gcc_headers=$(dirname "$(g++ -print-file-name=include/omp.h)")
-  sources=$(files core backends algorithms files apps | grep -E '\.cpp$' |
+  sources=$(files core backends model algorithms files apps | grep -E '\.cpp$' |
     while read -r f; do grep -qF "$ISO_TOP/$f\"" build/openmp/compile_commands.json && echo "$f"; done || true)
   printf '%s\n' "$sources" | xargs -r -P "$(job_count)" -n 1 \
     clang-tidy --quiet -p build/openmp "--extra-arg=-idirafter$gcc_headers" "--extra-arg=-D__malloc__(f)=" ||

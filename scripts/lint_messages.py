@@ -44,7 +44,7 @@ CALLS = [
 ]
 TABLE = re.compile(r"\bsentences\[\]\s*=\s*\{")
 WRAPPER = re.compile(r"^(?:fmt::format|(?:iso::)?message|std::string|error|out_of_memory)\s*\(")
-LIBRARY = ("core/", "backends/", "algorithms/")
+LIBRARY = ("core/", "backends/", "model/", "algorithms/")
 PREFIX = re.compile(r"^(?:iso::[\w:]*(?:\{\})?|\{\})(?:, line \{\})?(?:: | (?=has |absorbs ))")
 OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*|"
                     r"\biso (?:demo|dose|dvh|gamma|info|matrix|project|reconstruct|sweep|verify)\b")

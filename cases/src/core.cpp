@@ -294,8 +294,10 @@ void add_core(catalogue& all) {
   all.add<math_case>({"math_sincos", {"iso::math::sincos"}}, function::sincos);
   all.add<row_case>({"lane_group_row_sum", {"iso::backend::for_each_lane_group"}});
   all.add<reproducible_case>({"reproducible_sum", {"iso::reproducible_scale"}});
-  all.add<vector_case>(
-      {"vectors", {"iso::dot", "iso::norm", "iso::is_finite", "iso::canonical"}, {{}}});
+  all.add<vector_case>({"vectors",
+                        {"iso::dot", "iso::norm", "iso::math::fma", "iso::math::sqrt",
+                         "iso::is_finite", "iso::canonical"},
+                        {{}}});
   all.add<memory_case>(
       {"memory",
        {"iso::allocate", "iso::make_volume", "iso::make_projections", "iso::stage"},

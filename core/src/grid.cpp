@@ -7,7 +7,7 @@
 
 namespace iso {
 
-grid grid::centred(Kokkos::Array<std::int64_t, 3> const& extent, vec3<double> spacing) {
+grid grid::centred(array<std::int64_t, 3> const& extent, vec3<double> spacing) {
   auto const first = [](std::int64_t n, double step) { return -0.5 * double(n - 1) * step; };
   return {extent,
           spacing,

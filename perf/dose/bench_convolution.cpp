@@ -42,7 +42,7 @@ namespace {
 
 /// A field onto water.
 struct field {
-  Kokkos::Array<std::int64_t, 3> extent;
+  iso::array<std::int64_t, 3> extent;
   double voxel;
   double gantry;
   dose::cone_options cones = {};
@@ -118,7 +118,7 @@ void add_rows_of(std::string const& name) {
   };
   struct region {
     char const* name;
-    Kokkos::Array<std::int64_t, 3> extent;
+    iso::array<std::int64_t, 3> extent;
     double gantry;
   };
   std::vector<region> regions;

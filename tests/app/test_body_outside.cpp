@@ -78,14 +78,9 @@ jobs::reconstruct_request scan_of(iso::ct::geometry const& g, Body const& body, 
   request.spacing = {spacing, spacing, spacing};
   request.shape = {g.num_views(), g.num_u(), g.num_v()};
   request.iterative = jobs::iterative_request{.method = "sirt", .iterations = 1};
-  request.geometry.kind = files::scan_kind::vectors;
+  request.geometry.scan = g;
   bool const cone = g.kind() == iso::ct::beam::cone;
-  request.geometry.rays = cone ? files::ray_kind::cone : files::ray_kind::parallel;
-  request.geometry.detector.pixels = {g.num_u(), g.num_v()};
-  auto const numbers = [](vec3<double> const& v) { return std::array<double, 3>{v.x, v.y, v.z}; };
   for (auto const& w : g.views()) {
-    request.geometry.views.push_back(
-        {numbers(w.source), numbers(w.detector_origin), numbers(w.u_step), numbers(w.v_step)});
     for (std::int64_t u = 0; u < g.num_u(); ++u) {
       for (std::int64_t v = 0; v < g.num_v(); ++v) {
         auto const pixel = w.detector_origin + double(u) * w.u_step + double(v) * w.v_step;

@@ -135,9 +135,9 @@ TEST_CASE("rays along the axes of the chest CT are the sums of its columns") {
     double const largest = *std::max_element(sums.begin(), sums.end());
     CHECK(largest > 1);
     for (auto const& backend : jobs::backend_names()) {
-      for (std::string const method : {"siddon", "joseph"}) {
+      for (auto const method : {iso::ct::projector::siddon, iso::ct::projector::joseph_linear}) {
         CAPTURE(backend);
-        CAPTURE(method);
+        CAPTURE(iso::to_word(method));
         CAPTURE(quarter);
         request.backend = backend;
         request.method = method;

@@ -252,7 +252,7 @@ for quantity in X95 D101 ''; do
   refuse "'$quantity' is no quantity .*; write one of those, Dmean, Dmin, Dmax, HI," "${box[@]}" --quantity "$quantity"
 done
 for quantity in CI V95%; do
-  refuse "--quantity '$quantity' .it is of the prescription, which is not known.; give --prescription" "${box[@]}" --quantity "$quantity"
+  refuse "--quantity '$quantity' is of the prescription .which is not known.; give it, or write the dose as in CI60Gy" "${box[@]}" --quantity "$quantity"
 done
 refuse '--caps: round is not known' "${box[@]}" --caps round
 refuse 'name one' "${box[@]}" --backend all

@@ -114,7 +114,7 @@ refuse() {
 }
 uniform=(gamma one.mha more.mha)
 for wrong in 3 3/3 3%/3 3mm/3% 3%,3mm 3%/mm %/3mm '3%/3mm/3' 'x%/3mm' ''; do
-  refuse "--criterion '$wrong' .a dose difference in % and a distance in mm" "${uniform[@]}" --criterion "$wrong"
+  refuse "--criterion '$wrong' is no criterion .a dose difference in % and a distance in mm" "${uniform[@]}" --criterion "$wrong"
 done
 refuse 'a dose difference of 0 .must be finite and above 0' "${uniform[@]}" --criterion 0%/3mm
 refuse 'a dose difference of nan' "${uniform[@]}" --criterion nan%/3mm
@@ -124,7 +124,7 @@ refuse 'a distance to agreement of inf mm' "${uniform[@]}" --criterion 3%/infmm
 refuse "--normalisation 'most' .it is none.; choose global, local, or a dose" "${uniform[@]}" --normalisation most
 refuse 'a given dose of 0 ' "${uniform[@]}" --normalisation 0
 refuse 'a given dose of nan ' "${uniform[@]}" --normalisation nan
-refuse "--cut-off '0.1' .a part of a dose in % is expected" "${uniform[@]}" --cut-off 0.1
+refuse '--cut-off: 0.1 .a number in % is expected.; write it as 10%' "${uniform[@]}" --cut-off 0.1
 refuse 'a cut-off of -0.1' "${uniform[@]}" --cut-off -10%
 refuse 'no reference dose reaches the cut-off of 1.01 .the largest is 1.; lower the cut-off' "${uniform[@]}" --cut-off 101%
 refuse 'no reference dose reaches the cut-off of 10 ' "${uniform[@]}" --normalisation 100

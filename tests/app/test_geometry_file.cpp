@@ -9,6 +9,7 @@
 #include <ctime>
 #include <numbers>
 
+namespace ct = iso::ct;
 namespace files = iso::files;
 using iso::test::names;
 using iso::test::refusal;
@@ -29,6 +30,10 @@ json vectors() {
                "u_step_mm": [0, 1, 0], "v_step_mm": [0, 0, 1]}]})");
 }
 
+ct::circular_scan circle_of(json const& document) {
+  return std::get<ct::circular_scan>(files::parse_geometry(document.dump(), "g.json").scan);
+}
+
 std::string said(json const& document) {
   return refusal([&] { files::parse_geometry(document.dump(), "g.json"); });
 }
@@ -36,11 +41,14 @@ std::string said(json const& document) {
 }  // namespace
 
 TEST_CASE("a circular cone geometry is read in mm and radians") {
-  auto const g = files::parse_geometry(cone().dump(), "g.json");
-  CHECK(g.kind == files::scan_kind::circular_cone);
-  CHECK(g.detector.pixels == std::array<std::int64_t, 2>{64, 32});
-  CHECK(g.detector.pitch == std::array<double, 2>{0.5, 0.75});
-  CHECK(g.detector.offset == std::array<double, 2>{1, -2});
+  auto const g = circle_of(cone());
+  CHECK(g.rays == ct::beam::cone);
+  CHECK(g.detector.num_u == 64);
+  CHECK(g.detector.num_v == 32);
+  CHECK(g.detector.pitch_u == 0.5);
+  CHECK(g.detector.pitch_v == 0.75);
+  CHECK(g.detector.offset_u == 1);
+  CHECK(g.detector.offset_v == -2);
   CHECK(g.source_axis == 500);
   CHECK(g.source_detector == 1000);
   REQUIRE(g.angles.size() == 4);
@@ -55,9 +63,10 @@ TEST_CASE("angles may be listed, offsets left out, and beams be parallel") {
   document["type"] = "circular_parallel";
   document.erase("source_axis_mm");
   document.erase("source_detector_mm");
-  auto const g = files::parse_geometry(document.dump(), "g.json");
-  CHECK(g.kind == files::scan_kind::circular_parallel);
-  CHECK(g.detector.offset == std::array<double, 2>{0, 0});
+  auto const g = circle_of(document);
+  CHECK(g.rays == ct::beam::parallel);
+  CHECK(g.detector.offset_u == 0);
+  CHECK(g.detector.offset_v == 0);
   REQUIRE(g.angles.size() == 3);
   CHECK(g.angles[1] == std::numbers::pi / 2);
 }
@@ -66,10 +75,12 @@ TEST_CASE("a whole number may be written with a fraction of zero, as JSON Schema
   auto document = cone();
   document["detector"]["pixels"] = {64.0, 3.2e1};
   document["angles_deg"]["count"] = 4.0;
-  auto const g = files::parse_geometry(document.dump(), "g.json");
-  CHECK(g.detector.pixels == std::array<std::int64_t, 2>{64, 32});
+  auto const g = circle_of(document);
+  CHECK(g.detector.num_u == 64);
+  CHECK(g.detector.num_v == 32);
   CHECK(g.angles.size() == 4);
-  CHECK(g.text == files::parse_geometry(cone().dump(), "g.json").text);
+  CHECK(files::parse_geometry(document.dump(), "g.json").text ==
+        files::parse_geometry(cone().dump(), "g.json").text);
   for (double const value : {2.5, 0.0, -4.0, 65537.0, 1e300}) {
     CAPTURE(value);
     document["detector"]["pixels"][1] = value;
@@ -79,9 +90,9 @@ TEST_CASE("a whole number may be written with a fraction of zero, as JSON Schema
 
 TEST_CASE("what changes a circle is read in mm and radians") {
   auto document = cone();
-  auto const plain = files::parse_geometry(document.dump(), "g.json");
-  CHECK(plain.detector.turn == std::array<double, 3>{});
-  CHECK(plain.detector.shifts.empty());
+  auto const plain = circle_of(document);
+  CHECK(plain.turn == ct::detector_turn{});
+  CHECK(plain.detector_shifts.empty());
   CHECK(plain.source_shifts.empty());
   CHECK(plain.axis_tilt == 0);
   CHECK(plain.helix_pitch == 0);
@@ -90,10 +101,10 @@ TEST_CASE("what changes a circle is read in mm and radians") {
   document["source_shifts_mm"] = {{1, 2, 3}, {0, 0, 0}, {0, 0, 0}, {4, 5, 6}};
   document["axis_tilt_deg"] = -45;
   document["helix_pitch_mm"] = 12.5;
-  auto const g = files::parse_geometry(document.dump(), "g.json");
-  CHECK(g.detector.turn == std::array<double, 3>{std::numbers::pi / 2, 0, -std::numbers::pi});
-  REQUIRE(g.detector.shifts.size() == 4);
-  CHECK(g.detector.shifts[3] == std::array<double, 2>{7, 8});
+  auto const g = circle_of(document);
+  CHECK(g.turn == ct::detector_turn{std::numbers::pi / 2, 0, -std::numbers::pi});
+  REQUIRE(g.detector_shifts.size() == 4);
+  CHECK(g.detector_shifts[3] == std::array<double, 2>{7, 8});
   REQUIRE(g.source_shifts.size() == 4);
   CHECK(g.source_shifts[3] == std::array<double, 3>{4, 5, 6});
   CHECK(g.axis_tilt == -std::numbers::pi / 4);
@@ -117,11 +128,11 @@ TEST_CASE("what changes a circle is read in mm and radians") {
 }
 
 TEST_CASE("views may be given one by one") {
-  auto const g = files::parse_geometry(vectors().dump(), "g.json");
-  REQUIRE(g.views.size() == 1);
-  CHECK(g.views[0].source == std::array<double, 3>{500, 0, 0});
-  CHECK(g.views[0].v_step == std::array<double, 3>{0, 0, 1});
-  CHECK(g.rays == files::ray_kind::cone);
+  auto const g = std::get<ct::geometry>(files::parse_geometry(vectors().dump(), "g.json").scan);
+  REQUIRE(g.num_views() == 1);
+  CHECK(g.views()[0].source == iso::vec3<double>{500, 0, 0});
+  CHECK(g.views()[0].v_step == iso::vec3<double>{0, 0, 1});
+  CHECK(g.kind() == ct::beam::cone);
 }
 
 TEST_CASE("a wrong field gets a sentence that names it") {
@@ -315,6 +326,8 @@ TEST_CASE("steps that do not span a detector are refused by file and field") {
   CHECK(names(said(document),
               {"g.json", "/views/1/v_step_mm", "[0,-2.5,0]", "u_step_mm", "[0,1,0]"}));
   document["views"][1]["v_step_mm"] = {0, -2.5, 1e-6};
+  CHECK(names(said(document), {"'g.json': u_step and v_step of view 1 are parallel"}));
+  document["views"][1]["v_step_mm"] = {0, -2.5, 1e-3};
   CHECK(said(document).empty());
 }
 

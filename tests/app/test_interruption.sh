@@ -14,6 +14,9 @@ reads() {  # until the file `input` is open
 writes() {  # until a temporary file has 64 kB
   [ -n "$(find . -name '.iso-*' -size +64k)" ]
 }
+fills() {  # until a temporary folder has slices
+  [ -n "$(find . -path './.iso-*/*')" ]
+}
 computes() {  # when it takes the signal, and for a second then
   local key value
   has_begun "$1" || return 1
@@ -65,18 +68,19 @@ stops computes reconstruct "${serial[@]}" --phantom shepp-logan --geometry large
 stops computes reconstruct "${serial[@]}" --projections p.h5 --method sirt --iterations 10000 --output late.mha
 stops computes back-project "${serial[@]}" --projections p.h5 --extent 512 512 512 --spacing 0.2 --output late.mha
 stops computes gamma "${serial[@]}" left.mha right.mha --criterion 0.3%/3mm --cut-off 0% --output late.mha
-stops computes dose "${serial[@]}" --phantom slab --voxel 1.5 --plan plan.json --output late.mha
+stops computes dose "${serial[@]}" --phantom slab --voxel 1 --plan plan.json --output late.mha
 stops computes matrix generate liver-1 "${serial[@]}" --factor 0.05 --output late.h5
 stops computes matrix generate pencil-beams "${serial[@]}" --size 160 --spacing 1.5 --output late.h5
 stops computes matrix bench "${serial[@]}" m.h5 --seconds 100 --json late.json
 stops computes verify "${serial[@]}" --repeats 100 --json late.json
 stops computes demo "${serial[@]}" --size 128 --views 180 --output late.folder
 stops computes info --json late.json
-printf '%s' '{"sets": [{"operations": ["forward_project"], "sizes": [64], "backends": ["serial"]}], "rounds": 1000}' >sweep.json
+printf '%s' '{"sets": [{"operations": ["forward_project"], "sizes": [128], "backends": ["serial"]}], "rounds": 31}' >sweep.json
 stops computes sweep --file sweep.json --output kept.jsonl
 
 # While it writes.
 stops writes reconstruct --projections p.h5 --extent 320 320 320 --spacing 0.2 --output late.nii.gz
+stops fills reconstruct --projections p.h5 --extent 400 400 200 --spacing 0.6 --water 0.5 --output late.series/
 stops writes matrix generate prostate-1 --factor 0.1 --output late.mtx
 
 finish

@@ -64,9 +64,9 @@ TEST_CASE("one voxel of a file lands on its own pixel") {
                  "ElementType = MET_FLOAT\nElementDataFile = LOCAL\n" +
                      iso::test::bytes_of(voxels));
   for (auto const& backend : jobs::backend_names()) {
-    for (std::string const method : {"joseph", "siddon", "branchless", "amanatides-woo"}) {
+    for (auto const& [method, name] : words(iso::ct::projector{})) {
       CAPTURE(backend);
-      CAPTURE(method);
+      CAPTURE(name);
       jobs::project_request request;
       request.backend = backend;
       request.method = method;
@@ -169,14 +169,6 @@ TEST_CASE("unknown names are refused with the choices") {
   CHECK_THROWS_WITH_AS(jobs::choose_backends("tpu"), doctest::Contains("serial"),
                        iso::invalid_argument);
   auto request = phantom_request("serial");
-  request.method = "guess";
-  CHECK_THROWS_WITH_AS(jobs::project(request, {}), doctest::Contains("siddon"),
-                       iso::invalid_argument);
-  request = phantom_request("serial");
-  request.sum = "random";
-  CHECK_THROWS_WITH_AS(jobs::project(request, {}), doctest::Contains("reproducible"),
-                       iso::invalid_argument);
-  request = phantom_request("serial");
   request.precision = "half";
   CHECK_THROWS_WITH_AS(jobs::project(request, {}), doctest::Contains("double"),
                        iso::invalid_argument);

@@ -33,29 +33,83 @@ std::string said(json const& document) {
   return refusal([&] { files::parse_plan(document.dump(), "p.json"); });
 }
 
+/// Compares what a schema says of each field with what the type says.
+struct agrees_with_schema {
+  json const& definitions;
+  json const& properties;
+  int& fields;
+
+  [[nodiscard]] json const& definition_of(std::string const& key) const {
+    std::string const place = properties.at(key).at("$ref");
+    return definitions.at(place.substr(place.rfind('/') + 1));
+  }
+  void operator()(auto const&, iso::hidden_field const&) const {}
+  template <class T>
+  void operator()(T const& x, iso::field const& f) const {
+    auto const key = key_of(f);
+    CAPTURE(key);
+    if constexpr (iso::described<T const>) {
+      describe(
+          agrees_with_schema{definitions, f.flat ? properties : definition_of(key).at("properties"),
+                             fields},
+          x);
+    } else {
+      ++fields;
+      auto const& said = definition_of(key);
+      if constexpr (iso::worded<T>) {
+        std::vector<std::string> all;
+        for (auto const& w : words(T{})) {
+          all.emplace_back(w.text);
+        }
+        CHECK(said.at("enum") == all);
+      } else if constexpr (std::is_same_v<T, bool>) {
+        CHECK(said.at("type") == "boolean");
+      } else if constexpr (std::is_arithmetic_v<T>) {
+        CHECK(said.at("minimum") == f.low);
+        CHECK(said.at("maximum") == f.high);
+      }
+    }
+  }
+};
+
 }  // namespace
+
+TEST_CASE("the schema and the types say the same of each field") {
+  json const schema = json::parse(files::plan_schema());
+  auto const& definitions = schema.at("definitions");
+  iso::dose::calculator_options const options;
+  iso::dose::beam const field;
+  int fields = 0;
+  describe(agrees_with_schema{definitions, schema.at("properties"), fields}, options);
+  CHECK(fields == 9);
+  describe(agrees_with_schema{definitions, definitions.at("beam").at("properties"), fields}, field);
+  CHECK(fields == 15);
+}
 
 TEST_CASE("a plan of one field has the defaults for the rest") {
   auto const p = files::parse_plan(plan().dump(), "p.json");
   REQUIRE(p.beams.size() == 1);
-  auto const& b = p.beams[0];
+  auto const& b = p.beams[0].beam;
   CHECK(b.gantry == 0);
   CHECK(b.source_distance == 1000);
-  CHECK(b.isocentre == std::array<double, 3>{1, 2, 3});
-  CHECK(b.fluence.low == std::array<double, 2>{-50, -30});
-  CHECK(b.fluence.pixel == std::array<double, 2>{90, 50});
+  CHECK(b.isocentre == iso::vec3<double>{1, 2, 3});
+  CHECK(b.fluence.x_low == -50);
+  CHECK(b.fluence.y_low == -30);
+  CHECK(b.fluence.pixel_x == 90);
+  CHECK(b.fluence.pixel_y == 50);
   CHECK(b.fluence.values == std::vector<double>{1});
   CHECK(b.weight == 1);
   CHECK(p.spectrum.name == "mohan_6mv");
   CHECK(p.kernel.name == "6mv");
-  CHECK(p.cones == 8);
-  CHECK(p.azimuths == 8);
-  CHECK(p.placing == "equal_energy");
-  CHECK(p.engine == "lattice");
-  CHECK(p.hardening_correction);
+  auto const& options = p.options;
+  CHECK(options.cones.cones == 8);
+  CHECK(options.cones.azimuths == 8);
+  CHECK(options.cones.placing == iso::dose::cone_placing::equal_energy);
+  CHECK(options.lines.engine == iso::dose::dose_engine::lattice);
+  CHECK(options.terma.hardening_correction);
   CHECK(!p.kernel_per_bin);
-  CHECK(p.tilt);
-  CHECK(p.margin == 27);
+  CHECK(options.lines.tilt);
+  CHECK(options.margin == 27);
 }
 
 TEST_CASE("angles are degrees of IEC 61217, and whole turns make no difference") {
@@ -63,17 +117,20 @@ TEST_CASE("angles are degrees of IEC 61217, and whole turns make no difference")
   document["beams"][0]["gantry_deg"] = 450;
   document["beams"][0]["couch_deg"] = -90;
   document["beams"][0]["collimator_deg"] = 30;
-  auto const b = files::parse_plan(document.dump(), "p.json").beams[0];
+  auto const b = files::parse_plan(document.dump(), "p.json").beams[0].beam;
   CHECK(b.gantry == 90 * std::numbers::pi / 180);
   CHECK(b.couch == -90 * std::numbers::pi / 180);
   CHECK(b.collimator == doctest::Approx(std::numbers::pi / 6));
 }
 
 TEST_CASE("fluence comes in columns") {
-  auto const f = files::parse_plan(with_fluence().dump(), "p.json").beams[0].fluence;
-  CHECK(f.low == std::array<double, 2>{-10, -20});
-  CHECK(f.pixel == std::array<double, 2>{5, 10});
-  CHECK(f.extent == std::array<std::int64_t, 2>{2, 3});
+  auto const f = files::parse_plan(with_fluence().dump(), "p.json").beams[0].beam.fluence;
+  CHECK(f.x_low == -10);
+  CHECK(f.y_low == -20);
+  CHECK(f.pixel_x == 5);
+  CHECK(f.pixel_y == 10);
+  CHECK(f.columns == 2);
+  CHECK(f.rows == 3);
   CHECK(f.values == std::vector<double>{1, 0, 2, 3, 4, 5});
 }
 
@@ -101,7 +158,7 @@ TEST_CASE("tables lie beside the plan") {
   std::ofstream(folder.path() / "p.json") << document.dump();
   auto const p = files::read_plan(folder.path() / "p.json");
   CHECK(p.kernel.csv == "0,180,1,1,1,1\n");
-  CHECK(p.cones == 12);
+  CHECK(p.options.cones.cones == 12);
   CHECK(p.spectrum.csv == "");
   document["kernel"] = "none.csv";
   std::ofstream(folder.path() / "p.json") << document.dump();

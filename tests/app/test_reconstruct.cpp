@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+namespace ct = iso::ct;
 namespace files = iso::files;
 namespace jobs = iso::jobs;
 
@@ -50,8 +51,8 @@ TEST_CASE("the phantom is reconstructed, with the same hash on every backend") {
     auto const result = jobs::reconstruct(request, {});
     first = first.empty() ? result.hash : first;
     CHECK(result.hash == first);
-    CHECK(result.arc == "full");
-    CHECK(result.detector == "centred");
+    CHECK(result.arc == ct::scan_arc::full);
+    CHECK(result.detector == ct::detector_placement::centred);
     REQUIRE(result.error);
     CHECK((*result.error)[0] < 0.03);
     CHECK((*result.error)[1] < 0.09);
@@ -62,17 +63,17 @@ TEST_CASE("the phantom is reconstructed, with the same hash on every backend") {
 TEST_CASE("short scans and displaced detectors are seen from the geometry") {
   auto const full = jobs::reconstruct(head(), {});
   auto const brief = jobs::reconstruct(head(R"({"range": 210, "count": 53})"), {});
-  CHECK(brief.arc == "short");
+  CHECK(brief.arc == ct::scan_arc::short_scan);
   CHECK((*brief.error)[0] < 1.3 * (*full.error)[0]);
   auto const half = jobs::reconstruct(head(R"({"range": 360, "count": 90})", 30, 18), {});
-  CHECK(half.detector == "displaced");
+  CHECK(half.detector == ct::detector_placement::displaced);
   CHECK((*half.error)[0] < 1.3 * (*full.error)[0]);
 
   auto ignored = head(R"({"range": 360, "count": 90})", 30, 18);
-  ignored.detector = "centred";
+  ignored.filter.scan.detector = ct::detector_placement::centred;
   CHECK((*jobs::reconstruct(ignored, {}).error)[0] > 3 * (*half.error)[0]);
   auto forced = head(R"({"range": 210, "count": 53})");
-  forced.arc = "full";
+  forced.filter.scan.arc = ct::scan_arc::full;
   CHECK_THROWS_WITH_AS(jobs::reconstruct(forced, {}), doctest::Contains("full circle"),
                        iso::invalid_argument);
   auto narrow = head(R"({"range": 183, "count": 60})");
@@ -82,7 +83,7 @@ TEST_CASE("short scans and displaced detectors are seen from the geometry") {
   auto truncated = head(R"({"range": 360, "count": 90})", 28);
   truncated.extent = {20, 20, 40};
   double const without = (*jobs::reconstruct(truncated, {}).error)[0];
-  truncated.truncation_correction = 14;
+  truncated.filter.scan.truncation_correction = 14;
   CHECK((*jobs::reconstruct(truncated, {}).error)[0] < 0.7 * without);
 }
 
@@ -137,10 +138,8 @@ TEST_CASE("what a reconstruction cannot use is refused") {
     CHECK_THROWS_WITH_AS(jobs::reconstruct(request, {}), doctest::Contains(words),
                          iso::invalid_argument);
   };
-  refused([](auto& r) { r.arc = "half"; },
-          "arc 'half' is not known (it is none of those there are); choose one of automatic, full");
-  refused([](auto& r) { r.detector = "left"; }, "detector 'left'");
-  refused([](auto& r) { r.window = "box"; }, "window 'box'");
+  refused([](auto& r) { r.filter.scan.arc = ct::scan_arc(3); }, "arc");
+  refused([](auto& r) { r.filter.window = ct::ramp_window(5); }, "window");
   refused([](auto& r) { r.precision = "half"; }, "precision 'half'");
   refused(
       [](auto& r) {
@@ -213,11 +212,12 @@ TEST_CASE("iterations take the memory that they ask for, and no tenth less") {
   struct method_of {
     std::string name;
     std::optional<std::int64_t> block;
-    std::optional<std::string> columns;
+    std::optional<ct::column_sums> columns;
   };
   for (auto const& of :
-       {method_of{"sirt", {}, {}}, method_of{"sart", {}, {}}, method_of{"sart", {}, "scan"},
-        method_of{"os-sart", {}, {}}, method_of{"os-sart", 30, {}}, method_of{"os-sart", 5, "scan"},
+       {method_of{"sirt", {}, {}}, method_of{"sart", {}, {}},
+        method_of{"sart", {}, ct::column_sums::of_scan}, method_of{"os-sart", {}, {}},
+        method_of{"os-sart", 30, {}}, method_of{"os-sart", 5, ct::column_sums::of_scan},
         method_of{"cgls", {}, {}}, method_of{"lsqr", {}, {}}, method_of{"mlem", {}, {}},
         method_of{"osem", {}, {}}, method_of{"osem", 20, {}}, method_of{"tv", {}, {}}}) {
     // A turned detector is scattered, with more scratch a view.

@@ -76,27 +76,34 @@ TEST_CASE("every key in its place, lines of either kind, other sections left alo
 TEST_CASE("as a geometry: the circle, and an axis aside of the beam's middle") {
   scratch_folder const folder;
   put(folder / "a.xtekct", text(good));
-  auto const g = files::read_geometry(folder / "a.xtekct");
-  CHECK(g.kind == files::scan_kind::circular_cone);
-  CHECK(g.detector.pixels == std::array<std::int64_t, 2>{1500, 2000});
-  CHECK(g.detector.pitch == std::array<double, 2>{0.2, 0.25});
-  CHECK(g.detector.offset == std::array<double, 2>{0.5, -1});
+  auto const circle_of = [](files::geometry_file const& file) {
+    return std::get<iso::ct::circular_scan>(file.scan);
+  };
+  auto const file = files::read_geometry(folder / "a.xtekct");
+  auto const g = circle_of(file);
+  CHECK(g.rays == iso::ct::beam::cone);
+  CHECK(g.detector.num_u == 1500);
+  CHECK(g.detector.num_v == 2000);
+  CHECK(g.detector.pitch_u == 0.2);
+  CHECK(g.detector.pitch_v == 0.25);
+  CHECK(g.detector.offset_u == 0.5);
+  CHECK(g.detector.offset_v == -1);
   CHECK(g.source_axis == 76.75);
   CHECK(g.source_detector == 1127.464);
   REQUIRE(g.angles.size() == 720);
   CHECK(g.angles[3] == doctest::Approx((3.5 + 3 * 0.5) * std::numbers::pi / 180));
   // Its text reads as the same geometry.
-  CHECK(files::parse_geometry(g.text, "text").angles == g.angles);
+  CHECK(circle_of(files::parse_geometry(file.text, "text")).angles == g.angles);
 
   auto aside = good;
   aside["CentreOfRotationTop"] = aside["CentreOfRotationBottom"] = "0.25";
   put(folder / "a.xtekct", text(aside));
-  CHECK(files::read_geometry(folder / "a.xtekct").axis_offset == 0.25);
+  CHECK(circle_of(files::read_geometry(folder / "a.xtekct")).axis_offset == 0.25);
   // Half of a pixel at the axis is 0.007 mm: an axis that leans by less stands in the middle.
   aside["CentreOfRotationTop"] = "0.247";
   aside["CentreOfRotationBottom"] = "0.251";
   put(folder / "a.xtekct", text(aside));
-  CHECK(files::read_geometry(folder / "a.xtekct").axis_offset == doctest::Approx(0.249));
+  CHECK(circle_of(files::read_geometry(folder / "a.xtekct")).axis_offset == doctest::Approx(0.249));
   CHECK(g.axis_offset == 0);
 }
 

@@ -54,7 +54,7 @@ T serial_row(std::vector<T> const& a, std::vector<T> const& b, std::int64_t begi
 /// All kernels over one fixed number of groups; the results of `kernel(exec)`, made for its memory.
 template <class T, class Make>
 void check_everywhere(std::vector<T> const& expected, std::int64_t count, Make const& make) {
-  everywhere([&](auto const& exec, iso::backend::launch_shape shape) {
+  everywhere([&](auto const& exec, iso::launch_shape shape) {
     using space = typename std::decay_t<decltype(exec)>::memory_space;
     Kokkos::View<T*, space> out("out", expected.size());
     Kokkos::deep_copy(out, T(-77));

@@ -44,7 +44,7 @@ TEST_CASE("lane group: an early launch sees what was written before it, once it 
       }
     }
   }
-  everywhere([&](auto const& exec, iso::backend::launch_shape shape) {
+  everywhere([&](auto const& exec, iso::launch_shape shape) {
     using space = typename std::decay_t<decltype(exec)>::memory_space;
     auto from = on<space>(first);
     auto to = on<space>(first);
@@ -60,7 +60,7 @@ TEST_CASE("lane group: an early launch sees what was written before it, once it 
 }
 
 TEST_CASE("lane group: no groups, no calls") {
-  everywhere([](auto const& exec, iso::backend::launch_shape shape) {
+  everywhere([](auto const& exec, iso::launch_shape shape) {
     iso::backend::for_each_lane_group("test", exec, 0, index_kernel{nullptr}, shape);
     exec.fence();
   });

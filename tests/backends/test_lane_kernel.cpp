@@ -33,7 +33,7 @@ TEST_CASE("lane group: the page's kernel") {
     y.push_back(std::cos(float(7 * n)));
     expected.push_back(x.back() > 0 ? std::fma(0.3F, x.back(), y.back()) : y.back());
   }
-  everywhere([&](auto const& exec, iso::backend::launch_shape shape) {
+  everywhere([&](auto const& exec, iso::launch_shape shape) {
     using space = typename std::decay_t<decltype(exec)>::memory_space;
     auto const in = on<space>(x);
     auto const out = on<space>(y);
@@ -52,7 +52,7 @@ TEST_CASE_TEMPLATE("lane values: a register that a call returns is whole", T, fl
     x.push_back(T(0.3) * T(n) - 7);
     expected.push_back(std::floor(x.back()));
   }
-  everywhere([&](auto const& exec, iso::backend::launch_shape shape) {
+  everywhere([&](auto const& exec, iso::launch_shape shape) {
     using space = typename std::decay_t<decltype(exec)>::memory_space;
     auto const in = on<space>(x);
     auto const out = on<space>(std::vector<T>(x.size(), T(0)));

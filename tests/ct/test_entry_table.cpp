@@ -20,7 +20,7 @@ using lane_group_support::on;
 
 TEST_CASE("entry table: holds the entries that lanes keep, in order") {
   constexpr std::int64_t groups = 77;
-  everywhere([&](auto const& exec, iso::backend::launch_shape shape) {
+  everywhere([&](auto const& exec, iso::launch_shape shape) {
     using space = typename std::decay_t<decltype(exec)>::memory_space;
     for (std::int32_t const count : {0, 1, 2, 16, 31, 32}) {
       CAPTURE(count);

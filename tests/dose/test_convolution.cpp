@@ -79,7 +79,7 @@ TEST_CASE_TEMPLATE("dose: TERMA and dose have the same bits on all backends", T,
 TEST_CASE_TEMPLATE("dose: how the lattice's lines are dealt out changes no bit", T, float, double) {
   // Regions of one voxel, and narrower than the lines are displaced.
   for (auto const extent :
-       {Kokkos::Array<std::int64_t, 3>{33, 41, 37}, {5, 60, 3}, {1, 1, 1}, {2, 1, 40}}) {
+       {iso::array<std::int64_t, 3>{33, 41, 37}, {5, 60, 3}, {1, 1, 1}, {2, 1, 40}}) {
     for (double const gantry : {0.3, pi / 2, 2.4}) {
       auto s = small_field(gantry);
       s.phantom = grid::centred(extent, {3, 2.5, 4});

@@ -168,7 +168,7 @@ TEST_CASE("dose: every engine and either kernel has the same bits on all backend
 }
 
 TEST_CASE("dose: kernels keep the energy of their tables") {
-  // Sums of algorithms/data/kernel_*.csv, and what cones make of them.
+  // Sums of model/data/kernel_*.csv, and what cones make of them.
   CHECK(absorbed_within(named_kernel("6mv"), 60) == doctest::Approx(0.9581337).epsilon(1e-6));
   CHECK(absorbed_within(named_kernel("6mv_quad"), 60) == doctest::Approx(0.9581337).epsilon(1e-6));
   CHECK(absorbed_within(named_kernel("6mv"), 1e9) == doctest::Approx(1.0327).epsilon(1e-4));

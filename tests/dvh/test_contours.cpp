@@ -291,7 +291,7 @@ TEST_CASE("voxel_fractions: a job is asked after each plane, and changes no bit"
 }
 
 TEST_CASE("structure_plan: a job is asked within planes of many points, and one plan serves all") {
-  // Circles of 16384 points, at whose end the contour goes to and fro across its beginning.
+  // Circles of 16384 points, at whose end the contour goes to and back across its beginning.
   constexpr int points = 1 << 14;
   structure s{"circles", {}};
   for (double const z : {1.0, 3.0}) {

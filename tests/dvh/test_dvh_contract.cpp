@@ -33,9 +33,20 @@ TEST_CASE("dvh: names of quantities") {
   CHECK(quantity_named("outside") == quantity{kind::outside, 0});
   CHECK(quantity_named("min") == quantity{kind::minimum, 0});
   for (char const* const bad :
-       {"", "D", "D0", "D101", "D-1cc", "V20", "Vnan", "D95Gy", "CI", "CI0Gy", "CI50", "median"}) {
+       {"", "D", "D0", "D101", "D-1cc", "V20", "Vnan", "D95Gy", "CI0Gy", "CI50", "median"}) {
     CHECK(says(refusal([&] { quantity_named(bad); }), "is no quantity"));
   }
+  CHECK(quantity_named("dMEAN") == quantity{kind::mean, 0});
+  CHECK(quantity_named("HI") == quantity{kind::homogeneity, 0});
+  CHECK(quantity_named("v95%", 60) == quantity{kind::volume_at_dose, 0.95 * 60});
+  CHECK(quantity_named("CI", 60) == quantity{kind::conformity, 60});
+  for (char const* const relative : {"CI", "V95%"}) {
+    CHECK(says(refusal([&] { quantity_named(relative); }), "is of the prescription"));
+  }
+  CHECK(unit_of(quantity_named("D95")) == "Gy");
+  CHECK(unit_of(quantity_named("V20Gy")) == "%");
+  CHECK(unit_of(quantity_named("V20Gy_cc")) == "cm3");
+  CHECK(unit_of(quantity_named("HI")) == "1");
 }
 
 TEST_CASE("dvh: levels, volumes, bins and doses that make no sense are refused") {

@@ -4,7 +4,8 @@
 
 Follows the #include lines of each header of algorithms/include/iso/<area>, whatever their
 conditions. A header may bring neither the implementation of an operation (detail/*_impl.hpp) nor
-kernels (detail/*_kernel*.hpp), and back_project.hpp at most 1,300 of the library's lines.
+kernels (detail/*_kernel*.hpp), and back_project.hpp at most 1,700 of the library's lines, a fifth
+of which describe options.
 """
 
 import pathlib
@@ -13,11 +14,11 @@ import sys
 
 INCLUDE = re.compile(r"^#\s*include <(iso/[^>]+)>", re.MULTILINE)
 FORBIDDEN = re.compile(r"/detail/\w+(_impl|_kernels?)\.hpp$")
-MOST_LINES = {"iso/ct/back_project.hpp": 1300}
+MOST_LINES = {"iso/ct/back_project.hpp": 1700}
 
 
 def text_of(source, header):
-    for layer in ("core", "backends", "algorithms"):
+    for layer in ("core", "backends", "model", "algorithms"):
         for name in (header, header + ".in"):
             file = source / layer / "include" / name
             if file.exists():

@@ -173,7 +173,7 @@ struct how {
   double alpha = 1;
   double beta = 0;
   std::int64_t vectors = 1;
-  iso::backend::launch_shape shape = {};
+  iso::launch_shape shape = {};
 };
 
 /// alpha A x + beta y of any format as a host vector. Scratch begins as NaN.

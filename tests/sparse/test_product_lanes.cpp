@@ -151,7 +151,7 @@ void check_sums() {
     }
     expected_above.push_back(above);
   }
-  everywhere([&](auto const& exec, iso::backend::launch_shape shape) {
+  everywhere([&](auto const& exec, iso::launch_shape shape) {
     using space = typename std::decay_t<decltype(exec)>::memory_space;
     auto const in = on<space>(values);
     Kokkos::View<T*, space> const out("out", std::size_t(groups * Count));

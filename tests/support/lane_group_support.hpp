@@ -44,7 +44,7 @@ void everywhere(F const& f) {
   iso::test::for_each_instance([&](auto const& exec) {
     for (std::int64_t const groups : {0, 37, 500}) {
       CAPTURE(groups);
-      f(exec, iso::backend::launch_shape{groups});
+      f(exec, iso::launch_shape{groups});
     }
   });
 }

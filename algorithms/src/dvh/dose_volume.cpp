@@ -321,58 +321,6 @@ histogram histogram_of(std::vector<double> const& cumulative, double bin_width, 
 
 }  // namespace detail
 
-namespace {
-
-/// Takes a number off the front of `text`.
-std::pair<double, bool> take_number(std::string_view& text) {
-  double value = 0;
-  auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  bool const found = error == std::errc() && std::isfinite(value);
-  text.remove_prefix(found ? std::size_t(end - text.data()) : 0);
-  return {value, found};
-}
-
-}  // namespace
-
-quantity quantity_named(std::string_view name) {
-  using kind = quantity::kind;
-  std::pair<std::string_view, kind> const plain[] = {{"mean", kind::mean},
-                                                     {"min", kind::minimum},
-                                                     {"max", kind::maximum},
-                                                     {"volume", kind::volume},
-                                                     {"homogeneity", kind::homogeneity},
-                                                     {"outside", kind::outside}};
-  for (auto const& [known, what] : plain) {
-    if (name == known) {
-      return {what, 0};
-    }
-  }
-  if (name.substr(0, 2) == "CI") {
-    std::string_view rest = name.substr(2);
-    auto const [value, found] = take_number(rest);
-    if (found && value > 0 && rest == "Gy") {
-      return {kind::conformity, value};
-    }
-  }
-  char const first = name.empty() ? ' ' : name.front();
-  std::string_view rest = name.substr(name.empty() ? 0 : 1);
-  auto const [value, found] = take_number(rest);
-  if (first == 'D' && found && (rest.empty() || rest == "%") && value > 0 && value <= 100) {
-    return {kind::dose_at_percent, value};
-  }
-  if (first == 'D' && found && rest == "cc" && value > 0) {
-    return {kind::dose_at_volume, value};
-  }
-  if (first == 'V' && found && value >= 0 && (rest == "Gy" || rest == "Gy_cc")) {
-    return {rest == "Gy" ? kind::volume_at_dose : kind::absolute_at_dose, value};
-  }
-  fail_argument(
-      "iso::dvh::quantity_named: '{}' is no quantity (D95 is a dose that 95 % get, D0.1cc one that "
-      "0.1 cm3 get, V20Gy the per cent that get 20 Gy, V20Gy_cc the cm3, CI20Gy the conformity); "
-      "write one of those, mean, min, max, volume, homogeneity or outside",
-      name);
-}
-
 ISO_FOR_EACH_INSTANCE(ISO_DVH, )
 
 }  // namespace iso::dvh

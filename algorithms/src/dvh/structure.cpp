@@ -431,24 +431,6 @@ std::vector<double> voxel_fractions(structure_plan const& plan, grid const& g,
   return detail::shares_of(plan.held(), g, report, control);
 }
 
-structure const& structure_named(std::vector<structure> const& all, std::string_view name) {
-  char const* const function = "iso::dvh::structure_named";
-  structure const* found = nullptr;
-  std::string names;
-  for (auto const& s : all) {
-    names += (names.empty() ? "'" : ", '") + s.name + "'";
-    if (s.name == name) {
-      ISO_VALIDATE(found == nullptr,
-                   "{}: two structures are called '{}' (which one is meant?); rename one of them",
-                   function, name);
-      found = &s;
-    }
-  }
-  ISO_VALIDATE(found != nullptr, "{}: there is no structure '{}' ({}); choose another name",
-               function, name, names.empty() ? "there are none" : "there are " + names);
-  return *found;
-}
-
 std::vector<vec3<double>> surface_points(structure const& s, double distance,
                                          structure_options const& options, job const& control) {
   detail::validate_distance(distance);

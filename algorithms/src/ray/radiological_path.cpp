@@ -13,8 +13,7 @@ namespace iso::ray::detail {
 namespace {
 
 template <class Method, class Index, class Exec, class T>
-void launch(Exec const& exec, path_arguments<T> const& a, backend::launch_shape shape,
-            job const& control) {
+void launch(Exec const& exec, path_arguments<T> const& a, launch_shape shape, job const& control) {
   radiological_path_kernel<Method, Index, T> kernel{a.grid, a.rays, a.values, a.paths, a.count, 0};
   constexpr auto tuned = traversal_tuning_of<Exec, T>;
   iso::detail::in_timed_batches(
@@ -26,8 +25,7 @@ void launch(Exec const& exec, path_arguments<T> const& a, backend::launch_shape 
 }
 
 template <class Method, class Exec, class T>
-void launch(Exec const& exec, path_arguments<T> const& a, backend::launch_shape shape,
-            job const& control) {
+void launch(Exec const& exec, path_arguments<T> const& a, launch_shape shape, job const& control) {
   double const size = a.grid.stride.x * a.grid.extent.x;
   if (size <= double(std::numeric_limits<std::int32_t>::max())) {
     launch<Method, std::int32_t>(exec, a, shape, control);

@@ -4,38 +4,19 @@
 //! A Kokkos space that the build has not needs detail/back_project_impl.hpp too.
 #pragma once
 
-#include <iso/backend/launch_shape.hpp>
-#include <iso/core/interpolation.hpp>
 #include <iso/core/job.hpp>
 #include <iso/core/onto.hpp>
 #include <iso/core/projection_view.hpp>
 #include <iso/core/volume_view.hpp>
 #include <iso/core/workspace.hpp>
 #include <iso/ct/forward_project.hpp>
-#include <iso/ct/geometry.hpp>
-#include <iso/ct/region.hpp>
+#include <iso/ct/staged_geometry.hpp>
 
 #include <cstdint>
 #include <optional>
 #include <type_traits>
 
 namespace iso::ct {
-
-struct back_project_options {
-  projector method = projector::joseph_linear;  ///< of the forward_project whose adjoint it is
-  boundary edge = boundary::zero;
-  region within = region::box;
-  joseph_path path = joseph_path::automatic;  ///< general: by scatter, whose sums round otherwise
-  std::int32_t oversampling = 1;              ///< exact methods: rays per pixel each way
-  iso::onto onto = iso::onto::zero;
-  /// The largest |reading| of the scan, for the scatter form. Empty: found by a reduction over the
-  /// projections given.
-  std::optional<double> max_abs = {};
-  std::int32_t words = 0;  ///< scatter: 32-bit words a voxel's sum has at least, 1..3; 0: as few as
-                           ///< its error allows
-  std::int64_t first_view = 0;  ///< of the scan's, which the first projection is; a multiple of 16
-  backend::launch_shape shape = {};
-};
 
 /// Returns the bytes of scratch that back_project wants in `Exec`'s memory. Enqueues nothing.
 /// Determinism: backend_to_backend; backends want different amounts.

@@ -12,10 +12,6 @@
 
 namespace iso::ct {
 
-struct cgls_options {
-  projector_options projector = {};
-};
-
 /// The method of conjugate gradients for least squares (CGLS): after n iterations, the x of least
 /// ||b - A x|| in their Krylov space. Ending the run early keeps noise out of x. There is no box:
 /// the recurrence allows none. Where rounding lets the residual rise, the next direction is the

@@ -16,29 +16,15 @@
 #include <iso/core/volume_view.hpp>
 #include <iso/core/workspace.hpp>
 #include <iso/ct/detail/ray_shares.hpp>
-#include <iso/ct/geometry.hpp>
+#include <iso/ct/fdk_options.hpp>
 #include <iso/ct/scan_weights.hpp>
+#include <iso/ct/staged_geometry.hpp>
 
 #include <cstdint>
 #include <type_traits>
 #include <vector>
 
 namespace iso::ct {
-
-/// The window by which the ramp |f| is multiplied, where f is the frequency divided by the cut-off.
-enum class ramp_window {
-  ram_lak,      ///< 1
-  shepp_logan,  ///< sin(pi f / 2) / (pi f / 2)
-  cosine,       ///< cos(pi f / 2)
-  hamming,      ///< 0.54 + 0.46 cos(pi f)
-  hann,         ///< 0.5 + 0.5 cos(pi f)
-};
-
-struct fdk_options {
-  ramp_window window = ramp_window::ram_lak;
-  double cutoff = 1;       ///< of the detector's Nyquist frequency, in (0, 1]
-  scan_options scan = {};  ///< which readings count how much
-};
 
 /// Returns the taps n = 0, ..., count - 1 of the ramp filter for pixels at distance 1, with its
 /// window. The filter is symmetric: tap -n is tap n. The filter for pixels at a distance a has

@@ -3,55 +3,19 @@
 //! A Kokkos space that the build has not needs detail/forward_project_impl.hpp too.
 #pragma once
 
-#include <iso/backend/launch_shape.hpp>
-#include <iso/core/interpolation.hpp>
 #include <iso/core/job.hpp>
 #include <iso/core/projection_view.hpp>
 #include <iso/core/summation.hpp>
 #include <iso/core/volume_view.hpp>
 #include <iso/core/workspace.hpp>
-#include <iso/ct/geometry.hpp>
-#include <iso/ct/region.hpp>
+#include <iso/ct/projector_options.hpp>
+#include <iso/ct/staged_geometry.hpp>
 
 #include <cstdint>
 #include <optional>
 #include <type_traits>
 
 namespace iso::ct {
-
-/// The way in which a line integral is computed from voxels.
-enum class projector {
-  joseph_linear,   ///< steps of one voxel along the driving axis, linear weights
-  joseph_spline,   ///< the same with smooth weights (Graetz 2020, equation 14)
-  amanatides_woo,  ///< exact lengths in voxels, one axis a step
-  branchless,      ///< exact lengths, comparisons as flags (Xiao 2012)
-  siddon,          ///< exact lengths, merged crossings
-};
-
-namespace detail {
-inline bool is_joseph(projector method) {
-  return method == projector::joseph_linear || method == projector::joseph_spline;
-}
-}  // namespace detail
-
-/// A choice between two kernels that give the same bits.
-enum class joseph_path {
-  automatic,  ///< the fast one wherever v runs along z and no ray is steep
-  general,
-};
-
-struct forward_project_options {
-  projector method = projector::joseph_linear;
-  summation sum = summation::ordered;  ///< ordered: in blocks of 64 driving planes
-  boundary edge = boundary::zero;
-  region within = region::box;  ///< cylinder: fewer planes, where nothing lies in the corners
-  joseph_path path = joseph_path::automatic;
-  std::optional<double> max_abs =
-      {};                         ///< reproducible: largest |voxel|; empty: found by a reduction
-  std::int32_t oversampling = 1;  ///< exact methods: rays per pixel each way, averaged
-  std::int32_t slab_planes = 0;   ///< driving planes a launch, multiple of 64; 0: chosen by size
-  backend::launch_shape shape = {};
-};
 
 /// Returns the bytes of scratch that forward_project wants in `Exec`'s memory. Enqueues nothing.
 /// Determinism: backend_to_backend.

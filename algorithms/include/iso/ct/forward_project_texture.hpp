@@ -3,18 +3,12 @@
 //! A Kokkos space that the build has not needs detail/forward_project_texture_impl.hpp too.
 #pragma once
 
-#include <iso/backend/launch_shape.hpp>
 #include <iso/backend/texture_volume.hpp>
 #include <iso/core/projection_view.hpp>
-#include <iso/ct/geometry.hpp>
-#include <iso/ct/region.hpp>
+#include <iso/ct/projector_options.hpp>
+#include <iso/ct/staged_geometry.hpp>
 
 namespace iso::ct {
-
-struct texture_projection_options {
-  region within = region::box;
-  backend::launch_shape shape = {};
-};
 
 /// Computes line integrals of `volume` by linear Joseph, its samples blended by a GPU's texture
 /// units: the rays, planes and weights of forward_project with boundary::zero, but for the weights,

@@ -11,11 +11,6 @@
 
 namespace iso::ct {
 
-struct lsqr_options {
-  double damping = 0;  ///< mm, at least 0: a voxel's weight beside the lengths of rays
-  projector_options projector = {};
-};
-
 /// The method LSQR, which minimises ||b - A x||^2 + damping^2 ||x - start||^2.
 ///
 /// Determinism: backend_to_backend, iterates and residuals. Scalar products are iso::dot's, the

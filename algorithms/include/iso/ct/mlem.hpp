@@ -11,12 +11,6 @@
 
 namespace iso::ct {
 
-struct mlem_options {
-  std::int64_t block_views = 0;  ///< 0: all views, MLEM; else OSEM
-  block_order order = block_order::golden;
-  projector_options projector = {};
-};
-
 /// The methods MLEM (one block) and OSEM. An iteration makes, for every block s of views,
 ///
 ///     x <- x C_s A_s^T ((b_s + e_s) / (A_s x + e_s)), C_s = 1 / (A_s^T 1),

@@ -3,7 +3,6 @@
 //! Holds a projection and its exact adjoint, as iterative methods call them.
 #pragma once
 
-#include <iso/backend/launch_shape.hpp>
 #include <iso/backend/texture_volume.hpp>
 #include <iso/core/check.hpp>
 #include <iso/core/concepts.hpp>
@@ -20,6 +19,7 @@
 #include <iso/ct/forward_project.hpp>
 #include <iso/ct/forward_project_texture.hpp>
 #include <iso/ct/geometry.hpp>
+#include <iso/ct/iterative_options.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -29,32 +29,6 @@
 #include <vector>
 
 namespace iso::ct {
-
-/// The projection that stands for A.
-enum class projection {
-  exact,    ///< forward_project: the matrix that the method names
-  texture,  ///< forward_project_texture: linear Joseph with weights of 8 bits; float, on CUDA
-};
-
-/// The backprojection that stands for A^T.
-enum class backprojection {
-  adjoint,  ///< the transpose of A
-  fdk,      ///< weighted_back_project: unmatched; of scans that FDK takes
-};
-
-/// The choice of the matrix A that projects, and of what projects back.
-struct projector_options {
-  projector method = projector::joseph_linear;
-  boundary edge = boundary::zero;
-  region within = region::box;
-  std::int32_t oversampling = 1;  ///< exact methods: rays per pixel each way
-  std::int32_t words = 0;         ///< back_project_options::words of the adjoint
-  /// A projection other than `exact`, or a backprojection other than the adjoint, is only for
-  /// methods that divide by sums of rows and columns. Such a pair minimises no function.
-  ct::projection projection = ct::projection::exact;
-  ct::backprojection backprojection = ct::backprojection::adjoint;
-  backend::launch_shape shape = {};  ///< changes no bit
-};
 
 namespace detail {
 
@@ -76,12 +50,6 @@ inline projector_options const& matched(projector_options const& options, char c
 }
 
 }  // namespace detail
-
-/// The order in which blocks of views are taken.
-enum class block_order {
-  sequential,
-  golden,  ///< each as far from those before it as the golden angle is
-};
 
 /// The views of a scan in blocks: block b of n has views b, b + n, b + 2 n, ..., and is the
 /// `place`-th to be taken. Views of a block lie side by side in `views`.

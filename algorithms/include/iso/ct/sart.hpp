@@ -11,21 +11,6 @@
 
 namespace iso::ct {
 
-/// The column sums by which a block's correction is divided.
-enum class column_sums {
-  of_blocks,  ///< each block's own; one volume a block is held
-  of_scan,    ///< of each voxel the largest of all blocks'; one volume is held
-};
-
-struct sart_options {
-  std::int64_t block_views = 0;  ///< 0: all views, SIRT; 1: SART; else OS-SART
-  block_order order = block_order::golden;
-  double relaxation = 1;  ///< in (0, 2)
-  column_sums columns = column_sums::of_blocks;
-  value_range box = {};
-  projector_options projector = {};
-};
-
 /// The methods SIRT (one block), OS-SART and SART (one view a block). An iteration makes, for every
 /// block s of views,
 ///

@@ -3,6 +3,7 @@
 //! Describes how much each reading of a scan counts in filtered backprojection.
 #pragma once
 
+#include <iso/ct/fdk_options.hpp>
 #include <iso/ct/geometry.hpp>
 
 #include <cstdint>
@@ -10,36 +11,6 @@
 #include <vector>
 
 namespace iso::ct {
-
-/// The part of the circle that the views cover.
-enum class scan_arc {
-  automatic,   ///< cone: `short_scan` where one gap between views is wider than 12 degrees and
-               ///< three times the mean one, and no other nearly so, else `full`; parallel: `full`
-  full,        ///< cone: the circle; parallel: half of it or more
-  short_scan,  ///< an arc of at least half a circle and the fan's angle, by Parker's weights
-};
-
-/// The place on the detector where the z axis is seen.
-enum class detector_placement {
-  automatic,  ///< `displaced` where it is seen beside the detector's middle by more than a tenth of
-              ///< the detector's width, else `centred`
-  centred,    ///< near the middle: both sides see the whole object
-  displaced,  ///< near one edge: opposite views complete each other (half-fan)
-};
-
-struct scan_options {
-  scan_arc arc = scan_arc::automatic;
-  detector_placement detector = detector_placement::automatic;
-  /// The number of columns of pixels beyond the detector's edges over which readings fall to zero,
-  /// for objects wider than the detector; at most four times its columns. 0: readings are zero
-  /// there.
-  std::int64_t truncation_correction = 0;
-  /// The largest angle, in rad, by which rows of u may leave the plane of rotation, at most 0.2.
-  /// The filter runs along them, so that a volume is wrong where it changes along z (by how much:
-  /// docs/algorithms/reconstruction.md). Without: 5 degrees, or 1.5 where rays are measured once,
-  /// whose errors do not cancel (half circles of parallel rays, short scans, displaced detectors).
-  std::optional<double> max_roll{};
-};
 
 /// The weights of a scan's readings. Rows of u are extended by `before` and `after` columns. The
 /// weight of a reading is the angle of its view times its redundancy weight, which belongs to its

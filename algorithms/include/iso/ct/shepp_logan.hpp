@@ -8,7 +8,7 @@
 #include <iso/core/job.hpp>
 #include <iso/core/projection_view.hpp>
 #include <iso/core/volume_view.hpp>
-#include <iso/ct/geometry.hpp>
+#include <iso/ct/staged_geometry.hpp>
 
 #include <cstdint>
 #include <initializer_list>

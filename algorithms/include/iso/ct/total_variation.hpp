@@ -15,18 +15,6 @@
 
 namespace iso::ct {
 
-struct total_variation_options {
-  double weight = 0;  ///< lambda, at least 0; dimension of x times length^2, see below
-  /// The factor g (mm) of the differences' rows beside the rays' rows. 0: twice the weight over the
-  /// readings' average along a ray and the side of a voxel, or the root of that times a sixth of
-  /// the largest column sum, whichever is larger. It changes how fast the method is, and not the
-  /// minimum.
-  double gradient_scale = 0;
-  /// The bounds of voxel values. A side without a bound holds no voxel back.
-  value_range box = {};
-  projector_options projector = {};
-};
-
 /// The primal-dual method for least squares with total variation. It minimises 1/2 ||A x - b||^2 +
 /// weight TV(x) within a box. TV is the sum over voxels of the length of the vector (x - its
 /// neighbour's along x, y, z): differences, not derivatives. Neighbours beyond the grid or with

@@ -12,6 +12,7 @@
 #include <iso/detail/job_parts.hpp>
 #include <iso/dose/beam.hpp>
 #include <iso/dose/convolution.hpp>
+#include <iso/dose/dose_options.hpp>
 #include <iso/dose/kernel.hpp>
 #include <iso/dose/spectrum.hpp>
 #include <iso/dose/terma.hpp>
@@ -25,13 +26,6 @@
 #include <vector>
 
 namespace iso::dose {
-
-struct calculator_options {
-  cone_options cones = {};         ///< directions in which energy travels
-  terma_options terma = {};        ///< how photons are attenuated
-  convolution_options lines = {};  ///< how energy is carried
-  double margin = default_margin;  ///< about the field, in the plane of the isocentre, mm
-};
 
 /// A dose calculation on a patient's grid, for one beam after the other. It owns the cones of its
 /// kernels and the memory that a beam needs, which grows to that of the largest beam. What was

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <iso/core/vec3.hpp>
+#include <iso/dose/dose_options.hpp>
 #include <iso/dose/kernel.hpp>
 
 #include <array>
@@ -15,18 +16,6 @@
 #include <vector>
 
 namespace iso::dose {
-
-/// The rule for the borders between polar cones.
-enum class cone_placing {
-  equal_energy,       ///< every cone takes the same share of the released energy
-  equal_solid_angle,  ///< every cone has the same solid angle
-};
-
-struct cone_options {
-  int cones = 8;     ///< polar, 4 to 48
-  int azimuths = 8;  ///< of each cone, 4 to 48
-  cone_placing placing = cone_placing::equal_energy;
-};
 
 /// The tangent of the largest angle between a ray and the beam's axis for which tilts are fitted.
 /// The corner of a field of 400 mm x 400 mm has a smaller one. A ray at a larger angle counts as

@@ -4,11 +4,11 @@
 //! and a kernel. iso/dose/convolution.hpp has the function that computes a dose with it.
 #pragma once
 
-#include <iso/backend/launch_shape.hpp>
 #include <iso/core/concepts.hpp>
 #include <iso/dose/beam.hpp>
 #include <iso/dose/cones.hpp>
 #include <iso/dose/detail/lattice.hpp>
+#include <iso/dose/dose_options.hpp>
 #include <iso/ray/radiological_path.hpp>
 
 #include <Kokkos_Core.hpp>
@@ -17,32 +17,6 @@
 #include <vector>
 
 namespace iso::dose {
-
-/// The method by which energy is carried along the directions of the cones.
-enum class dose_engine {
-  lattice,        ///< lines on a sheared lattice, each voxel once: the fast one
-  voxel_lines,    ///< one line of each direction through the middle of every voxel, exact lengths
-  voxel_samples,  ///< the same, by samples at equal steps, interpolated
-  non_voxel,      ///< rays and samples of a grid turned into each direction, interpolated twice
-};
-
-/// The distribution of the lattice's lines over lane groups. It changes no bit.
-enum class lattice_walk {
-  fastest,   ///< by_items on a GPU, by_slabs elsewhere
-  by_items,  ///< a group takes some rows of a line's rays through all planes
-  by_slabs,  ///< a thread takes some lines through a few planes in turn
-};
-
-struct convolution_options {
-  dose_engine engine = dose_engine::lattice;
-  /// The method by which voxel_lines walks a line. It changes no bit.
-  ray::traversal traversal = ray::traversal::fastest;
-  lattice_walk walk = lattice_walk::fastest;
-  double radial_step = 1;  ///< mm, between samples (voxel_samples and non_voxel)
-  double ray_spacing = 2;  ///< mm, between rays (non_voxel)
-  bool tilt = true;        ///< the kernel's axis follows the diverging rays, else the beam's axis
-  backend::launch_shape shape = {};  ///< how it is laid onto the machine; changes no bit
-};
 
 /// The smallest distance, mm, of the source from the middle of a voxel of the region. Nearer to the
 /// source, the direction of the photons changes too much within a voxel.

@@ -19,6 +19,7 @@
 
 #include <iso/core/job.hpp>
 #include <iso/core/volume_view.hpp>
+#include <iso/dvh/quantity.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -32,13 +33,6 @@
 #include <vector>
 
 namespace iso::dvh {
-
-/// The points whose smallest and largest dose are reported.
-enum class extremes {
-  surface,        ///< of voxels wholly inside, and region::surface
-  whole_voxels,   ///< of voxels wholly inside
-  touched_voxels  ///< of what planes leave of all voxels that have a share
-};
 
 /// A structure in the form in which doses are read off in it.
 template <real T, class Space>
@@ -56,17 +50,6 @@ struct region {
 };
 template <class T, class Space, class... Surface>
 region(volume_view<T, Space> const&, Surface const&...) -> region<std::remove_const_t<T>, Space>;
-
-/// The dose of a structure in a few numbers.
-struct dose_statistics {
-  double volume = 0;  ///< mm3, where there is a dose
-  /// The volume, mm3, of voxels whose middle lies outside of the dose's voxels. A middle on their
-  /// faces, to 1e-9 voxels of the dose, is inside.
-  double outside = 0;
-  double mean = 0;  ///< NaN where there is no volume, as the next two
-  double minimum = 0;
-  double maximum = 0;
-};
 
 /// Summarises the dose of a structure. Waits for `exec`.
 /// Determinism: backend_to_backend; sums by iso::sum_of, to 1e-13.
@@ -133,35 +116,6 @@ std::vector<double> doses_at(
   return doses_at<Exec, T>(exec, volume_view<T const, Space>(dose), where, volumes, control);
 }
 
-/// A figure that is read off a dose-volume histogram, such as D95% or V20Gy.
-struct quantity {
-  enum class kind {
-    dose_at_percent,   ///< D95: dose that `value` per cent of the volume get
-    dose_at_volume,    ///< D0.1cc: dose that `value` cm3 get
-    volume_at_dose,    ///< V20Gy: per cent of the volume that get `value`
-    absolute_at_dose,  ///< V20Gy_cc: cm3 that get `value`
-    mean,
-    minimum,
-    maximum,
-    volume,       ///< cm3
-    homogeneity,  ///< (D2 - D98) / D50, ICRU report 83
-    conformity,   ///< CI60Gy: of `value`, iso::dvh::conformity
-    outside       ///< cm3 where there is no dose
-  };
-  kind what = kind::mean;
-  double value = 0;  ///< per cent, cm3 or Gy
-
-  friend bool operator==(quantity const&, quantity const&) = default;
-};
-
-/// Reads a quantity: D95 or D95%, D0.1cc, V20Gy, V20Gy_cc, CI60Gy, mean, min, max, volume,
-/// homogeneity, outside.
-/// Determinism: backend_to_backend; made on the host.
-/// \throws iso::invalid_argument  another name; a per cent not above 0 and at most 100; a volume
-///                                not above 0; a dose below 0, of conformity not
-///                                above 0
-quantity quantity_named(std::string_view name);
-
 /// Evaluates every quantity of every structure in every dose: [doses][structures][quantities].
 /// NaN where a structure has no volume, or less than a quantity asks for. Per cents are of the
 /// volume where there is a dose: look at `outside` too. D100 is the minimum, and with
@@ -188,23 +142,6 @@ std::vector<std::vector<std::vector<double>>> evaluate(
                            std::vector<volume_view<T const, Space>>(doses.begin(), doses.end()),
                            structures, quantities, of, control);
 }
-
-struct histogram_options {
-  std::int64_t bins = 1000;  ///< 1 to 2^20
-  /// The dose where the last bin ends; the first begins at 0. 0: 1.02 times the largest finite dose
-  /// at the voxels' middles of all doses, so that histograms have the same bins.
-  double end = 0;
-};
-
-/// The histogram of one structure in one dose. Bins are for writing only: cumulative[n] is exact at
-/// its dose, and differential[n] the exact volume between two of them.
-struct histogram {
-  double bin_width = 0;
-  double volume = 0;                 ///< mm3, where there is a dose
-  double outside = 0;                ///< mm3 where there is none
-  std::vector<double> cumulative;    ///< bins + 1: mm3 that get n bin widths or more
-  std::vector<double> differential;  ///< bins: mm3 that get from n to n + 1 bin widths
-};
 
 /// Makes the histograms of every structure in every dose: [doses][structures]. Waits for `exec`.
 /// Determinism: backend_to_backend, as volumes_at.

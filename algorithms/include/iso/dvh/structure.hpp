@@ -6,6 +6,7 @@
 #include <iso/core/job.hpp>
 #include <iso/core/volume_view.hpp>
 #include <iso/core/wrap.hpp>
+#include <iso/dvh/contours.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -17,79 +18,6 @@
 #include <vector>
 
 namespace iso::dvh {
-
-/// A closed polygon in an axial plane: z is the same at all points. The last point is joined to the
-/// first, which may be given again at the end. It may run in either direction. One of fewer than 3
-/// points, or of points on a line, bounds nothing and is left out.
-struct contour {
-  std::vector<vec3<double>> points;  ///< mm
-};
-
-/// The contours of one organ or target, in any order.
-///
-/// A hole is a contour inside another (islands in holes inside that, and so on: even-odd), or part
-/// of one polygon that goes to the hole and back along one line (keyhole).
-struct structure {
-  std::string name;
-  std::vector<contour> contours;
-};
-
-/// The shape between neighbouring planes.
-enum class between_planes {
-  /// The surface runs straight from a contour to the next: (1 - t) d_1 + t d_2 = 0, where d_1 and
-  /// d_2 are the signed distances from the contours of both planes. Circles about one axis give the
-  /// frustum of their cone.
-  frusta,
-  prisms,  ///< each plane's contours go half-way to the next
-};
-
-/// The end of the shape at a contour that is joined to no other on one side.
-enum class end_cap {
-  none,
-  half_slice,  ///< the contour, half-way to where its next plane would be
-  rounded,     ///< to the same height, shrunk as the radius of an ellipsoid
-};
-
-/// The treatment of parts that lie outside of the grid.
-enum class off_grid {
-  refuse,
-  cut,  ///< left out and told in structure_report
-};
-
-struct structure_options {
-  between_planes between = between_planes::frusta;
-  end_cap caps = end_cap::half_slice;
-  off_grid beyond = off_grid::refuse;
-  /// The thickness, mm, of contours of a structure in which none are joined. It must be given for a
-  /// structure of one plane.
-  double slice_thickness = 0;
-};
-
-/// What was found in the contours.
-struct structure_report {
-  double volume = 0;   ///< mm3, inside the grid
-  double outside = 0;  ///< mm3, outside of the grid
-  std::int64_t planes = 0;
-  std::int64_t contours = 0;
-  std::int64_t left_out = 0;  ///< contours that bound nothing: fewer than 3 points, or a line
-  /// Contours that cross themselves or another, and were split into loops that do not.
-  std::int64_t crossing_contours = 0;
-  std::int64_t crossing_planes = 0;  ///< that have such
-  /// The share of the area of all planes that crossing contours go around more than once, or that
-  /// two of them have inside: an even number of times is outside, as of contours in contours. At
-  /// most 0.01.
-  double disputed = 0;
-  std::int64_t holes = 0;      ///< contours that bound a hole from outside
-  std::int64_t parts = 0;      ///< that no contours join
-  double min_spacing = 0;      ///< mm, between joined planes; 0 where none are
-  double largest_spacing = 0;  ///< mm
-  /// Pairs of joined planes (mm) that are farther apart than 1.5 times the median spacing of their
-  /// part. The shape goes on between them.
-  std::vector<std::pair<double, double>> missing_slices;
-  /// Pairs of planes (mm) whose contours overlap but are not joined: they are farther apart than 4
-  /// times that spacing, and end in caps.
-  std::vector<std::pair<double, double>> separations;
-};
 
 /// A structure's contours, sorted into planes and joined: what the functions below begin with, made
 /// once for all of them. Copies share it.
@@ -205,11 +133,6 @@ structure_report rasterise(Exec const& exec, structure_plan const& plan,
   detail::put_shares(exec, voxel_fractions(plan, fractions.grid, &report, control), fractions);
   return report;
 }
-
-/// Returns the structure of that name.
-/// Determinism: backend_to_backend; made on the host.
-/// \throws iso::invalid_argument  none or two of that name
-structure const& structure_named(std::vector<structure> const& all, std::string_view name);
 
 /// Returns the part that `s` needs of the grid whose voxels divide each cell between the middles of
 /// `dose`'s voxels into `subdivision`^3. Where these are a structure's voxels, the dose is linear

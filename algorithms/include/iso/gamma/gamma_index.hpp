@@ -7,6 +7,7 @@
 #include <iso/core/job.hpp>
 #include <iso/core/volume_view.hpp>
 #include <iso/gamma/detail/gamma_search.hpp>
+#include <iso/gamma/gamma_options.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -15,45 +16,6 @@
 #include <vector>
 
 namespace iso::gamma {
-
-/// The evaluated dose between the middles of its voxels.
-enum class interpolation {
-  trilinear,    ///< linear along each axis
-  tetrahedra,   ///< linear on six tetrahedra a cell, which share its diagonal (0,0,0)-(1,1,1)
-  grid_points,  ///< nothing: only the middles of voxels are compared
-};
-
-/// The dose of which the criteria's dose differences are fractions.
-enum class normalisation {
-  global,  ///< the largest reference dose
-  local,   ///< the reference dose at the point
-  given,   ///< gamma_options::given_dose
-};
-
-/// A pair of criteria, such as 3 %/3 mm.
-struct criterion {
-  double dose_difference;  ///< fraction of the dose that `normalisation` names: 0.03 for 3 %
-  double distance;         ///< distance to agreement, mm
-};
-
-struct gamma_options {
-  interpolation between = interpolation::trilinear;
-  normalisation normalise = normalisation::global;
-  double given_dose = 0;  ///< of normalisation::given, unit of the doses
-  /// The fraction of the largest reference dose (normalisation::given: of the given dose) below
-  /// which reference doses are not compared. That dose is rounded to T, as the doses are.
-  double cut_off = 0.1;
-  /// The largest gamma: no gamma is larger, but for rounding to T, and the search ends at max_gamma
-  /// x distance. It must be above 1, so that a point at the maximum fails.
-  double max_gamma = 2;
-};
-
-/// The outcome at a reference point.
-enum class point_status : std::uint8_t {
-  compared = 0,
-  below_cut_off = 1,
-  outside = 2,  ///< compared, but it lies outside the box of the evaluated voxels' middles
-};
 
 /// Two doses and criteria, checked and made ready for gamma_index in `Space`: for each cell between
 /// evaluated voxels the ranges of its dose and slopes, and the cells in the order of the search.
@@ -164,34 +126,6 @@ template <execution_space Exec, real T>
 void gamma_index(Exec const& exec, gamma_plan<T, typename Exec::memory_space> const& plan,
                  gamma_values<std::type_identity_t<T>, typename Exec::memory_space> const& gamma,
                  status_values<typename Exec::memory_space> const& status, job const& control = {});
-
-/// The rule by which points pass. Doses are compared as they are rounded: 1 and 1.01 differ by more
-/// than 1 % in double, and gamma is 1.0000000000000009.
-enum class pass_rule {
-  at_most_one,  ///< gamma <= 1
-  below_one,    ///< gamma < 1, as in pymedphys
-};
-
-struct summary_options {
-  pass_rule passes = pass_rule::at_most_one;
-  std::int32_t bins = 100;  ///< of the histogram, from 0 to the maximum gamma
-};
-
-/// A summary of the gamma of one criterion.
-struct gamma_summary {
-  std::int64_t below_cut_off = 0;   ///< points that were not compared
-  std::int64_t compared = 0;        ///< all others, those outside included
-  std::int64_t passed = 0;          ///< of those compared
-  std::int64_t outside = 0;         ///< of those compared, outside the evaluated box
-  std::int64_t outside_passed = 0;  ///< of those outside
-  double pass_rate = 0;             ///< passed over compared; NaN where none is compared
-  double largest = 0;               ///< 0 where none is compared
-  double mean = 0;                  ///< NaN where none is compared
-  double bin_width = 0;
-  /// The number of compared points in each bin: bin n has those of gamma >= n bin widths and < (n +
-  /// 1) bin widths; the last bin has those at the maximum too.
-  std::vector<std::int64_t> histogram;
-};
 
 /// Summarises what gamma_index wrote, a summary a criterion. Waits for `exec`; allocates the
 /// histogram there.

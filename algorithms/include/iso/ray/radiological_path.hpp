@@ -2,10 +2,10 @@
 //! \file  iso/ray/radiological_path.hpp
 #pragma once
 
-#include <iso/backend/launch_shape.hpp>
 #include <iso/core/concepts.hpp>
 #include <iso/core/job.hpp>
 #include <iso/core/volume_view.hpp>
+#include <iso/ray/path_options.hpp>
 #include <iso/ray/ray.hpp>
 #include <iso/ray/traversal_grid.hpp>
 
@@ -14,19 +14,6 @@
 #include <cstdint>
 
 namespace iso::ray {
-
-/// The method by which rays are walked, of iso/ray/traverse.hpp. All give the same bits.
-enum class traversal {
-  fastest,  ///< branchless on the host, siddon on a GPU
-  amanatides_woo,
-  branchless,
-  siddon,
-};
-
-struct radiological_path_options {
-  traversal method = traversal::fastest;
-  backend::launch_shape shape = {};  ///< how it is laid onto the machine; changes no bit
-};
 
 namespace detail {
 

@@ -3,7 +3,7 @@
 //! Computes products of sparse matrices and vectors.
 #pragma once
 
-#include <iso/backend/launch_shape.hpp>
+#include <iso/core/launch_shape.hpp>
 #include <iso/core/summation.hpp>
 #include <iso/core/view_checks.hpp>
 #include <iso/core/workspace.hpp>
@@ -26,7 +26,7 @@ struct spmv_options {
   /// (max_abs computes it). Null: found by a reduction on the way. Where the matrix is a part by
   /// columns, it is that of the whole x.
   double const* max_abs_x = nullptr;
-  backend::launch_shape shape = {};
+  launch_shape shape = {};
 };
 
 namespace detail {

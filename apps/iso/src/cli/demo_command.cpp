@@ -60,6 +60,7 @@ class output_folder {
           fmt::format("'{}': this folder cannot be made ({}); choose another folder by --output",
                       folder.string(), failure.message()));
     }
+    remove_when_ended(made_);
   }
   output_folder(output_folder const&) = delete;
   output_folder& operator=(output_folder const&) = delete;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "described.hpp"
 #include "dose_output.hpp"
 #include "structure_options.hpp"
 #include "support.hpp"
@@ -15,8 +16,8 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
-#include <numbers>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -177,61 +178,55 @@ std::vector<outlined_structure> outlined(std::vector<files::rt_structure> const&
   return all;
 }
 
-json beams_of(files::plan_description const& plan, jobs::dose_result const& result) {
+json beams_of(files::plan const& plan, jobs::dose_result const& result) {
   json list = json::array();
   for (std::size_t i = 0; i < plan.beams.size(); ++i) {
-    auto const& b = plan.beams[i];
     auto const& r = result.beams[i];
-    auto const degrees = [](double angle) { return angle * 180 / std::numbers::pi; };
-    list.push_back({{"name", b.name},
-                    {"gantry_deg", degrees(b.gantry)},
-                    {"couch_deg", degrees(b.couch)},
-                    {"collimator_deg", degrees(b.collimator)},
-                    {"isocentre_mm", b.isocentre},
-                    {"source_mm", r.source},
-                    {"weight", b.weight},
-                    {"region", {{"first_voxel", r.region_first}, {"extent", r.region_extent}}},
-                    {"seconds", r.seconds}});
+    json beam = {{"name", plan.beams[i].name}};
+    put_fields(beam, plan.beams[i].beam);
+    beam["source_mm"] = r.source;
+    beam["region"] = {{"first_voxel", r.region_first}, {"extent", r.region_extent}};
+    beam["seconds"] = r.seconds;
+    list.push_back(std::move(beam));
   }
   return list;
 }
 
 /// For how many photons the dose is.
-std::string weights_of(files::plan_description const& plan) {
-  auto const [least, most] =
-      std::minmax_element(plan.beams.begin(), plan.beams.end(),
-                          [](auto const& a, auto const& b) { return a.weight < b.weight; });
-  return least->weight == most->weight
-             ? fmt::format("{:.6g} photon{}/cm2", most->weight, most->weight == 1 ? "" : "s")
-             : fmt::format("{:.6g} to {:.6g} photons/cm2", least->weight, most->weight);
+std::string weights_of(files::plan const& plan) {
+  auto const [least, most] = std::minmax_element(
+      plan.beams.begin(), plan.beams.end(),
+      [](auto const& a, auto const& b) { return a.beam.weight < b.beam.weight; });
+  double const low = least->beam.weight;
+  double const high = most->beam.weight;
+  return low == high ? fmt::format("{:.6g} photon{}/cm2", high, high == 1 ? "" : "s")
+                     : fmt::format("{:.6g} to {:.6g} photons/cm2", low, high);
 }
 
 json document_of(jobs::dose_request const& request, jobs::dose_result const& result) {
   auto const& plan = request.plan;
-  return {{"isocenter", ISO_VERSION},
-          {"operation", "dose"},
-          {"backend", request.backend},
-          {"precision", request.precision},
-          {"engine", plan.engine},
-          {"spectrum", plan.spectrum.name},
-          {"kernel", plan.kernel.name},
-          {"kernels", result.kernels},
-          {"directions",
-           {{"cones", plan.cones},
-            {"azimuths", plan.azimuths},
-            {"placing", plan.placing},
-            {"count", result.directions}}},
-          {"extent", result.dose.extent},
-          {"spacing_mm", result.dose.spacing},
-          {"unit", result.dose.unit},
-          {"weight_unit", "photons/cm2"},
-          {"maximum",
-           {{"dose_gy", result.maximum},
-            {"voxel", result.maximum_at},
-            {"position_mm", result.maximum_position}}},
-          {"beams", beams_of(plan, result)},
-          {"hash", result.hash},
-          {"seconds", result.seconds}};
+  json document = {{"isocenter", ISO_VERSION},
+                   {"operation", "dose"},
+                   {"backend", request.backend},
+                   {"precision", request.precision},
+                   {"spectrum", plan.spectrum.name},
+                   {"kernel", plan.kernel.name},
+                   {"kernel_per_bin", plan.kernel_per_bin},
+                   {"kernels", result.kernels}};
+  put_fields(document, plan.options);
+  document["directions"]["count"] = result.directions;
+  document.update({{"extent", result.dose.extent},
+                   {"spacing_mm", result.dose.spacing},
+                   {"unit", result.dose.unit},
+                   {"weight_unit", "photons/cm2"},
+                   {"maximum",
+                    {{"dose_gy", result.maximum},
+                     {"voxel", result.maximum_at},
+                     {"position_mm", result.maximum_position}}},
+                   {"beams", beams_of(plan, result)},
+                   {"hash", result.hash},
+                   {"seconds", result.seconds}});
+  return document;
 }
 
 int run_dose(dose_options& options) {
@@ -239,7 +234,8 @@ int run_dose(dose_options& options) {
   read_inputs(options);
   auto& request = options.request;
   auto const structures = read_belongings(options);
-  auto const& point = request.plan.beams.front().isocentre;
+  auto const& isocentre = request.plan.beams.front().beam.isocentre;
+  std::array<double, 3> const point = {isocentre.x, isocentre.y, isocentre.z};
   picture_slices slices{};
   std::vector<outlined_structure> outlines;
   if (!options.png.empty()) {

@@ -127,10 +127,10 @@ std::optional<double> value_at(files::host_volume const& v, std::array<double, 3
   return sum;
 }
 
-std::string dose_curves(files::plan_description const& plan, jobs::dose_result const& result) {
+std::string dose_curves(files::plan const& plan, jobs::dose_result const& result) {
   curve_table table(result);
   for (std::size_t i = 0; i < plan.beams.size(); ++i) {
-    auto const& beam = plan.beams[i];
+    auto const& beam = plan.beams[i].beam;
     auto const& placed = result.beams[i];
     auto const inside = crossing(result.dose, placed.source, placed.along);
     if (!inside) {
@@ -143,14 +143,15 @@ std::string dose_curves(files::plan_description const& plan, jobs::dose_result c
                             std::size_t axis) {
       double const scale = distance / beam.source_distance;
       auto const& f = beam.fluence;
-      double const low = f.low[axis] * scale - plan.margin;
-      double const high =
-          (f.low[axis] + f.pixel[axis] * double(f.extent[axis])) * scale + plan.margin;
+      double const margin = plan.options.margin;
+      double const low = (axis == 0 ? f.x_low : f.y_low) * scale - margin;
+      double const high = (axis == 0 ? f.x_high() : f.y_high()) * scale + margin;
       table.add(i + 1, curve, from, axis == 0 ? placed.x : placed.y, low, high);
     };
     double const maximum = (*inside)[0] + deepest;
-    across("inline_isocentre", beam.isocentre, beam.source_distance, 1);
-    across("crossline_isocentre", beam.isocentre, beam.source_distance, 0);
+    point const isocentre = {beam.isocentre.x, beam.isocentre.y, beam.isocentre.z};
+    across("inline_isocentre", isocentre, beam.source_distance, 1);
+    across("crossline_isocentre", isocentre, beam.source_distance, 0);
     across("inline_maximum", moved(placed.source, maximum, placed.along), maximum, 1);
     across("crossline_maximum", moved(placed.source, maximum, placed.along), maximum, 0);
   }

@@ -20,7 +20,7 @@ std::optional<double> value_at(files::host_volume const& v, std::array<double, 3
 /// Returns curves of the whole dose, as a table in CSV: for each beam the dose along its central
 /// axis, and across it at the isocentre and where the dose along the axis is largest. `result` has
 /// the density.
-std::string dose_curves(files::plan_description const& plan, jobs::dose_result const& result);
+std::string dose_curves(files::plan const& plan, jobs::dose_result const& result);
 
 /// What is outlined in the slices of a picture.
 struct outlined_structure {

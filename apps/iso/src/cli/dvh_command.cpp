@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "described.hpp"
 #include "dvh_doses.hpp"
-#include "dvh_quantities.hpp"
 #include "structure_options.hpp"
 #include "support.hpp"
 
@@ -32,10 +32,9 @@ struct dvh_options {
   bool same_frame = false;
   structure_options structures;
   std::vector<std::string> quantities;
-  std::string surface = "include";
   double prescription = 0;
   std::string csv;
-  int bins = 1000;
+  dvh::histogram_options curves;
   jobs::dvh_request request;
   std::vector<dvh_dose> read;  ///< their volumes are the request's
   /// What --same-frame takes for one frame of reference: dose and structure.
@@ -52,10 +51,10 @@ void read_options(dvh_options& options) {
     }
   }
   for (auto const& text : texts) {
-    options.request.quantities.push_back(quantity_of(text, options.prescription));
+    options.request.quantities.push_back(
+        as_option("--quantity", [&] { return dvh::quantity_named(text, options.prescription); }));
   }
-  options.request.surface = options.surface == "include";
-  options.request.bins = options.csv.empty() ? 0 : options.bins;
+  options.request.bins = options.csv.empty() ? 0 : options.curves.bins;
 }
 
 /// Throws iso::file_error where one file is named twice.
@@ -107,9 +106,9 @@ void check_frames(dvh_options& options, files::rt_structure const& s) {
 
 void read_doses(dvh_options& options) {
   if (options.add_doses) {
-    options.read = {read_added_doses(options.doses, options.request.slice_thickness)};
+    options.read = {read_added_doses(options.doses, options.request.shape.slice_thickness)};
   } else {
-    options.read = read_dvh_doses(options.doses, options.request.slice_thickness);
+    options.read = read_dvh_doses(options.doses, options.request.shape.slice_thickness);
   }
   for (auto& dose : options.read) {
     options.request.doses.push_back(std::exchange(dose.volume, {}));
@@ -158,6 +157,7 @@ std::string reason_of(std::string const& quantity, jobs::dvh_entry const& entry)
 
 void warn_of(jobs::dvh_entry const& entry, std::vector<std::string> const& quantities,
              std::string const& name, std::string const& dose) {
+  auto const& found = entry.report;
   for (std::size_t q = 0; q < quantities.size(); ++q) {
     if (!std::isfinite(entry.values[q])) {
       spdlog::warn("'{}' has no {} in '{}' ({})", name, quantities[q], dose,
@@ -168,30 +168,30 @@ void warn_of(jobs::dvh_entry const& entry, std::vector<std::string> const& quant
     spdlog::warn("{:.3g} % of '{}' lie outside of '{}' (all figures are of the rest)",
                  100 * entry.outside / (entry.volume + entry.outside), name, dose);
   }
-  if (entry.left_out > 0) {
-    bool const is_one = entry.left_out == 1;
-    spdlog::warn("{} of {} contours of '{}' {} ({} left out)", entry.left_out,
-                 entry.contours + entry.left_out, name,
+  if (found.left_out > 0) {
+    bool const is_one = found.left_out == 1;
+    spdlog::warn("{} of {} contours of '{}' {} ({} left out)", found.left_out,
+                 found.contours + found.left_out, name,
                  is_one ? "is a point or a line" : "are points or lines",
                  is_one ? "it is" : "they are");
   }
-  if (entry.crossing_contours > 0) {
+  if (found.crossing_contours > 0) {
     spdlog::warn(
         "{} of {} contours of '{}' {}, in {} of {} planes ({} split; {:.2g} % of the area of all "
         "planes is disputed)",
-        entry.crossing_contours, entry.contours, name,
-        entry.crossing_contours == 1 ? "crosses itself" : "cross themselves or another",
-        entry.crossing_planes, entry.planes, entry.crossing_contours == 1 ? "it is" : "they are",
-        100 * entry.disputed);
+        found.crossing_contours, found.contours, name,
+        found.crossing_contours == 1 ? "crosses itself" : "cross themselves or another",
+        found.crossing_planes, found.planes, found.crossing_contours == 1 ? "it is" : "they are",
+        100 * found.disputed);
   }
-  if (entry.missing_slices > 0) {
+  if (found.missing_slices.size() > 0) {
     spdlog::warn("'{}' lacks contours in {} place{} (the shape goes on between its planes)", name,
-                 entry.missing_slices, entry.missing_slices == 1 ? "" : "s");
+                 found.missing_slices.size(), found.missing_slices.size() == 1 ? "" : "s");
   }
-  if (entry.separations > 0) {
+  if (found.separations.size() > 0) {
     spdlog::warn(
         "'{}' ends and begins anew in {} place{} (more than 4 slices lie between its parts)", name,
-        entry.separations, entry.separations == 1 ? "" : "s");
+        found.separations.size(), found.separations.size() == 1 ? "" : "s");
   }
 }
 
@@ -208,10 +208,11 @@ void print_table(dvh_options const& options, jobs::dvh_result const& result) {
   std::vector<std::string> headings = {"volume cm3", "outside cm3"};
   std::vector<std::size_t> shown;  // each line begins with the volumes, asked for or not
   for (std::size_t q = 0; q < request.quantities.size(); ++q) {
-    auto const& name = request.quantities[q];
-    if (name != "volume" && name != "outside") {
+    auto const what = request.quantities[q].what;
+    if (what != dvh::quantity::kind::volume && what != dvh::quantity::kind::outside) {
       shown.push_back(q);
-      headings.push_back(heading_of(options.quantities[q], jobs::unit_of_quantity(name)));
+      headings.push_back(
+          heading_of(options.quantities[q], std::string(unit_of(request.quantities[q]))));
     }
   }
   auto const width = [&](std::size_t column) { return std::max(headings[column].size(), 10UL); };
@@ -250,20 +251,15 @@ json structures_of(dvh_options const& options, std::vector<jobs::dvh_entry> cons
     for (std::size_t q = 0; q < entry.values.size(); ++q) {
       values[options.quantities[q]] = entry.values[q];
     }
-    list.push_back({{"name", options.request.structures[s].name},
-                    {"volume_cm3", entry.volume / mm3_per_cm3},
-                    {"outside_cm3", entry.outside / mm3_per_cm3},
-                    {"planes", entry.planes},
-                    {"contours", entry.contours},
-                    {"holes", entry.holes},
-                    {"parts", entry.parts},
-                    {"left_out_contours", entry.left_out},
-                    {"crossing_contours", entry.crossing_contours},
-                    {"crossing_planes", entry.crossing_planes},
-                    {"disputed_percent", 100 * entry.disputed},
-                    {"missing_slices", entry.missing_slices},
-                    {"separations", entry.separations},
-                    {"values", std::move(values)}});
+    json one = {{"name", options.request.structures[s].name}};
+    put_fields(one, entry.report);
+    // Where there is a dose, and where there is none.
+    one["volume_cm3"] = entry.volume / mm3_per_cm3;
+    one["outside_cm3"] = entry.outside / mm3_per_cm3;
+    one["missing_slices"] = entry.report.missing_slices.size();
+    one["separations"] = entry.report.separations.size();
+    one["values"] = std::move(values);
+    list.push_back(std::move(one));
   }
   return list;
 }
@@ -272,7 +268,7 @@ json document_of(dvh_options const& options, jobs::dvh_result const& result) {
   auto const& request = options.request;
   json units = json::object();
   for (std::size_t q = 0; q < request.quantities.size(); ++q) {
-    units[options.quantities[q]] = jobs::unit_of_quantity(request.quantities[q]);
+    units[options.quantities[q]] = std::string(unit_of(request.quantities[q]));
   }
   json refused = json::array();
   for (auto const& [name, reason] : options.refused) {
@@ -292,13 +288,15 @@ json document_of(dvh_options const& options, jobs::dvh_result const& result) {
                      {"origin_mm", volume.origin},
                      {"structures", structures_of(options, result.entries[d])}});
   }
-  json document = {
-      {"isocenter", ISO_VERSION},      {"operation", "dvh"},
-      {"backend", request.backend},    {"between_planes", request.prisms ? "prisms" : "frusta"},
-      {"caps", request.caps},          {"surface", options.surface},
-      {"units", std::move(units)},     {"assumed_same_frame", std::move(assumed)},
-      {"refused", std::move(refused)}, {"doses", std::move(doses)},
-      {"hash", result.hash},           {"seconds", result.seconds}};
+  json document = {{"isocenter", ISO_VERSION}, {"operation", "dvh"}, {"backend", request.backend}};
+  put_fields(document, request.shape);
+  document["surface"] = std::string(to_word(request.surface));
+  document["units"] = std::move(units);
+  document["assumed_same_frame"] = std::move(assumed);
+  document["refused"] = std::move(refused);
+  document["doses"] = std::move(doses);
+  document["hash"] = result.hash;
+  document["seconds"] = result.seconds;
   if (options.prescription > 0) {
     document["prescription_gy"] = options.prescription;
   }
@@ -426,27 +424,13 @@ command add_dvh(CLI::App& app) {
                   "volume, outside, HI (homogeneity), CI60Gy or CI (Paddick's conformity)");
   sub->add_option("--prescription", options->prescription, "Gy; of V95% and CI")
       ->check(number_from(1e-30, 1e9));
-  sub->add_option("--caps", request.caps, "what lies beyond the first and the last contour")
-      ->transform(one_of({"none", "half-slice", "rounded"}))
-      ->capture_default_str();
-  sub->add_flag("--prisms", request.prisms,
-                "contours go half-way to the next plane unchanged, in place of straight surfaces "
-                "from each to the next");
-  sub->add_option("--surface", options->surface,
-                  "whether minimum and maximum are of points of the surface too, or of the voxels "
-                  "wholly inside alone")
-      ->transform(one_of({"include", "exclude"}))
-      ->capture_default_str();
-  sub->add_option(
-         "--slice-thickness", request.slice_thickness,
-         "mm, of structures that have contours in one plane alone, and of a dose of one plane "
-         "that does not say its own")
-      ->check(number_from(1e-6, 1e6));
+  add_fields(*sub, request.shape);
+  add_words(*sub, "--surface", request.surface,
+            "whether minimum and maximum are of points of the surface too (include), of the voxels "
+            "wholly inside alone (exclude), or of all voxels that have a share (touched)");
   sub->add_option("--csv", options->csv,
                   "table (.csv) of the curves, which scripts/dvh_plot.py draws");
-  sub->add_option("--bins", options->bins, "of the curves, from 0 to 1.02 times the largest dose")
-      ->check(whole_from(1, (1 << 20) - 1))
-      ->capture_default_str();
+  add_fields(*sub, options->curves);
   return [options] { return run_dvh(*options); };
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "file_info.hpp"
 
+#include "described.hpp"
 #include "dicom_info.hpp"
 #include "support.hpp"
 
@@ -116,31 +117,33 @@ void add_angles(description& d, std::vector<double> const& angles) {
                              degrees(angles.front()), degrees(angles.back())));
 }
 
-void describe_geometry(files::geometry_description const& g, description& d) {
-  auto const& pixels = g.detector.pixels;
-  auto const& pitch = g.detector.pitch;
-  auto const& offset = g.detector.offset;
-  char const* const rays = g.rays == files::ray_kind::cone ? "cone" : "parallel";
+void describe_geometry(files::geometry_file const& file, description& d) {
+  auto const pixels = ct::detector_pixels(file.scan);
+  auto const rays = std::string(to_word(ct::rays_of(file.scan)));
   d.document.update({{"rays", rays}, {"pixels", pixels}});
   d.add("rays", rays);
   auto const detector = fmt::format("{} x {} pixels along u, v", pixels[0], pixels[1]);
-  if (g.kind == files::scan_kind::vectors) {
-    d.document.update({{"type", "vectors"}, {"views", g.views.size()}});
+  auto const* const circle = std::get_if<ct::circular_scan>(&file.scan);
+  if (circle == nullptr) {
+    auto const views = ct::num_views(file.scan);
+    d.document.update({{"type", "vectors"}, {"views", views}});
     d.add("detector", detector);
-    d.add("views", fmt::format("{}, each given by its vectors", g.views.size()));
+    d.add("views", fmt::format("{}, each given by its vectors", views));
     return;
   }
-  bool const cone = g.kind == files::scan_kind::circular_cone;
-  d.document.update({{"type", cone ? "circular_cone" : "circular_parallel"},
-                     {"pitch_mm", pitch},
-                     {"offset_mm", offset}});
+  auto const& g = *circle;
+  auto const& flat = g.detector;
+  d.document.update({{"type", "circular_" + rays},
+                     {"pitch_mm", {flat.pitch_u, flat.pitch_v}},
+                     {"offset_mm", {flat.offset_u, flat.offset_v}}});
   d.add("detector",
-        fmt::format("{}, {} mm apart, {} mm in all{}", detector, by(pitch[0], pitch[1]),
-                    by(pitch[0] * double(pixels[0]), pitch[1] * double(pixels[1])),
-                    offset[0] == 0 && offset[1] == 0
-                        ? ""
-                        : fmt::format(", moved by ({:.6g}, {:.6g}) mm", offset[0], offset[1])));
-  if (cone) {
+        fmt::format(
+            "{}, {} mm apart, {} mm in all{}", detector, by(flat.pitch_u, flat.pitch_v),
+            by(flat.pitch_u * double(pixels[0]), flat.pitch_v * double(pixels[1])),
+            flat.offset_u == 0 && flat.offset_v == 0
+                ? ""
+                : fmt::format(", moved by ({:.6g}, {:.6g}) mm", flat.offset_u, flat.offset_v)));
+  if (g.rays == ct::beam::cone) {
     double const magnification = g.source_detector / g.source_axis;
     d.document.update({{"source_axis_mm", g.source_axis},
                        {"source_detector_mm", g.source_detector},
@@ -149,8 +152,8 @@ void describe_geometry(files::geometry_description const& g, description& d) {
     d.add("source",
           fmt::format("{:.6g} mm from the axis, {:.6g} mm from the detector: magnification {:.6g}",
                       g.source_axis, g.source_detector, magnification));
-    d.add("at the axis", fmt::format("pixels {} mm apart",
-                                     by(pitch[0] / magnification, pitch[1] / magnification)));
+    d.add("at the axis", fmt::format("pixels {} mm apart", by(flat.pitch_u / magnification,
+                                                              flat.pitch_v / magnification)));
   }
   add_angles(d, g.angles);
   if (g.helix_pitch != 0) {
@@ -240,47 +243,42 @@ void describe_hdf5(std::string const& path, description& d) {
   }
 }
 
-void describe_plan(files::plan_description const& plan, description& d) {
+void describe_plan(files::plan const& plan, description& d) {
   d.title = fmt::format("plan of {}", number_of(plan.beams.size(), "beam"));
+  auto const& lines = plan.options.lines;
+  auto const& cones = plan.options.cones;
   json beams = json::array();
-  for (auto const& beam : plan.beams) {
+  for (auto const& [name, beam] : plan.beams) {
     auto const& f = beam.fluence;
-    std::array<double, 2> const high = {f.low[0] + f.pixel[0] * double(f.extent[0]),
-                                        f.low[1] + f.pixel[1] * double(f.extent[1])};
-    beams.push_back({{"name", beam.name},
-                     {"gantry_deg", degrees(beam.gantry)},
-                     {"couch_deg", degrees(beam.couch)},
-                     {"collimator_deg", degrees(beam.collimator)},
-                     {"isocentre_mm", beam.isocentre},
-                     {"source_distance_mm", beam.source_distance},
-                     {"field_mm", {{"x", {f.low[0], high[0]}}, {"y", {f.low[1], high[1]}}}},
-                     {"fluence_pixels", f.extent},
-                     {"weight", beam.weight}});
-    d.add(
-        fmt::format("beam {}", beams.size()),
-        fmt::format(
-            "{}gantry {:.6g}, couch {:.6g}, collimator {:.6g} degrees; isocentre {} mm; x "
-            "from {:.6g} to {:.6g}, y from {:.6g} to {:.6g} mm{}; weight {:.6g}",
-            beam.name.empty()
-                ? ""
-                : files::shortened(files::printable(files::one_line(beam.name)), 40) + ": ",
-            degrees(beam.gantry), degrees(beam.couch), degrees(beam.collimator),
-            point_of(beam.isocentre), f.low[0], high[0], f.low[1], high[1],
-            f.values.size() == 1 ? "" : fmt::format(" in {} x {} pixels", f.extent[0], f.extent[1]),
-            beam.weight));
+    json one = {{"name", name}};
+    put_fields(one, beam);
+    one["field_mm"] = {{"x", {f.x_low, f.x_high()}}, {"y", {f.y_low, f.y_high()}}};
+    one["fluence_pixels"] = {f.columns, f.rows};
+    beams.push_back(std::move(one));
+    d.add(fmt::format("beam {}", beams.size()),
+          fmt::format(
+              "{}gantry {:.6g}, couch {:.6g}, collimator {:.6g} degrees; isocentre {} mm; x "
+              "from {:.6g} to {:.6g}, y from {:.6g} to {:.6g} mm{}; weight {:.6g}",
+              name.empty() ? ""
+                           : files::shortened(files::printable(files::one_line(name)), 40) + ": ",
+              degrees(beam.gantry), degrees(beam.couch), degrees(beam.collimator),
+              point_of({beam.isocentre.x, beam.isocentre.y, beam.isocentre.z}), f.x_low, f.x_high(),
+              f.y_low, f.y_high(),
+              f.values.size() == 1 ? "" : fmt::format(" in {} x {} pixels", f.columns, f.rows),
+              beam.weight));
   }
   d.document.update({{"kind", "plan"},
                      {"format", "JSON"},
                      {"beams", std::move(beams)},
                      {"spectrum", plan.spectrum.name},
                      {"kernel", plan.kernel.name},
-                     {"engine", plan.engine},
-                     {"cones", plan.cones},
-                     {"azimuths", plan.azimuths}});
+                     {"engine", to_word(lines.engine)},
+                     {"cones", cones.cones},
+                     {"azimuths", cones.azimuths}});
   d.add("spectrum", plan.spectrum.name);
   d.add("kernel", plan.kernel.name);
-  d.add("engine",
-        fmt::format("{}, {} cones of {} azimuths", plan.engine, plan.cones, plan.azimuths));
+  d.add("engine", fmt::format("{}, {} cones of {} azimuths", to_word(lines.engine), cones.cones,
+                              cones.azimuths));
 }
 
 void describe_json(std::string const& path, description& d) {

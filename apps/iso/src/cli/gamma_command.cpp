@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "described.hpp"
 #include "gamma_output.hpp"
 #include "support.hpp"
 
@@ -12,11 +13,9 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <memory>
 #include <optional>
-#include <string_view>
 #include <utility>
 
 namespace iso::cli {
@@ -28,7 +27,6 @@ struct gamma_options {
   std::string evaluated;
   std::vector<std::string> criteria = {"3%/3mm"};
   std::string normalisation = "global";
-  std::string cut_off = "10%";
   std::string output;
   std::string status;
   std::string png;
@@ -39,54 +37,24 @@ struct gamma_options {
   jobs::gamma_request request;
 };
 
-/// The number before `unit`, where that is all of `text`.
-std::optional<double> number_before(std::string_view unit, std::string_view text) {
-  if (!text.ends_with(unit)) {
-    return {};
-  }
-  text.remove_suffix(unit.size());
-  double number = 0;
-  auto const end = text.data() + text.size();
-  auto const read = std::from_chars(text.data(), end, number);
-  return read.ec == std::errc() && read.ptr == end ? std::optional(number) : std::nullopt;
-}
-
-jobs::gamma_criterion criterion_of(std::string const& text) {
-  auto const slash = text.find('/');
-  auto const percent = number_before("%", text.substr(0, slash));
-  auto const mm =
-      slash == std::string::npos ? std::nullopt : number_before("mm", text.substr(slash + 1));
-  if (!percent || !mm) {
-    throw invalid_argument(
-        fmt::format("--criterion '{}' (a dose difference in % and a distance in mm are expected); "
-                    "write it as 3%/3mm",
-                    text));
-  }
-  return {*percent / 100, *mm};
-}
-
 void read_options(gamma_options& options) {
   auto& request = options.request;
   for (auto const& text : options.criteria) {
-    request.criteria.push_back(criterion_of(text));
+    request.criteria.push_back(
+        as_option("--criterion", [&] { return gamma::criterion_named(text); }));
   }
-  request.normalisation = options.normalisation;
-  if (options.normalisation != "global" && options.normalisation != "local") {
-    auto const dose = number_before("", options.normalisation);
-    if (!dose) {
-      throw invalid_argument(fmt::format(
-          "--normalisation '{}' (it is none); choose global, local, or a dose in the volumes' unit",
-          options.normalisation));
-    }
-    request.normalisation = "given";
-    request.given_dose = *dose;
+  auto& chosen = request.options;
+  if (auto const named = from_word<gamma::normalisation>(options.normalisation);
+      named && *named != gamma::normalisation::given) {
+    chosen.normalise = *named;
+    return;
   }
-  auto const percent = number_before("%", options.cut_off);
-  if (!percent) {
+  chosen.normalise = gamma::normalisation::given;
+  if (!CLI::detail::lexical_cast(options.normalisation, chosen.given_dose)) {
     throw invalid_argument(fmt::format(
-        "--cut-off '{}' (a part of a dose in % is expected); write it as 10%", options.cut_off));
+        "--normalisation '{}' (it is none); choose global, local, or a dose in the volumes' unit",
+        options.normalisation));
   }
-  request.cut_off = *percent / 100;
 }
 
 // Everything that can be wrong before any work is done.
@@ -98,17 +66,13 @@ void check_files(gamma_options const& options) {
                     "0); name two files",
                     options.evaluated));
   }
-  if (!options.output.empty() && !files::is_image_path(options.output)) {
-    throw file_error(
-        fmt::format("'{}': ending '{}' is not a format for volumes (.mha, .nrrd, .nii and .nii.gz "
-                    "are); name a file with one of these",
-                    options.output, files::ending(options.output)));
-  }
-  if (!options.status.empty() && !files::is_image_path(options.status)) {
-    throw file_error(
-        fmt::format("'{}': ending '{}' is not a format for volumes (.mha, .nrrd, .nii and .nii.gz "
-                    "are); name a file with one of these",
-                    options.status, files::ending(options.status)));
+  for (auto const& volume : {options.output, options.status}) {
+    if (!volume.empty() && !files::is_image_path(volume)) {
+      throw file_error(
+          fmt::format("'{}': ending '{}' is not a format for volumes (.mha, .nrrd, .nii and "
+                      ".nii.gz are); name a file with one of these",
+                      volume, files::ending(volume)));
+    }
   }
   if (!options.csv.empty() && files::ending(options.csv) != ".csv") {
     throw file_error(fmt::format(
@@ -235,7 +199,7 @@ void read_doses(gamma_options& options) {
                    files::shortened(evaluated->summation, 16));
     }
   }
-  if (request.normalisation == "given") {
+  if (request.options.normalise == gamma::normalisation::given) {
     refuse_without_unit(options.reference, reference, request.reference.unit);
     refuse_without_unit(options.evaluated, evaluated, request.evaluated.unit);
   }
@@ -245,15 +209,15 @@ void read_doses(gamma_options& options) {
 }
 
 /// Says how many compared points lie where the evaluated dose has no voxels.
-void tell_of_outside(gamma_options const& options, jobs::gamma_result const& result) {
-  if (result.outside == result.compared) {
+void tell_of_outside(gamma_options const& options, gamma::gamma_summary const& found) {
+  if (found.outside == found.compared) {
     spdlog::warn("all compared points lie outside of '{}' (gamma is to its nearest doses)",
                  options.evaluated);
-  } else if (result.outside > 0) {
+  } else if (found.outside > 0) {
     spdlog::warn(
         "{:.3g} % of the compared points lie outside of '{}' (gamma is to its nearest "
         "doses)",
-        100 * double(result.outside) / double(result.compared), options.evaluated);
+        100 * double(found.outside) / double(found.compared), options.evaluated);
   }
 }
 
@@ -265,7 +229,8 @@ int run_gamma(gamma_options& options) {
   jobs::session const session(options.common.threads);
   request.backend = sole_backend(options.common.backend, "gamma");
   auto const result = jobs::compare_doses(request, terminal_observer());
-  tell_of_outside(options, result);
+  auto const& first = result.criteria.front();
+  tell_of_outside(options, first);
   json document = gamma_document(request, result);
   document["assumed_same_frame"] = options.frames_differ;
   std::vector<files::atomic_file> outputs;
@@ -291,14 +256,15 @@ int run_gamma(gamma_options& options) {
     document["picture"] = {{"point_mm", point}, {"outside_colour", gamma_outside_colour}};
   }
   if (request.criteria.size() > 1 && !(options.output.empty() && options.png.empty())) {
-    spdlog::info("volume and picture are of {}, the first criterion", text_of(request.criteria[0]));
+    spdlog::info("volume and picture are of {}, the first criterion",
+                 to_string(request.criteria[0]));
   }
   if (options.common.json_file != "-") {
     print_gamma_table(request, result);
     fmt::print(
         "{} of {} points have at least {:.5g} of a largest dose of {:.5g}; on {} in {:.4g} s; hash "
         "{}\n",
-        result.compared, result.compared + result.below_cut_off, result.cut_off_dose,
+        first.compared, first.compared + first.below_cut_off, result.cut_off_dose,
         result.reference_maximum, request.backend, result.seconds, result.hash);
     if (options.frames_differ) {
       fmt::print("frames of reference differ, and are taken for one (--same-frame)\n");
@@ -309,7 +275,6 @@ int run_gamma(gamma_options& options) {
 }
 
 void add_rules(CLI::App& sub, gamma_options& options) {
-  auto& request = options.request;
   sub.add_option("--criterion", options.criteria,
                  "dose difference and distance to agreement, as 3%/3mm; may be given several times")
       ->expected(1)
@@ -320,18 +285,8 @@ void add_rules(CLI::App& sub, gamma_options& options) {
                  "local (the reference dose at the point), or a dose in the volumes' unit")
       ->transform(in_small_letters())
       ->capture_default_str();
-  sub.add_option("--cut-off", options.cut_off,
-                 "points below this part of the largest reference dose, or of the dose that "
-                 "--normalisation gives, are not compared")
-      ->capture_default_str();
-  sub.add_option("--max-gamma", request.max_gamma, "no larger gamma is looked for; above 1")
-      ->check(number_from(1, 1e6))
-      ->capture_default_str();
-  sub.add_option("--interpolation", request.interpolation,
-                 "of the evaluated dose; tetrahedra: linear on six a cell; grid: none")
-      ->transform(one_of({"trilinear", "tetrahedra", "grid"}))
-      ->capture_default_str();
-  sub.add_flag("--strict", request.strict, "a gamma of exactly 1 does not pass");
+  add_fields(sub, options.request.options, {"normalisation", "given-dose"});
+  add_fields(sub, options.request.summary);
   sub.add_flag("--same-frame", options.same_frame,
                "take the frames of reference of two RT Doses for one, as those of a dose that was "
                "calculated anew for the same CT; every output but volumes says so");
@@ -370,9 +325,6 @@ command add_gamma(CLI::App& app) {
       ->needs(png);
   sub->add_option("--csv", options->csv,
                   "table (.csv) of the histograms, which scripts/gamma_plot.py draws");
-  sub->add_option("--bins", options->request.bins, "of the histograms, from 0 to the maximum gamma")
-      ->check(whole_from(1, 1 << 20))
-      ->capture_default_str();
   return [options] { return run_gamma(*options); };
 }
 

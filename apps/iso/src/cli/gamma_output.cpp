@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "gamma_output.hpp"
+#include "described.hpp"
 
 #include <iso/files/text.hpp>
 
@@ -35,7 +36,7 @@ colour gamma_colour(double gamma, double max_gamma) {
                                (gamma - 1) / (max_gamma - 1));
 }
 
-constexpr auto outside_value = float(jobs::gamma_status::outside);
+constexpr auto outside_value = float(gamma::point_status::outside);
 
 /// Adds a line of text below the image.
 void tell_outside(files::rgb_image& image) {
@@ -50,10 +51,6 @@ void tell_outside(files::rgb_image& image) {
 
 }  // namespace
 
-std::string text_of(jobs::gamma_criterion const& c) {
-  return fmt::format("{:.6g}%/{:.6g}mm", 100 * c.dose_difference, c.distance);
-}
-
 void print_gamma_table(jobs::gamma_request const& request, jobs::gamma_result const& result) {
   if (!is_quiet()) {
     fmt::print("{:<14} {:>11} {:>11} {:>7} {:>10} {:>10} {:>10} {:>15}\n", "criterion", "points",
@@ -62,52 +59,37 @@ void print_gamma_table(jobs::gamma_request const& request, jobs::gamma_result co
   for (std::size_t n = 0; n < result.criteria.size(); ++n) {
     auto const& c = result.criteria[n];
     fmt::print("{:<14} {:>11} {:>11} {:>7} {:>10.5g} {:>10.5g} {:>10} {:>15}\n",
-               text_of(request.criteria[n]), result.compared, c.passed,
-               percent_of(c.passed, result.compared), c.mean, c.largest, result.outside,
-               c.outside_passed);
+               to_string(request.criteria[n]), c.compared, c.passed,
+               percent_of(c.passed, c.compared), c.mean, c.largest, c.outside, c.outside_passed);
   }
 }
 
 json gamma_document(jobs::gamma_request const& request, jobs::gamma_result const& result) {
   json criteria = json::array();
   for (std::size_t n = 0; n < result.criteria.size(); ++n) {
-    auto const& c = result.criteria[n];
-    criteria.push_back({{"criterion", text_of(request.criteria[n])},
-                        {"dose_difference", request.criteria[n].dose_difference},
-                        {"distance_mm", request.criteria[n].distance},
-                        {"passed", c.passed},
-                        {"pass_rate", double(c.passed) / double(result.compared)},
-                        {"outside_passed", c.outside_passed},
-                        {"mean", c.mean},
-                        {"maximum", c.largest},
-                        {"histogram", c.histogram}});
+    json one = {{"criterion", to_string(request.criteria[n])}};
+    put_fields(one, request.criteria[n]);
+    put_fields(one, result.criteria[n]);
+    criteria.push_back(std::move(one));
   }
   json document = {{"isocenter", ISO_VERSION},
                    {"operation", "gamma"},
                    {"backend", request.backend},
                    {"reference", grid_of(request.reference)},
                    {"evaluated", grid_of(request.evaluated)},
-                   {"interpolation", request.interpolation},
-                   {"normalisation", request.normalisation},
                    {"reference_maximum", result.reference_maximum},
-                   {"cut_off", request.cut_off},
-                   {"cut_off_dose", result.cut_off_dose},
-                   {"max_gamma", request.max_gamma},
-                   {"passes", request.strict ? "gamma < 1" : "gamma <= 1"},
-                   {"compared", result.compared},
-                   {"below_cut_off", result.below_cut_off},
-                   {"outside", result.outside},
-                   {"status_values",
-                    {{"compared", int(jobs::gamma_status::compared)},
-                     {"below_cut_off", int(jobs::gamma_status::below_cut_off)},
-                     {"outside", int(jobs::gamma_status::outside)}}},
-                   {"bin_width", result.bin_width},
-                   {"criteria", std::move(criteria)},
-                   {"hash", result.hash},
-                   {"seconds", result.seconds}};
-  if (request.normalisation == "given") {
-    document["given_dose"] = request.given_dose;
+                   {"cut_off_dose", result.cut_off_dose}};
+  put_fields(document, request.options);
+  put_fields(document, request.summary);
+  for (auto const* const same_in_all : {"compared", "below_cut_off", "outside", "bin_width"}) {
+    document[same_in_all] = criteria[0][same_in_all];
   }
+  for (auto const& status : words(gamma::point_status{})) {
+    document["status_values"][status.text] = int(status.value);
+  }
+  document["criteria"] = std::move(criteria);
+  document["hash"] = result.hash;
+  document["seconds"] = result.seconds;
   return document;
 }
 
@@ -116,9 +98,9 @@ std::string gamma_histogram(jobs::gamma_request const& request, jobs::gamma_resu
   for (std::size_t n = 0; n < result.criteria.size(); ++n) {
     auto const& counts = result.criteria[n].histogram;
     for (std::size_t bin = 0; bin < counts.size(); ++bin) {
-      table += fmt::format("{},{:.9g},{:.9g},{}\n", text_of(request.criteria[n]),
-                           double(bin) * result.bin_width, double(bin + 1) * result.bin_width,
-                           counts[bin]);
+      table += fmt::format("{},{:.9g},{:.9g},{}\n", to_string(request.criteria[n]),
+                           double(bin) * result.criteria[n].bin_width,
+                           double(bin + 1) * result.criteria[n].bin_width, counts[bin]);
     }
   }
   return table;
@@ -130,30 +112,33 @@ files::rgb_image gamma_picture(jobs::gamma_request const& request, jobs::gamma_r
   auto image = draw_slices(result.gamma, slices, [&](std::size_t n) {
     double const gamma = result.gamma.values[n];
     double const grey = 0.5 * double(request.reference.values[n]) / result.reference_maximum;
-    return std::isnan(gamma)                          ? colour{grey, grey, grey}
-           : result.status.values[n] == outside_value ? gamma_outside_colour
-                                                      : gamma_colour(gamma, request.max_gamma);
+    return std::isnan(gamma) ? colour{grey, grey, grey}
+           : result.status.values[n] == outside_value
+               ? gamma_outside_colour
+               : gamma_colour(gamma, request.options.max_gamma);
   });
   frame_slices(image, result.gamma, slices);
-  std::vector<files::bar_mark> marks = {{0, "0"}, {1, fmt::format("{:.3g}", request.max_gamma)}};
-  if (request.max_gamma > 1.15) {
-    marks.push_back({1 / request.max_gamma, "1"});
+  std::vector<files::bar_mark> marks = {{0, "0"},
+                                        {1, fmt::format("{:.3g}", request.options.max_gamma)}};
+  if (request.options.max_gamma > 1.15) {
+    marks.push_back({1 / request.options.max_gamma, "1"});
   }
   auto const colour_of = [&](double part) {
-    return gamma_colour(part * request.max_gamma, request.max_gamma);
+    return gamma_colour(part * request.options.max_gamma, request.options.max_gamma);
   };
   files::add_colour_bar(image, colour_of, marks, "gamma");
-  auto const given = request.normalisation == "given"
-                         ? fmt::format("of {:.4g}{}{}", request.given_dose,
+  auto const given = request.options.normalise == gamma::normalisation::given
+                         ? fmt::format("of {:.4g}{}{}", request.options.given_dose,
                                        request.reference.unit.empty() ? "" : " ",
                                        files::shortened(request.reference.unit, 16))
-                         : request.normalisation;
-  files::add_title(image,
-                   fmt::format("gamma {}, {} normalisation, cut-off {:.4g}%{}",
-                               text_of(request.criteria.front()), given, 100 * request.cut_off,
-                               frames_differ ? ", frames of reference differ" : ""),
-                   files::text_size(image));
-  if (result.outside > 0) {
+                         : std::string(to_word(request.options.normalise));
+  files::add_title(
+      image,
+      fmt::format("gamma {}, {} normalisation, cut-off {:.4g}%{}",
+                  to_string(request.criteria.front()), given, 100 * request.options.cut_off,
+                  frames_differ ? ", frames of reference differ" : ""),
+      files::text_size(image));
+  if (result.criteria[0].outside > 0) {
     tell_outside(image);
   }
   return image;

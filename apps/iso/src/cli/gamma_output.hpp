@@ -16,9 +16,6 @@ namespace iso::cli {
 /// The colour of points outside of the evaluated dose.
 inline constexpr colour gamma_outside_colour = {0.9, 0.2, 0.9};
 
-/// Returns a criterion as options name it: 3%/3mm.
-std::string text_of(jobs::gamma_criterion const& c);
-
 /// Prints a row for each criterion.
 void print_gamma_table(jobs::gamma_request const& request, jobs::gamma_result const& result);
 

@@ -2,10 +2,12 @@
 #include "file_info.hpp"
 #include "support.hpp"
 
+#include <iso/files/geometry_file.hpp>
 #include <iso/jobs/info.hpp>
 
 #include <fmt/core.h>
 
+#include <array>
 #include <memory>
 #include <string>
 #include <utility>
@@ -22,29 +24,30 @@ struct info_options {
 };
 
 // A geometry file of type `vectors`.
-json vectors_document(files::geometry_description const& g) {
-  bool const cone = g.rays == files::ray_kind::cone;
+json vectors_document(ct::geometry const& g) {
+  bool const cone = g.kind() == ct::beam::cone;
+  auto const numbers = [](vec3<double> const& v) { return std::array{v.x, v.y, v.z}; };
   json views = json::array();
-  for (auto const& view : g.views) {
-    views.push_back({{cone ? "source_mm" : "direction", view.source},
-                     {"detector_origin_mm", view.detector_origin},
-                     {"u_step_mm", view.u_step},
-                     {"v_step_mm", view.v_step}});
+  for (auto const& view : g.views()) {
+    views.push_back({{cone ? "source_mm" : "direction", numbers(view.source)},
+                     {"detector_origin_mm", numbers(view.detector_origin)},
+                     {"u_step_mm", numbers(view.u_step)},
+                     {"v_step_mm", numbers(view.v_step)}});
   }
   return {{"type", "vectors"},
-          {"rays", cone ? "cone" : "parallel"},
-          {"detector", {{"pixels", g.detector.pixels}}},
+          {"rays", to_word(g.kind())},
+          {"detector", {{"pixels", {g.num_u(), g.num_v()}}}},
           {"views", std::move(views)}};
 }
 
 int run_geometry(info_options const& options) {
   check_distinct({options.geometry, options.common.json_file});
-  auto const scan = jobs::as_vectors(files::read_geometry(options.geometry, asked_of_user()));
+  auto const g = ct::make_geometry(files::read_geometry(options.geometry, asked_of_user()).scan);
   if (options.common.json_file != "-") {
-    fmt::print("{} views of {} x {} pixels, {} rays\n", scan.views.size(), scan.detector.pixels[0],
-               scan.detector.pixels[1], scan.rays == files::ray_kind::cone ? "cone" : "parallel");
+    fmt::print("{} views of {} x {} pixels, {} rays\n", g.num_views(), g.num_u(), g.num_v(),
+               to_word(g.kind()));
   }
-  auto const document = vectors_document(scan);
+  auto const document = vectors_document(g);
   if (!options.common.json_file.empty()) {
     // Shifts and helices may carry a view further out than a file may say.
     static_cast<void>(

@@ -14,7 +14,12 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <filesystem>
+#include <mutex>
+#include <system_error>
 #include <thread>
+#include <utility>
+#include <vector>
 
 namespace iso::cli {
 namespace {
@@ -25,6 +30,8 @@ enum class ending_by { nobody, itself, thread };
 std::atomic<bool> interrupted{false};
 std::atomic<ending_by> ends_by{ending_by::nobody};
 ::sem_t came;
+std::mutex of_folders;
+std::vector<std::filesystem::path> made_folders;
 
 extern "C" void note_interrupt(int) {
   int const before = errno;
@@ -42,6 +49,13 @@ extern "C" void* end_what_does_not_ask(void*) {
   auto expected = ending_by::nobody;
   if (ends_by.compare_exchange_strong(expected, ending_by::thread)) {
     files::abandon_temporaries();
+    {
+      std::lock_guard const lock(of_folders);
+      std::error_code is_used;
+      for (auto const& one : made_folders) {
+        std::filesystem::remove(one, is_used);
+      }
+    }
     end_progress();
     spdlog::error("{}", interrupted_sentence);
     ::_exit(cancelled_by_user);
@@ -64,6 +78,11 @@ void watch_for_signals() {
   std::signal(SIGINT, note_interrupt);
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
+}
+
+void remove_when_ended(std::vector<std::filesystem::path> folders) {
+  std::lock_guard const lock(of_folders);
+  made_folders = std::move(folders);
 }
 
 job asked_of_user() {

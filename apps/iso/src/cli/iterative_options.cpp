@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "iterative_options.hpp"
+#include "described.hpp"
 
 #include <iso/core/error.hpp>
 #include <iso/files/stack_file.hpp>
@@ -34,32 +35,32 @@ std::vector<CLI::Option*> add_iterative_options(CLI::App& sub, iterative_options
                      "at most, of an iterative method, with those of a checkpoint (default: tv "
                      "1000, whose gap ends it, the others 20)")
           ->check(whole_from(1, 1'000'000)),
-      sub.add_option("--projector", request.projector,
-                     "how an iterative method projects; joseph-texture: by a GPU's texture units, "
-                     "which no backprojection matches (cuda; sirt, sart, os-sart, mlem, osem)")
+      sub.add_option_function<std::string>(
+             "--projector",
+             [&request](std::string const& name) {
+               request.projector = jobs::projector_named(name, request.projector);
+             },
+             "how an iterative method projects; joseph-texture: by a GPU's texture units, "
+             "which no backprojection matches (cuda; sirt, sart, os-sart, mlem, osem)")
           ->transform(one_of(jobs::iterative_projector_names()))
-          ->capture_default_str(),
-      sub.add_option("--oversampling", request.oversampling,
+          ->default_str(jobs::name_of(request.projector)),
+      sub.add_option("--oversampling", request.projector.oversampling,
                      "exact projectors: rays a pixel along u and along v")
           ->check(whole_from(1, 64))
           ->capture_default_str(),
-      sub.add_option("--backprojector", request.backprojector,
-                     "adjoint, of that projector; or fdk, that of filtered backprojection, which "
-                     "does not match it (sirt, sart, os-sart, mlem, osem)")
-          ->transform(one_of({"adjoint", "fdk"}))
-          ->capture_default_str(),
+      add_words(sub, "--backprojector", request.projector.backprojection,
+                "adjoint, of that projector; or fdk, that of filtered backprojection, which "
+                "does not match it (sirt, sart, os-sart, mlem, osem)"),
       sub.add_option("--relaxation", request.relaxation,
                      "sirt, sart, os-sart: length of a step, above 0 and below 2 (default: 1)"),
       sub.add_option("--block", request.block, "os-sart, osem: views of a block (default: 8)")
           ->check(whole_from(1, 1'000'000)),
-      sub.add_option("--order", request.order,
-                     "sart, os-sart, osem: golden, each block far from those before it, or "
-                     "sequential (default: golden)")
-          ->transform(one_of({"golden", "sequential"})),
-      sub.add_option("--column-sums", request.columns,
-                     "sart, os-sart: blocks, of each block its own, a volume each; or scan, one "
-                     "volume for all, of each voxel the largest (default: blocks)")
-          ->transform(one_of({"blocks", "scan"})),
+      add_words(sub, "--order", request.order,
+                "sart, os-sart, osem: golden, each block far from those before it, or "
+                "sequential (default: golden)"),
+      add_words(sub, "--column-sums", request.columns,
+                "sart, os-sart: blocks, of each block its own, a volume each; or scan, one "
+                "volume for all, of each voxel the largest (default: blocks)"),
       sub.add_option("--lower", request.lower,
                      "sirt, sart, os-sart, tv: least value of a voxel, /mm"),
       sub.add_option("--upper", request.upper,
@@ -153,17 +154,17 @@ void read_iterative_inputs(iterative_options& options, placement const& place,
                                              files::subfolders::left_out, asked_of_user()),
                           place);
   }
-  if (request.projector == jobs::texture_projector) {
+  if (request.projector.projection == ct::projection::texture) {
     spdlog::warn(
         "texture units round the projection's weights to 8 bits (no adjoint matches it; bits may "
         "differ between GPUs)");
   }
-  if (request.backprojector != "adjoint") {
+  if (request.projector.backprojection != ct::backprojection::adjoint) {
     spdlog::warn(
         "the backprojection is not the adjoint of the projection (iterates need not come to the "
         "least squares)");
   }
-  if (request.columns == "scan") {
+  if (request.columns == ct::column_sums::of_scan) {
     spdlog::info(
         "of each voxel the largest column sum of all blocks stands for each block's (one volume "
         "for all; steps are shorter, never longer)");
@@ -171,7 +172,7 @@ void read_iterative_inputs(iterative_options& options, placement const& place,
 }
 
 files::atomic_file prepare_history(std::filesystem::path const& file,
-                                   std::vector<jobs::iteration_record> const& history) {
+                                   std::vector<ct::iteration> const& history) {
   std::string text = "iteration,residual,relative_residual,gap\n";
   for (auto const& now : history) {
     text += fmt::format("{},{:.17g},{:.17g},{}\n", now.number, now.residual, now.relative_residual,

@@ -36,6 +36,6 @@ void read_iterative_inputs(iterative_options& options, placement const& place,
 /// Prepares the table of the iterations: a line each; a number that the method does not know is
 /// left empty.
 files::atomic_file prepare_history(std::filesystem::path const& file,
-                                   std::vector<jobs::iteration_record> const& history);
+                                   std::vector<ct::iteration> const& history);
 
 }  // namespace iso::cli

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "described.hpp"
 #include "hounsfield_options.hpp"
 #include "simulated_scan.hpp"
 #include "support.hpp"
@@ -101,9 +102,7 @@ void place_on_isocentre(project_options& options) {
 void read_inputs(project_options& options) {
   auto& request = options.request;
   request.geometry = files::read_geometry(options.geometry, asked_of_user());
-  auto const& g = request.geometry;
-  auto const views =
-      std::int64_t(g.kind == files::scan_kind::vectors ? g.views.size() : g.angles.size());
+  auto const views = ct::num_views(request.geometry.scan);
   if (options.view >= views) {
     throw invalid_argument(
         fmt::format("--view {} (the geometry has {} views, counted from 0); choose one of these",
@@ -119,14 +118,6 @@ void read_inputs(project_options& options) {
   warn_of_unread(options.volume, request.volume, options.folder);
   convert_to_attenuation(options);
   place_on_isocentre(options);
-}
-
-std::array<double, 2> pitch_of(files::geometry_description const& g) {
-  if (g.kind != files::scan_kind::vectors) {
-    return g.detector.pitch;
-  }
-  auto const length = [](std::array<double, 3> const& v) { return std::hypot(v[0], v[1], v[2]); };
-  return {length(g.views[0].u_step), length(g.views[0].v_step)};
 }
 
 // Voxels near the largest number overflow in a sum.
@@ -186,7 +177,8 @@ files::atomic_file prepare_projections(project_options const& options,
                                    asked_of_user());
   }
   return files::prepare_projection_image<T>(options.output, values, result.extent,
-                                            pitch_of(options.request.geometry), asked_of_user());
+                                            ct::detector_pitch(options.request.geometry.scan),
+                                            asked_of_user());
 }
 
 // One view, u to the right, v upwards.
@@ -214,8 +206,8 @@ int run_project(project_options& options) {
   warn_of_views_within(result.views_within, result.extent[0]);
   json document = {{"isocenter", ISO_VERSION},
                    {"operation", "project"},
-                   {"method", request.method},
-                   {"sum", request.sum},
+                   {"method", to_word(request.method)},
+                   {"sum", to_word(request.sum)},
                    {"backend", request.backend},
                    {"precision", request.precision},
                    {"extent", result.extent},
@@ -230,7 +222,7 @@ int run_project(project_options& options) {
   }
   std::string const text =
       fmt::format("{} views of {} x {} pixels by {} on {} in {:.4g} ms; hash {}", result.extent[0],
-                  result.extent[1], result.extent[2], request.method, request.backend,
+                  result.extent[1], result.extent[2], to_word(request.method), request.backend,
                   result.time_ms, result.hash);
   std::vector<files::atomic_file> outputs;
   if (!options.output.empty()) {
@@ -313,12 +305,8 @@ command add_project(CLI::App& app) {
   add_threads(*sub, options->common);
   add_input_options(*sub, *options);
   add_extend_rays(*sub, options->request.extend_rays);
-  sub->add_option("--method", options->request.method, "how a line integral is taken")
-      ->transform(one_of(jobs::method_names()))
-      ->capture_default_str();
-  sub->add_option("--sum", options->request.sum, "order of a Joseph ray's sum")
-      ->transform(one_of({"ordered", "reproducible"}))
-      ->capture_default_str();
+  add_words(*sub, "--method", options->request.method, "how a line integral is taken");
+  add_words(*sub, "--sum", options->request.sum, "order of a Joseph ray's sum");
   sub->add_option("--precision", options->request.precision, "of all arithmetic")
       ->transform(one_of({"float", "double"}))
       ->capture_default_str();

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "described.hpp"
 #include "grid_options.hpp"
 #include "hounsfield_options.hpp"
 #include "iterative_options.hpp"
@@ -101,9 +102,7 @@ std::optional<jobs::scan_request> read_inputs(reconstruct_options& options) {
   }
   request.geometry = header.geometry;
   request.shape = header.shape;
-  bool const parallel = request.geometry.kind == files::scan_kind::circular_parallel ||
-                        (request.geometry.kind == files::scan_kind::vectors &&
-                         request.geometry.rays == files::ray_kind::parallel);
+  bool const parallel = ct::rays_of(request.geometry.scan) == ct::beam::parallel;
   if (is_filtered(options.method) && parallel != (options.method == "fbp")) {
     throw invalid_argument(fmt::format("--method {} (the geometry has {} rays); give --method {}",
                                        options.method, parallel ? "parallel" : "cone",
@@ -144,7 +143,7 @@ void warn_of_body(jobs::reconstruct_result const& result,
         "--extent {} {} {} or more, and crop the result",
         100 * result.part_cut, n[0], n[1], n[2]);
   }
-  if (!request.iterative && result.part_cut > 0 && request.truncation_correction == 0) {
+  if (!request.iterative && result.part_cut > 0 && request.filter.scan.truncation_correction == 0) {
     spdlog::warn(
         "{:.1f} % of the detector's rows end within what was scanned (filtered backprojection "
         "takes it to end there too, and values are too large); give --truncation-correction",
@@ -203,28 +202,29 @@ int run_reconstruct(reconstruct_options& options) {
         request.precision == "float" ? ", or --precision double where it falls no further" : "");
   }
   auto const& v = result.volume;
-  json document = {{"isocenter", ISO_VERSION},
-                   {"operation", operation},
-                   {"method", request.adjoint_of.value_or(options.method)},
-                   {"backend", request.backend},
-                   {"precision", request.precision},
-                   {"extent", v.extent},
-                   {"spacing", v.spacing},
-                   {"origin", v.origin},
-                   {"isocentre_mm", options.place.isocentre},
-                   {"unit", v.unit},
-                   {"hash", result.hash},
-                   {"time_ms", result.time_ms},
-                   {"blind_views", result.blind_views},
-                   {"views_within", result.views_within},
-                   {"part_outside", result.part_outside},
-                   {"part_cut", result.part_cut}};
+  json document = {
+      {"isocenter", ISO_VERSION},
+      {"operation", operation},
+      {"method", request.adjoint_of ? std::string(to_word(*request.adjoint_of)) : options.method},
+      {"backend", request.backend},
+      {"precision", request.precision},
+      {"extent", v.extent},
+      {"spacing", v.spacing},
+      {"origin", v.origin},
+      {"isocentre_mm", options.place.isocentre},
+      {"unit", v.unit},
+      {"hash", result.hash},
+      {"time_ms", result.time_ms},
+      {"blind_views", result.blind_views},
+      {"views_within", result.views_within},
+      {"part_outside", result.part_outside},
+      {"part_cut", result.part_cut}};
   if (result.voxels_wanted[0] > 0) {
     document["extent_wanted"] = result.voxels_wanted;
   }
   if (request.iterative) {
-    document["projector"] = request.iterative->projector;
-    document["backprojector"] = request.iterative->backprojector;
+    document["projector"] = jobs::name_of(request.iterative->projector);
+    document["backprojector"] = to_word(request.iterative->projector.backprojection);
     document["iterations"] = result.history.size();
     document["resumed_iterations"] = result.resumed;
     document["relative_residual"] = result.history.back().relative_residual;
@@ -240,11 +240,10 @@ int run_reconstruct(reconstruct_options& options) {
       document["box"] = *result.box;
     }
   } else if (!is_adjoint) {
-    document.update({{"window", request.window},
-                     {"cutoff", request.cutoff},
-                     {"arc", result.arc},
-                     {"detector", result.detector},
-                     {"truncation_correction", request.truncation_correction}});
+    auto filter = request.filter;
+    filter.scan.arc = result.arc;
+    filter.scan.detector = result.detector;
+    put_fields(document, filter);
   }
   if (result.error) {
     document["error"] = {{"mean_absolute", (*result.error)[0]},
@@ -255,8 +254,8 @@ int run_reconstruct(reconstruct_options& options) {
   if (!options.output.empty()) {
     if (names_folder(options.output)) {
       auto const& like = options.grid.like;
-      outputs.push_back(
-          files::prepare_dicom_series(options.output, v, belonging_to(like, options.grid.folder)));
+      outputs.push_back(files::prepare_dicom_series(
+          options.output, v, belonging_to(like, options.grid.folder), asked_of_user()));
     } else {
       outputs.push_back(files::prepare_volume(options.output, v, asked_of_user()));
     }
@@ -275,10 +274,11 @@ int run_reconstruct(reconstruct_options& options) {
   if (options.common.json_file != "-") {
     auto const& s = v.spacing;
     bool const cubes = s[0] == s[1] && s[1] == s[2];
-    std::string how = request.window + (result.arc == "short" ? ", short scan" : "") +
-                      (result.detector == "displaced" ? ", displaced detector" : "");
+    auto how = std::string(to_word(request.filter.window)) +
+               (result.arc == ct::scan_arc::short_scan ? ", short scan" : "") +
+               (result.detector == ct::detector_placement::displaced ? ", displaced detector" : "");
     if (is_adjoint) {
-      how = *request.adjoint_of;
+      how = to_word(*request.adjoint_of);
     } else if (request.iterative) {
       auto const& last = result.history.back();
       how = fmt::format("{} iterations, residual {:.3e}{}", last.number, last.relative_residual,
@@ -346,40 +346,6 @@ void add_input_options(CLI::App& sub, reconstruct_options& options) {
       ->capture_default_str();
 }
 
-std::vector<CLI::Option*> add_filter_options(CLI::App& sub, jobs::reconstruct_request& request) {
-  return {sub.add_option("--window", request.window, "window of the ramp filter")
-              ->transform(one_of(jobs::window_names()))
-              ->capture_default_str(),
-          sub.add_option("--cutoff", request.cutoff, "of the detector's Nyquist frequency")
-              ->check(number_from(1e-3, 1))
-              ->capture_default_str(),
-          sub.add_option(
-                 "--arc", request.arc,
-                 "full: the whole circle; short: an arc of half a circle and the fan or more, by "
-                 "Parker's weights; automatic: by the views' angles")
-              ->transform(one_of(jobs::arc_names()))
-              ->capture_default_str(),
-          sub.add_option(
-                 "--detector", request.detector,
-                 "displaced: opposite views complete each other (half-fan); centred: they do not; "
-                 "automatic: displaced where the axis is seen beside the middle by more than a "
-                 "tenth of the width")
-              ->transform(one_of(jobs::detector_names()))
-              ->capture_default_str(),
-          sub.add_option(
-                 "--truncation-correction", request.truncation_correction,
-                 "objects wider than the detector: columns beyond its edges over which readings "
-                 "fall to zero")
-              ->check(whole_from(0, 65536))
-              ->capture_default_str(),
-          sub.add_option(
-                 "--max-roll", request.max_roll,
-                 "degrees by which the detector's rows may leave the plane of rotation: more makes "
-                 "what changes along z visibly wrong (default: 5 over a full circle; 1.5 over an "
-                 "arc, half a circle of parallel rays, or with a displaced detector)")
-              ->check(number_from(0, 11.45))};
-}
-
 }  // namespace
 
 command add_reconstruct(CLI::App& app) {
@@ -396,7 +362,7 @@ command add_reconstruct(CLI::App& app) {
                   "fdk: cone beams; fbp: parallel beams; the others, by iterations, any scan")
       ->transform(one_of(methods))
       ->capture_default_str();
-  options->of_filter = add_filter_options(*sub, options->request);
+  options->of_filter = add_fields(*sub, options->request.filter);
   options->of_iterations = add_iterative_options(*sub, options->iterative);
   options->of_iterations.push_back(add_extend_rays(*sub, options->request.extend_rays));
   add_output_options(*sub, *options);
@@ -414,11 +380,9 @@ command add_back_project(CLI::App& app) {
   add_input_options(*sub, *options);
   add_scan_options(*sub, options->scan);
   add_extend_rays(*sub, options->request.extend_rays);
-  options->request.adjoint_of = "joseph";
-  sub->add_option("--method", options->request.adjoint_of,
-                  "of the projection, as iso project has it")
-      ->transform(one_of(jobs::method_names()))
-      ->capture_default_str();
+  options->request.adjoint_of = ct::projector::joseph_linear;
+  add_words(*sub, "--method", *options->request.adjoint_of,
+            "of the projection, as iso project has it");
   sub->add_option("--oversampling", options->request.oversampling,
                   "exact methods: rays a pixel along u and along v")
       ->check(whole_from(1, 64))

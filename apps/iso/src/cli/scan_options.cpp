@@ -103,10 +103,6 @@ void read_corrections(scan_options const& options, std::string const& geometry_f
   }
 }
 
-std::int64_t views_of(files::geometry_description const& g) {
-  return std::int64_t(g.kind == files::scan_kind::vectors ? g.views.size() : g.angles.size());
-}
-
 }  // namespace
 
 bool is_image_series(std::string const& name) {
@@ -184,8 +180,8 @@ scan_header read_scan_header(scan_options const& options, std::string const& pro
         "corrected again); leave one of them out");
   }
   scan_header header{files::read_geometry(geometry_file, asked_of_user())};
-  auto const& pixels = header.geometry.detector.pixels;
-  header.shape = {views_of(header.geometry), pixels[0], pixels[1]};
+  auto const pixels = ct::detector_pixels(header.geometry.scan);
+  header.shape = {ct::num_views(header.geometry.scan), pixels[0], pixels[1]};
   return header;
 }
 

@@ -30,7 +30,7 @@ bool is_image_series(std::string const& name);
 
 /// What is known of a scan before its readings are read.
 struct scan_header {
-  files::geometry_description geometry;
+  files::geometry_file geometry;
   std::array<std::int64_t, 3>
       shape{};  ///< views, u, v: the stack's, or those that images must have
 };

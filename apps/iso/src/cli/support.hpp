@@ -64,6 +64,9 @@ void end_progress();
 /// second SIGINT ends the program at once. A pipe that is closed, and a file beyond the largest
 /// size allowed, fail the call that writes.
 void watch_for_signals();
+/// Says which folders, innermost first, are removed where they are empty when a run that does not
+/// ask is ended by SIGINT.
+void remove_when_ended(std::vector<std::filesystem::path> folders);
 /// Returns a job that is cancelled by SIGINT, and reports nothing.
 job asked_of_user();
 /// Says that the run has come to its end, which SIGINT changes no more. Does not return where

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 namespace iso::files {
 namespace {
@@ -96,25 +97,30 @@ std::vector<std::array<double, N>> read_shifts(std::string const& name, json con
 }
 
 // As the library's geometry asks: their cross product vanishes.
-bool are_parallel(std::array<double, 3> const& u, std::array<double, 3> const& v) {
-  return u[1] * v[2] == u[2] * v[1] && u[2] * v[0] == u[0] * v[2] && u[0] * v[1] == u[1] * v[0];
+bool are_parallel(vec3<double> const& u, vec3<double> const& v) {
+  return u.y * v.z == u.z * v.y && u.z * v.x == u.x * v.z && u.x * v.y == u.y * v.x;
 }
 
-view_description read_view(std::string const& name, json const& node, ray_kind rays,
+vec3<double> vector_of(json const& node) {
+  auto const v = node.get<std::array<double, 3>>();
+  return {v[0], v[1], v[2]};
+}
+
+ct::view_vectors read_view(std::string const& name, json const& node, ct::beam rays,
                            std::size_t index) {
-  char const* const wanted = rays == ray_kind::cone ? "source_mm" : "direction";
-  char const* const other = rays == ray_kind::cone ? "direction" : "source_mm";
+  char const* const wanted = rays == ct::beam::cone ? "source_mm" : "direction";
+  char const* const other = rays == ct::beam::cone ? "direction" : "source_mm";
   if (!node.contains(wanted)) {
     detail::refuse(name, fmt::format("field /views/{}/{} is missing (expected: a point or vector "
                                      "[x, y, z], because /rays is '{}'); add it",
-                                     index, wanted, rays == ray_kind::cone ? "cone" : "parallel"));
+                                     index, wanted, rays == ct::beam::cone ? "cone" : "parallel"));
   }
   if (node.contains(other)) {
     detail::refuse(
         name,
         fmt::format(
             "field /views/{}/{} does not go with /rays '{}' (expected: {} alone); leave it out",
-            index, other, rays == ray_kind::cone ? "cone" : "parallel", wanted));
+            index, other, rays == ct::beam::cone ? "cone" : "parallel", wanted));
   }
   // Products of shorter ones could vanish.
   for (char const* const field : {"direction", "u_step_mm", "v_step_mm"}) {
@@ -129,11 +135,8 @@ view_description read_view(std::string const& name, json const& node, ray_kind r
       }
     }
   }
-  view_description view;
-  view.source = node.at(wanted).get<std::array<double, 3>>();
-  view.detector_origin = node.at("detector_origin_mm").get<std::array<double, 3>>();
-  view.u_step = node.at("u_step_mm").get<std::array<double, 3>>();
-  view.v_step = node.at("v_step_mm").get<std::array<double, 3>>();
+  ct::view_vectors const view{vector_of(node.at(wanted)), vector_of(node.at("detector_origin_mm")),
+                              vector_of(node.at("u_step_mm")), vector_of(node.at("v_step_mm"))};
   if (are_parallel(view.u_step, view.v_step)) {
     detail::refuse(
         name, fmt::format("field /views/{}/v_step_mm is {} (expected: not parallel to u_step_mm, "
@@ -143,44 +146,46 @@ view_description read_view(std::string const& name, json const& node, ray_kind r
   return view;
 }
 
-geometry_description describe(std::string const& name, json const& document) {
-  geometry_description result;
+ct::scan scan_of(std::string const& name, json const& document) {
   auto const& detector = document.at("detector");
-  result.detector.pixels = detector.at("pixels").get<std::array<std::int64_t, 2>>();
+  auto const pixels = detector.at("pixels").get<std::array<std::int64_t, 2>>();
   std::string const kind = document.at("type");
   if (kind == "vectors") {
-    result.kind = scan_kind::vectors;
-    result.rays = document.at("rays") == "cone" ? ray_kind::cone : ray_kind::parallel;
-    std::size_t index = 0;
+    auto const rays = document.at("rays") == "cone" ? ct::beam::cone : ct::beam::parallel;
+    std::vector<ct::view_vectors> views;
     for (auto const& view : document.at("views")) {
-      result.views.push_back(read_view(name, view, result.rays, index++));
+      views.push_back(read_view(name, view, rays, views.size()));
     }
-    return result;
+    try {
+      return ct::geometry(rays, pixels[0], pixels[1], std::move(views));
+    } catch (invalid_argument const& wrong) {
+      std::string const said = wrong.what();
+      detail::refuse(name, said.substr(said.find(": ") + 2));
+    }
   }
-  result.detector.pitch = detector.at("pitch_mm").get<std::array<double, 2>>();
-  result.detector.offset = detector.value("offset_mm", std::array<double, 2>{});
-  result.angles = read_angles(document.at("angles_deg"));
+  auto const pitch = detector.at("pitch_mm").get<std::array<double, 2>>();
+  auto const offset = detector.value("offset_mm", std::array<double, 2>{});
   auto const turn = detector.value("turn_deg", json::object());
-  result.detector.turn = {radians(turn.value("yaw", 0.0)), radians(turn.value("pitch", 0.0)),
-                          radians(turn.value("roll", 0.0))};
-  result.detector.shifts =
-      read_shifts<2>(name, document, "/detector/shifts_mm", result.angles.size());
-  result.axis_tilt = radians(document.value("axis_tilt_deg", 0.0));
-  result.helix_pitch = document.value("helix_pitch_mm", 0.0);
-  result.kind = kind == "circular_cone" ? scan_kind::circular_cone : scan_kind::circular_parallel;
-  result.rays = kind == "circular_cone" ? ray_kind::cone : ray_kind::parallel;
-  if (result.kind == scan_kind::circular_cone) {
-    result.source_axis = document.at("source_axis_mm");
-    result.source_detector = document.at("source_detector_mm");
-    result.axis_offset = document.value("axis_offset_mm", 0.0);
-    result.source_shifts =
-        read_shifts<3>(name, document, "/source_shifts_mm", result.angles.size());
+  ct::circular_scan scan;
+  scan.rays = kind == "circular_cone" ? ct::beam::cone : ct::beam::parallel;
+  scan.detector = {pixels[0], pixels[1], pitch[0], pitch[1], offset[0], offset[1]};
+  scan.angles = read_angles(document.at("angles_deg"));
+  scan.turn = {radians(turn.value("yaw", 0.0)), radians(turn.value("pitch", 0.0)),
+               radians(turn.value("roll", 0.0))};
+  scan.detector_shifts = read_shifts<2>(name, document, "/detector/shifts_mm", scan.angles.size());
+  scan.axis_tilt = radians(document.value("axis_tilt_deg", 0.0));
+  scan.helix_pitch = document.value("helix_pitch_mm", 0.0);
+  if (scan.rays == ct::beam::cone) {
+    scan.source_axis = document.at("source_axis_mm");
+    scan.source_detector = document.at("source_detector_mm");
+    scan.axis_offset = document.value("axis_offset_mm", 0.0);
+    scan.source_shifts = read_shifts<3>(name, document, "/source_shifts_mm", scan.angles.size());
   }
-  return result;
+  return scan;
 }
 
 // The same as JSON, so that both kinds of file meet the same limits and leave the same text.
-geometry_description geometry_of(xtekct const& scan, std::string const& name) {
+geometry_file geometry_of(xtekct const& scan, std::string const& name) {
   std::vector<double> angles(std::size_t(scan.projections));
   for (std::size_t i = 0; i < angles.size(); ++i) {
     angles[i] = scan.first_angle + double(i) * scan.angular_step;
@@ -200,17 +205,15 @@ geometry_description geometry_of(xtekct const& scan, std::string const& name) {
 
 std::string_view geometry_schema() { return detail::geometry_schema_text; }
 
-geometry_description parse_geometry(std::string_view text, std::string const& name) {
+geometry_file parse_geometry(std::string_view text, std::string const& name) {
   json document = detail::parse_json(text, name);
   detail::write_integers(document,
                          {"/detector/pixels/0", "/detector/pixels/1", "/angles_deg/count"});
   validate(name, document);
-  auto result = describe(name, document);
-  result.text = document.dump();
-  return result;
+  return {scan_of(name, document), document.dump()};
 }
 
-geometry_description read_geometry(std::filesystem::path const& path, job const& control) {
+geometry_file read_geometry(std::filesystem::path const& path, job const& control) {
   if (ending(path) == ".xtekct") {
     return geometry_of(read_xtekct(path), path.string());
   }

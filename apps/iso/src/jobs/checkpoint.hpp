@@ -48,7 +48,7 @@ class checkpoint_of {
 
   /// Puts what the file holds into a method, where there is one.
   template <class Method>
-  void restore(Method& method, std::vector<iteration_record>& history) const {
+  void restore(Method& method, std::vector<ct::iteration>& history) const {
     std::error_code unknown;
     if (file_.empty() || !std::filesystem::exists(file_, unknown)) {
       return;
@@ -81,7 +81,7 @@ class checkpoint_of {
   }
 
   template <class Method>
-  void save(Method& method, std::vector<iteration_record> const& history) const {
+  void save(Method& method, std::vector<ct::iteration> const& history) const {
     if (file_.empty()) {
       return;
     }

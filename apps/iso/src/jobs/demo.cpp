@@ -245,7 +245,8 @@ class demonstration {
   /// What a target and layers of the phantom get of the dose.
   template <class Exec>
   void show_histograms(Exec const& exec, irradiation const& slabs, std::vector<float> const& dose) {
-    double const end = 1.02 * double(*std::max_element(dose.begin(), dose.end()));
+    double const end =
+        dvh::beyond_largest_dose * double(*std::max_element(dose.begin(), dose.end()));
     auto const wide = std::make_shared<std::vector<double> const>(dose.begin(), dose.end());
     std::vector<organ> const organs = {target_of(slabs.field, 60), layer_of("lung", 4),
                                        layer_of("bone", 2)};

@@ -56,7 +56,7 @@ std::vector<dose::mono_kernel> mono_kernels_of(files::table_source const& table)
 }
 
 /// A kernel for the whole spectrum, or for each of its bins.
-std::vector<dose::energy_component> components_of(files::plan_description const& plan) {
+std::vector<dose::energy_component> components_of(files::plan const& plan) {
   auto const photons = spectrum_of(plan.spectrum);
   if (plan.kernel_per_bin) {
     return dose::split_by_energy(mono_kernels_of(plan.kernel), photons);
@@ -69,44 +69,6 @@ dose::density_table density_table_of(files::table_source const& table) {
                            : dose::parse_density_table(table.csv, table.name);
 }
 
-dose::cone_options cones_of(files::plan_description const& plan) {
-  ISO_VALIDATE(
-      plan.placing == "equal_energy" || plan.placing == "equal_solid_angle",
-      "placing '{}' is not known (there are two); choose equal_energy or equal_solid_angle",
-      plan.placing);
-  return {plan.cones, plan.azimuths,
-          plan.placing == "equal_energy" ? dose::cone_placing::equal_energy
-                                         : dose::cone_placing::equal_solid_angle};
-}
-
-dose::convolution_options convolution_options_of(files::plan_description const& plan) {
-  ISO_VALIDATE(plan.engine == "lattice" || plan.engine == "voxel_lines" ||
-                   plan.engine == "voxel_samples" || plan.engine == "non_voxel",
-               "engine '{}' is not known (there are four); choose lattice, voxel_lines, "
-               "voxel_samples or non_voxel",
-               plan.engine);
-  dose::convolution_options options;
-  options.engine = plan.engine == "lattice"         ? dose::dose_engine::lattice
-                   : plan.engine == "voxel_lines"   ? dose::dose_engine::voxel_lines
-                   : plan.engine == "voxel_samples" ? dose::dose_engine::voxel_samples
-                                                    : dose::dose_engine::non_voxel;
-  options.radial_step = plan.radial_step;
-  options.ray_spacing = plan.ray_spacing;
-  options.tilt = plan.tilt;
-  return options;
-}
-
-dose::beam beam_of(files::beam_description const& b) {
-  auto const& f = b.fluence;
-  return {b.source_distance,
-          {b.isocentre[0], b.isocentre[1], b.isocentre[2]},
-          b.gantry,
-          b.couch,
-          b.collimator,
-          {f.low[0], f.low[1], f.pixel[0], f.pixel[1], f.extent[0], f.extent[1], f.values},
-          b.weight};
-}
-
 std::array<double, 3> numbers_of(vec3<double> const& v) { return {v.x, v.y, v.z}; }
 
 /// A beam and the voxels that get its dose.
@@ -115,10 +77,8 @@ struct placed_beam {
   grid region;
 };
 
-placed_beam place(files::beam_description const& described, std::size_t number, double margin,
-                  grid const& g) {
+placed_beam place(dose::beam const& b, std::size_t number, double margin, grid const& g) {
   try {
-    auto const b = beam_of(described);
     auto const region = dose::region_around(b, g, margin);
     // What copies of it have beside the voxels is the library's to judge.
     ISO_VALIDATE(region.size() < std::numeric_limits<std::int32_t>::max(),
@@ -197,7 +157,7 @@ volume_view<T, typename Exec::memory_space> density_of(Exec const& exec,
   return density;
 }
 
-void find_maximum(files::plan_description const& plan, dose_result& result) {
+void find_maximum(files::plan const& plan, dose_result& result) {
   auto const& v = result.dose;
   if (!std::all_of(v.values.begin(), v.values.end(), [](auto x) { return std::isfinite(x); })) {
     throw invalid_argument(
@@ -210,7 +170,7 @@ void find_maximum(files::plan_description const& plan, dose_result& result) {
   result.maximum = v.values[std::size_t(at)];
   // Of weights that are so small the dose rounds to 0.
   bool const is_light = std::any_of(plan.beams.begin(), plan.beams.end(), [](auto const& beam) {
-    return beam.weight > 0 && beam.weight < 1e-20;
+    return beam.beam.weight > 0 && beam.beam.weight < 1e-20;
   });
   ISO_VALIDATE(
       result.maximum == 0 ? !is_light : result.maximum >= std::numeric_limits<float>::min(),
@@ -229,8 +189,6 @@ dose_result run(Exec const& exec, dose_request const& request, observer const& w
   using space = typename Exec::memory_space;
   auto const& plan = request.plan;
   auto const components = components_of(plan);
-  dose::calculator_options const options{
-      cones_of(plan), {plan.hardening_correction}, convolution_options_of(plan), plan.margin};
   if (request.hounsfield) {
     density_table_of(request.density_table);
   }
@@ -239,11 +197,11 @@ dose_result run(Exec const& exec, dose_request const& request, observer const& w
   double all_voxels = 0;
   std::int64_t largest = 0;
   for (std::size_t i = 0; i < plan.beams.size(); ++i) {
-    beams.push_back(place(plan.beams[i], i, plan.margin, g));
+    beams.push_back(place(plan.beams[i].beam, i, plan.options.margin, g));
     all_voxels += double(beams.back().region.size());
     largest = std::max(largest, beams.back().region.size());
   }
-  dose::calculator<Exec, T> calculator(exec, g, components, options);
+  dose::calculator<Exec, T> calculator(exec, g, components, plan.options);
   dose_result result;
   result.kernels = calculator.num_kernels();
   result.directions = calculator.num_directions();

@@ -18,23 +18,6 @@ namespace iso::jobs {
 namespace {
 
 constexpr double mm3_per_cm3 = 1000;
-constexpr double beyond_largest = 1.02;  // curves end there, at no volume
-
-dvh::structure_options options_of(dvh_request const& request) {
-  auto const& caps = request.caps;
-  ISO_VALIDATE(caps == "none" || caps == "half-slice" || caps == "rounded",
-               "iso dvh: caps '{}' are not known (there are three kinds); choose none, half-slice "
-               "or rounded",
-               caps);
-  dvh::structure_options options;
-  options.caps = caps == "none"      ? dvh::end_cap::none
-                 : caps == "rounded" ? dvh::end_cap::rounded
-                                     : dvh::end_cap::half_slice;
-  options.between = request.prisms ? dvh::between_planes::prisms : dvh::between_planes::frusta;
-  options.beyond = dvh::off_grid::cut;
-  options.slice_thickness = request.slice_thickness;
-  return options;
-}
 
 /// Ends all curves at one dose; 0 lets the library say that there is none.
 double end_of(std::vector<files::host_volume> const& doses) {
@@ -42,7 +25,7 @@ double end_of(std::vector<files::host_volume> const& doses) {
   for (auto const& dose : doses) {
     largest = std::max(largest, *std::max_element(dose.values.begin(), dose.values.end()));
   }
-  return beyond_largest * double(largest);
+  return dvh::beyond_largest_dose * double(largest);
 }
 
 /// A structure on the cells of a dose.
@@ -67,7 +50,7 @@ placed_structure<Exec> place(Exec const& exec, dvh::structure_plan const& s, gri
     auto const fractions = make_volume<float, space>(exec, "iso::jobs::fractions", g);
     placed.report = dvh::rasterise<Exec, float>(exec, s, fractions, asked);
     placed.region.fractions = fractions;
-    if (request.surface) {
+    if (request.surface == dvh::extremes::surface) {
       auto const points = dvh::surface_points(s, std::min({g.spacing.x, g.spacing.y, g.spacing.z}));
       Kokkos::View<vec3<double>*, space> const surface(
           Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "iso::jobs::surface"),
@@ -83,16 +66,15 @@ template <class Exec>
 dvh_entry entry_of(Exec const& exec,
                    volume_view<float const, typename Exec::memory_space> const& dose,
                    placed_structure<Exec> const& placed, std::string const& name,
-                   std::vector<dvh::quantity> const& quantities, dvh_request const& request,
-                   double end, job const& asked) {
+                   dvh_request const& request, double end, job const& asked) {
   auto const& report = placed.report;
-  auto const of = request.surface ? dvh::extremes::surface : dvh::extremes::whole_voxels;
+  auto const& quantities = request.quantities;
   // Both first, for all that is asked: they say how much of the structure has a dose.
   std::vector<dvh::quantity> all = {{dvh::quantity::kind::volume, 0},
                                     {dvh::quantity::kind::outside, 0}};
   all.insert(all.end(), quantities.begin(), quantities.end());
   auto const values =
-      dvh::evaluate<Exec, float>(exec, {dose}, {placed.region}, all, of, asked)[0][0];
+      dvh::evaluate<Exec, float>(exec, {dose}, {placed.region}, all, request.surface, asked)[0][0];
   dvh_entry entry;
   entry.volume = values[0] * mm3_per_cm3;
   entry.outside = values[1] * mm3_per_cm3 + report.outside;
@@ -100,16 +82,7 @@ dvh_entry entry_of(Exec const& exec,
                "iso dvh: '{}' lies wholly outside of a dose's voxels (it gets no dose); check that "
                "both are in one frame of reference",
                name);
-  entry.planes = report.planes;
-  entry.contours = report.contours;
-  entry.holes = report.holes;
-  entry.parts = report.parts;
-  entry.left_out = report.left_out;
-  entry.crossing_contours = report.crossing_contours;
-  entry.crossing_planes = report.crossing_planes;
-  entry.disputed = report.disputed;
-  entry.missing_slices = std::int64_t(report.missing_slices.size());
-  entry.separations = std::int64_t(report.separations.size());
+  entry.report = report;
   entry.values.assign(values.begin() + 2, values.end());
   for (std::size_t n = 0; n < quantities.size(); ++n) {
     if (quantities[n].what == dvh::quantity::kind::outside) {
@@ -163,12 +136,11 @@ struct numbered_structure {
 /// Before any work: refuses structures that do not overlap one of the doses.
 std::vector<numbered_structure> structures_of(dvh_request const& request, dvh_result& result,
                                               job const& asked) {
-  auto const options = options_of(request);
   std::vector<numbered_structure> structures;
   for (std::size_t n = 0; n < request.structures.size(); ++n) {
     auto const s = files::make_structure(request.structures[n]);
     accepts(request, s.name, result, [&] {
-      dvh::structure_plan const plan(s, options, asked);
+      dvh::structure_plan const plan(s, request.shape, asked);
       for (auto const& dose : request.doses) {
         dvh::structure_grid(plan, make_grid(dose));
       }
@@ -181,10 +153,6 @@ std::vector<numbered_structure> structures_of(dvh_request const& request, dvh_re
 template <class Exec>
 dvh_result run(Exec const& exec, dvh_request const& request, observer const& watch) {
   using space = typename Exec::memory_space;
-  std::vector<dvh::quantity> quantities;
-  for (auto const& name : request.quantities) {
-    quantities.push_back(dvh::quantity_named(name));
-  }
   ISO_VALIDATE(!request.doses.empty() && !request.structures.empty(),
                "iso dvh: {} doses and {} structures (there must be one of each); give at least one",
                request.doses.size(), request.structures.size());
@@ -205,7 +173,7 @@ dvh_result run(Exec const& exec, dvh_request const& request, observer const& wat
     return 0;
   });
   double const end = end_of(request.doses);
-  result.bin_width = request.bins > 0 ? end / request.bins : 0;
+  result.bin_width = request.bins > 0 ? end / double(request.bins) : 0;
   result.entries.resize(doses.size());
   for (std::size_t s = 0; s < structures.size(); ++s) {
     auto const& structure = structures[s];
@@ -220,8 +188,7 @@ dvh_result run(Exec const& exec, dvh_request const& request, observer const& wat
           placed = place(exec, structure.plan, doses[d].grid, request, asked);
         }
         result.seconds += seconds_of(exec, [&] {
-          entries.push_back(
-              entry_of(exec, doses[d], placed, structure.name, quantities, request, end, asked));
+          entries.push_back(entry_of(exec, doses[d], placed, structure.name, request, end, asked));
         });
       }
     });
@@ -241,23 +208,6 @@ dvh_result run(Exec const& exec, dvh_request const& request, observer const& wat
 }
 
 }  // namespace
-
-std::string unit_of_quantity(std::string const& name) {
-  using kind = dvh::quantity::kind;
-  switch (dvh::quantity_named(name).what) {
-    case kind::volume_at_dose:
-      return "%";
-    case kind::absolute_at_dose:
-    case kind::volume:
-    case kind::outside:
-      return "cm3";
-    case kind::homogeneity:
-    case kind::conformity:
-      return "1";
-    default:
-      return "Gy";
-  }
-}
 
 std::vector<std::vector<double>> structure_shares(files::rt_structure const& structure,
                                                   files::host_volume const& patient,

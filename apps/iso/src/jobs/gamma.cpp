@@ -13,35 +13,6 @@
 namespace iso::jobs {
 namespace {
 
-template <gamma::point_status A, gamma_status B>
-constexpr bool is_same = int(A) == int(B);
-static_assert(is_same<gamma::point_status::compared, gamma_status::compared> &&
-              is_same<gamma::point_status::below_cut_off, gamma_status::below_cut_off> &&
-              is_same<gamma::point_status::outside, gamma_status::outside>);
-
-gamma::gamma_options options_of(gamma_request const& request) {
-  auto const& between = request.interpolation;
-  auto const& normalise = request.normalisation;
-  ISO_VALIDATE(
-      between == "trilinear" || between == "tetrahedra" || between == "grid",
-      "interpolation '{}' is not known (there are three); choose trilinear, tetrahedra or grid",
-      between);
-  ISO_VALIDATE(normalise == "global" || normalise == "local" || normalise == "given",
-               "normalisation '{}' is not known (there are three); choose global, local or given",
-               normalise);
-  gamma::gamma_options options;
-  options.between = between == "trilinear"    ? gamma::interpolation::trilinear
-                    : between == "tetrahedra" ? gamma::interpolation::tetrahedra
-                                              : gamma::interpolation::grid_points;
-  options.normalise = normalise == "global"  ? gamma::normalisation::global
-                      : normalise == "local" ? gamma::normalisation::local
-                                             : gamma::normalisation::given;
-  options.given_dose = request.given_dose;
-  options.cut_off = request.cut_off;
-  options.max_gamma = request.max_gamma;
-  return options;
-}
-
 std::array<double, 3> position_of_maximum(files::host_volume const& v) {
   auto const at =
       std::int64_t(std::max_element(v.values.begin(), v.values.end()) - v.values.begin());
@@ -54,25 +25,23 @@ std::array<double, 3> position_of_maximum(files::host_volume const& v) {
 template <class Exec>
 gamma_result run(Exec const& exec, gamma_request const& request, observer const& watch) {
   using space = typename Exec::memory_space;
-  gamma::gamma_options const options = options_of(request);
+  auto const& options = request.options;
   grid const r = make_grid(request.reference);
   grid const e = make_grid(request.evaluated);
   validate(r, "iso gamma");
   validate(e, "iso gamma");
-  std::vector<gamma::criterion> criteria;
-  for (auto const& c : request.criteria) {
-    criteria.push_back({c.dose_difference, c.distance});
-  }
   // Doses, gamma and status of the points; of each evaluated voxel its dose and its cell's ranges.
-  double const wanted = double(r.size()) * (sizeof(float) * (1.0 + double(criteria.size())) + 1.0) +
-                        double(e.size()) * (9.0 * sizeof(float));
+  double const wanted =
+      double(r.size()) * (sizeof(float) * (1.0 + double(request.criteria.size())) + 1.0) +
+      double(e.size()) * (9.0 * sizeof(float));
   gamma_result result;
   watch.step(0, "preparing");
   guard_memory(
       exec, wanted < 0x1p62 ? std::int64_t(wanted) : std::int64_t(1) << 62, "iso gamma", [&] {
         auto const reference = files::make_volume_view<float>(exec, request.reference);
         auto const evaluated = files::make_volume_view<float>(exec, request.evaluated);
-        gamma::gamma_plan<float, space> const plan(exec, reference, evaluated, criteria, options);
+        gamma::gamma_plan<float, space> const plan(exec, reference, evaluated, request.criteria,
+                                                   options);
         result.reference_maximum = plan.reference_maximum();
         result.cut_off_dose = plan.cut_off_dose();
         ISO_VALIDATE(plan.cut_off_dose() <= plan.reference_maximum(),
@@ -84,7 +53,7 @@ gamma_result run(Exec const& exec, gamma_request const& request, observer const&
                      plan.reference_maximum());
         gamma::gamma_values<float, space> const values(
             Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "iso::jobs::gamma"),
-            criteria.size(), std::size_t(r.extent[0]), std::size_t(r.extent[1]),
+            request.criteria.size(), std::size_t(r.extent[0]), std::size_t(r.extent[1]),
             std::size_t(r.extent[2]));
         gamma::status_values<space> const status(
             Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "iso::jobs::status"),
@@ -100,16 +69,7 @@ gamma_result run(Exec const& exec, gamma_request const& request, observer const&
         result.seconds =
             seconds_of(exec, [&] { gamma::gamma_index(exec, plan, values, status, control); });
         watch.step(0.9, "counting");
-        gamma::summary_options const counted{
-            request.strict ? gamma::pass_rule::below_one : gamma::pass_rule::at_most_one,
-            std::int32_t(request.bins)};
-        for (auto const& s : gamma::summarise(exec, plan, values, status, counted)) {
-          result.compared = s.compared;
-          result.below_cut_off = s.below_cut_off;
-          result.outside = s.outside;
-          result.bin_width = s.bin_width;
-          result.criteria.push_back({s.passed, s.outside_passed, s.mean, s.largest, s.histogram});
-        }
+        result.criteria = gamma::summarise(exec, plan, values, status, request.summary);
         auto const numbers = fetch(exec, values);
         result.hash = hash_text(hash_bits<float>(numbers));
         result.gamma.extent = request.reference.extent;

@@ -27,15 +27,23 @@ namespace iso::jobs {
 
 enum class iterative_method { sirt, sart, os_sart, cgls, lsqr, mlem, osem, tv };
 
-inline constexpr std::array<std::pair<std::string_view, iterative_method>, 8> iterations = {
-    {{"sirt", iterative_method::sirt},
-     {"sart", iterative_method::sart},
-     {"os-sart", iterative_method::os_sart},
-     {"cgls", iterative_method::cgls},
-     {"lsqr", iterative_method::lsqr},
-     {"mlem", iterative_method::mlem},
-     {"osem", iterative_method::osem},
-     {"tv", iterative_method::tv}}};
+constexpr auto words(iterative_method) {
+  using enum iterative_method;
+  return std::array{word{sirt, "sirt"}, word{sart, "sart"}, word{os_sart, "os-sart"},
+                    word{cgls, "cgls"}, word{lsqr, "lsqr"}, word{mlem, "mlem"},
+                    word{osem, "osem"}, word{tv, "tv"}};
+}
+
+/// Returns the method of that name.
+/// \throws iso::invalid_argument  there is none
+inline iterative_method method_named(std::string const& name) {
+  auto const known = from_word<iterative_method>(name);
+  ISO_VALIDATE(known,
+               "iso reconstruct: method '{}' is not known (it is none of the iterations); see iso "
+               "reconstruct --help",
+               name);
+  return *known;
+}
 
 /// The options that a method has.
 struct options_of_method {
@@ -59,8 +67,8 @@ struct options_of_method {
 };
 
 inline constexpr double default_relaxation = 1;
-inline constexpr char const* default_order = "golden";
-inline constexpr char const* default_columns = "blocks";
+inline constexpr auto default_order = ct::block_order::golden;
+inline constexpr auto default_columns = ct::column_sums::of_blocks;
 
 /// Returns the views of a block.
 inline std::int64_t block_of(iterative_request const& request, iterative_method method,
@@ -169,10 +177,6 @@ double checkpoint_bytes(Exec const&, iterative_method method, double voxels, dou
   return (held + (backend::is_device<Exec> ? std::max(voxels, pixels) : 0)) * double(sizeof(T));
 }
 
-inline ct::iteration told(iteration_record const& now) {
-  return {now.number, now.residual, now.relative_residual, now.gap};
-}
-
 /// Returns what a checkpoint belongs to. How often an iteration runs, and where, changes no bit.
 template <class T>
 std::vector<std::pair<std::string, std::string>> belongings_of(iterative_request const& request,
@@ -207,9 +211,9 @@ std::vector<std::pair<std::string, std::string>> belongings_of(iterative_request
   volume.add(request.mask ? request.mask->values : std::vector<float>());
   std::vector<std::pair<std::string, std::string>> all = {
       {"method", request.method},
-      {"projector", request.projector},
-      {"backprojector", request.backprojector},
-      {"oversampling", std::to_string(request.oversampling)},
+      {"projector", name_of(request.projector)},
+      {"backprojector", std::string(to_word(request.projector.backprojection))},
+      {"oversampling", std::to_string(request.projector.oversampling)},
       {"precision", sizeof(T) == 4 ? "float" : "double"},
       {"scan", scan.text()},
       {"volume", volume.text()}};
@@ -232,10 +236,10 @@ std::vector<std::pair<std::string, std::string>> belongings_of(iterative_request
     tell("block", block_of(request, by, g.num_views()));
   }
   if (has.order) {
-    tell("order", request.order.value_or(default_order));
+    tell("order", to_word(request.order.value_or(default_order)));
   }
   if (has.columns) {
-    tell("column sums", request.columns.value_or(default_columns));
+    tell("column sums", to_word(request.columns.value_or(default_columns)));
   }
   if (has.box) {
     tell_bound("lower bound", request.lower);
@@ -293,13 +297,7 @@ void iterate_scan(Exec const& exec, iterative_request const& request, ct::geomet
                   Readings const& readings, Keep const& keep) {
   using space = typename Exec::memory_space;
   using method = iterative_method;
-  auto const known = std::find_if(iterations.begin(), iterations.end(),
-                                  [&](auto const& entry) { return entry.first == request.method; });
-  ISO_VALIDATE(known != iterations.end(),
-               "iso reconstruct: method '{}' is not known (it is none of the iterations); see iso "
-               "reconstruct --help",
-               request.method);
-  method const by = known->second;
+  method const by = method_named(request.method);
   check_options(request, by);
   double const min_gap = sizeof(T) == 4 ? 1e-5 : 0;
   double const gap = request.stop_gap.value_or(1e-3);
@@ -307,29 +305,11 @@ void iterate_scan(Exec const& exec, iterative_request const& request, ct::geomet
                "iso reconstruct: --stop-gap {} in float (a gap is off by about {} there); give "
                "--precision double",
                gap, min_gap);
-  auto const named = [](std::optional<std::string> const& given, char const* what,
-                        std::string const& first, std::string const& second) {
-    auto const name = given.value_or(first);
-    ISO_VALIDATE(name == first || name == second,
-                 "iso reconstruct: {} '{}' is not known (there are two); choose {} or {}", what,
-                 name, first, second);
-    return name == first;
-  };
-  auto const order = named(request.order, "order", default_order, "sequential")
-                         ? ct::block_order::golden
-                         : ct::block_order::sequential;
-  auto const columns = named(request.columns, "column sums", default_columns, "scan")
-                           ? ct::column_sums::of_blocks
-                           : ct::column_sums::of_scan;
+  auto const order = request.order.value_or(default_order);
+  auto const columns = request.columns.value_or(default_columns);
   double const infinite = std::numeric_limits<double>::infinity();
   ct::value_range const range{request.lower.value_or(-infinite), request.upper.value_or(infinite)};
-  bool const matched = named(request.backprojector, "backprojector", "adjoint", "fdk");
-  bool const by_texture = request.projector == texture_projector;
-  ct::projector_options const projector{
-      .method = by_texture ? ct::projector::joseph_linear : projector_named(request.projector),
-      .oversampling = request.oversampling,
-      .projection = by_texture ? ct::projection::texture : ct::projection::exact,
-      .backprojection = matched ? ct::backprojection::adjoint : ct::backprojection::fdk};
+  auto const& projector = request.projector;
   std::int64_t const views = g.num_views();
   double const pixels = double(views) * double(g.num_u()) * double(g.num_v());
   std::int64_t const most = request.iterations.value_or(by == method::tv ? 1000 : 20);
@@ -342,7 +322,8 @@ void iterate_scan(Exec const& exec, iterative_request const& request, ct::geomet
   double const part = double((views + blocks - 1) / blocks) / double(views);
   auto const held = arrays_held(by, blocks, part, columns == ct::column_sums::of_scan);
   // Texture units read three stacks of planes; one volume more says how many there are.
-  double const volumes = held[0] + (request.mask ? 1 : 0) + (by_texture ? 4 : 0);
+  double const volumes =
+      held[0] + (request.mask ? 1 : 0) + (projector.projection == ct::projection::texture ? 4 : 0);
   double const sets = held[1] + (request.reading_mask ? 2 : 0);
   double const wanted = (volumes * double(box.size()) + sets * pixels) * double(sizeof(T)) +
                         double(scratch_of<T>(exec, g, box, block, order, projector));
@@ -416,14 +397,14 @@ void iterate_scan(Exec const& exec, iterative_request const& request, ct::geomet
       };
       control.progress = [&](double fraction) { watch.step(fraction, doing); };
       rules.iterations = most - result.resumed;
-      bool const done = !result.history.empty() && rules.met_by(told(result.history.back()));
+      bool const done = !result.history.empty() && rules.met_by(result.history.back());
       if (rules.iterations >= 1 && !done) {
         result.time_ms = 1e3 * cases::seconds_of(exec, [&] { ct::iterate(made, rules, control); });
         if (result.history.back().number % request.checkpoint_every != 0) {
           checkpoint.save(made, result.history);
         }
       }
-      result.rule_met = rules.met_by(told(result.history.back()));
+      result.rule_met = rules.met_by(result.history.back());
     };
     switch (by) {
       case method::sirt:

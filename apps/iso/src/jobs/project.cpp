@@ -72,11 +72,11 @@ projection_result run(Exec const& exec, project_request const& request, observer
   auto const volume_grid = grid_of(request);
   validate(volume_grid, "iso project");
   projection_result result;
-  auto const g = behind_volume(make_geometry(request.geometry), volume_grid, request.extend_rays,
-                               result.views_within);
+  auto const g = behind_volume(ct::make_geometry(request.geometry.scan), volume_grid,
+                               request.extend_rays, result.views_within);
   ct::forward_project_options options;
-  options.method = projector_named(request.method);
-  options.sum = summation_named(request.sum);
+  options.method = request.method;
+  options.sum = request.sum;
   options.oversampling = request.oversampling;
   std::int64_t const scratch = ct::forward_project_bytes_needed<T>(exec, g, volume_grid, options);
   std::int64_t const pixels = g.num_views() * g.num_u() * g.num_v();

@@ -26,62 +26,6 @@
 namespace iso::jobs {
 namespace {
 
-template <class Value, std::size_t Size>
-using names = std::array<std::pair<std::string_view, Value>, Size>;
-
-constexpr names<ct::ramp_window, 5> windows = {{{"ram-lak", ct::ramp_window::ram_lak},
-                                                {"shepp-logan", ct::ramp_window::shepp_logan},
-                                                {"cosine", ct::ramp_window::cosine},
-                                                {"hamming", ct::ramp_window::hamming},
-                                                {"hann", ct::ramp_window::hann}}};
-constexpr names<ct::scan_arc, 3> arcs = {{{"automatic", ct::scan_arc::automatic},
-                                          {"full", ct::scan_arc::full},
-                                          {"short", ct::scan_arc::short_scan}}};
-constexpr names<ct::detector_placement, 3> detectors = {
-    {{"automatic", ct::detector_placement::automatic},
-     {"centred", ct::detector_placement::centred},
-     {"displaced", ct::detector_placement::displaced}}};
-
-template <class Names>
-std::vector<std::string> list_of(Names const& known) {
-  std::vector<std::string> list;
-  for (auto const& entry : known) {
-    list.emplace_back(entry.first);
-  }
-  return list;
-}
-
-template <class Value, std::size_t Size>
-Value value_of(names<Value, Size> const& known, std::string const& name, std::string_view what) {
-  std::string choices;
-  for (auto const& [key, value] : known) {
-    if (key == name) {
-      return value;
-    }
-    choices += (choices.empty() ? "" : ", ") + std::string(key);
-  }
-  fail_argument("{} '{}' is not known (it is none of those there are); choose one of {}", what,
-                name, choices);
-}
-
-template <class Value, std::size_t Size>
-std::string known_name(names<Value, Size> const& known, Value value) {
-  auto const found = std::find_if(known.begin(), known.end(),
-                                  [&](auto const& entry) { return entry.second == value; });
-  return std::string(found->first);
-}
-
-ct::fdk_options options_of(reconstruct_request const& request) {
-  std::optional<double> max_roll;
-  if (request.max_roll) {
-    max_roll = *request.max_roll * std::numbers::pi / 180;
-  }
-  return {value_of(windows, request.window, "window"),
-          request.cutoff,
-          {value_of(arcs, request.arc, "arc"), value_of(detectors, request.detector, "detector"),
-           request.truncation_correction, max_roll}};
-}
-
 // By default as many voxels as pixels, at the pixels' distance at the z axis, about the isocentre;
 // across it as many as a displaced detector sees in a whole turn.
 grid grid_of(reconstruct_request const& request, ct::geometry const& g,
@@ -173,11 +117,7 @@ char const* command_of(reconstruct_request const& request) {
 
 /// Returns how far beyond the volume's voxels a ray meets them still, in voxels.
 double reach_of(reconstruct_request const& request) {
-  auto const name = request.iterative ? request.iterative->projector : *request.adjoint_of;
-  if (name == texture_projector) {
-    return 0.5;
-  }
-  auto const method = projector_named(name);
+  auto const method = request.iterative ? request.iterative->projector.method : *request.adjoint_of;
   // Joseph's samples blend over a voxel, half of which lies outside.
   return method == ct::projector::joseph_linear || method == ct::projector::joseph_spline ? 0.5 : 0;
 }
@@ -308,15 +248,16 @@ template <class T, class Exec>
 reconstruct_result run(Exec const& exec, reconstruct_request const& request,
                        observer const& watch) {
   using space = typename Exec::memory_space;
-  auto const given = make_geometry(request.geometry);
+  auto const given = ct::make_geometry(request.geometry.scan);
   check(request, given);
-  auto const options = options_of(request);
+  auto const& options = request.filter;
   auto const volume_grid = grid_of(request, given, options);
   validate(volume_grid, command_of(request));
   reconstruct_result result;
   result.views = given.num_views();
-  bool const filtered =
-      request.iterative ? request.iterative->backprojector == "fdk" : !request.adjoint_of;
+  bool const filtered = request.iterative
+                            ? request.iterative->projector.backprojection == ct::backprojection::fdk
+                            : !request.adjoint_of;
   auto const g = request.iterative || request.adjoint_of
                      ? behind_volume(given, volume_grid, request.extend_rays, result.views_within)
                      : given;
@@ -370,7 +311,7 @@ reconstruct_result run(Exec const& exec, reconstruct_request const& request,
   }
   ct::back_project_options adjoint;
   if (request.adjoint_of) {
-    adjoint.method = projector_named(*request.adjoint_of);
+    adjoint.method = *request.adjoint_of;
     adjoint.oversampling = request.oversampling;
   }
   std::int64_t const scratch = request.adjoint_of
@@ -398,8 +339,8 @@ reconstruct_result run(Exec const& exec, reconstruct_request const& request,
           };
         } else {
           ct::fdk_plan<space> const plan(exec, g, options);
-          result.arc = known_name(arcs, plan.arc());
-          result.detector = known_name(detectors, plan.detector());
+          result.arc = plan.arc();
+          result.detector = plan.detector();
           compute = [&, plan] {
             ct::fdk<Exec, T>(exec, plan, projections, volume, work, onto::zero, control);
           };
@@ -414,22 +355,46 @@ reconstruct_result run(Exec const& exec, reconstruct_request const& request,
 
 }  // namespace
 
-std::vector<std::string> iterative_methods() { return list_of(iterations); }
+std::vector<std::string> iterative_methods() {
+  std::vector<std::string> list;
+  for (auto const& w : words(iterative_method{})) {
+    list.emplace_back(w.text);
+  }
+  return list;
+}
+
 bool tells_residual_before(std::string const& method) {
-  auto const by = value_of(iterations, method, "method");
+  auto const by = method_named(method);
   return by != iterative_method::cgls && by != iterative_method::lsqr && by != iterative_method::tv;
 }
+
 std::vector<std::string> iterative_projector_names() {
-  auto names = method_names();
-  names.emplace_back(texture_projector);
-  return names;
+  std::vector<std::string> list;
+  for (auto const& w : words(ct::projector{})) {
+    list.emplace_back(w.text);
+  }
+  list.emplace_back(texture_projector);
+  return list;
 }
-std::vector<std::string> window_names() { return list_of(windows); }
-std::vector<std::string> arc_names() { return list_of(arcs); }
-std::vector<std::string> detector_names() { return list_of(detectors); }
+
+std::string name_of(ct::projector_options const& options) {
+  return options.projection == ct::projection::texture ? texture_projector
+                                                       : std::string(to_word(options.method));
+}
+
+ct::projector_options projector_named(std::string const& name, ct::projector_options options) {
+  bool const by_texture = name == texture_projector;
+  auto const known = by_texture ? ct::projector::joseph_linear : from_word<ct::projector>(name);
+  ISO_VALIDATE(known,
+               "projector '{}' is not known (it is none of those there are); choose one of {}",
+               name, all_words<ct::projector>());
+  options.method = *known;
+  options.projection = by_texture ? ct::projection::texture : ct::projection::exact;
+  return options;
+}
 
 void check_shapes(reconstruct_request const& request) {
-  check_shapes(request, make_geometry(request.geometry));
+  check_shapes(request, ct::make_geometry(request.geometry.scan));
 }
 
 reconstruct_result reconstruct(reconstruct_request const& request, observer const& watch) {

@@ -17,16 +17,9 @@ namespace iso::jobs {
 
 using namespace cases;
 
-/// Throws iso::invalid_argument.
-ct::geometry make_geometry(files::geometry_description const& g);
-
 /// Counts the views whose detector stands in the volume or before it, and returns the geometry with
 /// these moved along their rays to behind it where `extend_rays` says so: `views_within` is 0 then.
 ct::geometry behind_volume(ct::geometry g, grid const& volume, bool extend_rays,
                            std::int64_t& views_within);
-
-/// Throws iso::invalid_argument naming the choices.
-ct::projector projector_named(std::string_view name);
-iso::summation summation_named(std::string_view name);
 
 }  // namespace iso::jobs

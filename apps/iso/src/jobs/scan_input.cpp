@@ -120,20 +120,6 @@ void hide(std::vector<float>& values, std::span<float const> mask) {
   }
 }
 
-/// Moves the detector so that the axis is seen at `centre`.
-void move_axis(files::geometry_description& g, double centre) {
-  double const by = ct::axis_pixel(make_geometry(g)) - centre;  // pixels, of the detector along u
-  if (g.detector.turn != std::array<double, 3>{}) {
-    g = as_vectors(g);  // offsets are along the axes of the detector before it is turned
-  }
-  g.detector.offset[0] += by * g.detector.pitch[0];
-  for (auto& view : g.views) {
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-      view.detector_origin[axis] += by * view.u_step[axis];
-    }
-  }
-}
-
 template <class Exec>
 double estimated_centre(Exec const& exec, ct::geometry const& g,
                         projection_view<float, typename Exec::memory_space> const& p) {
@@ -151,7 +137,7 @@ double estimated_centre(Exec const& exec, ct::geometry const& g,
 
 template <class Exec>
 scan_result run(Exec const& exec, scan_request& request, observer const& watch) {
-  auto const g = make_geometry(request.geometry);
+  auto const g = ct::make_geometry(request.geometry.scan);
   auto const& n = request.readings.extent;
   ISO_VALIDATE(n[0] == g.num_views() && n[1] == g.num_u() && n[2] == g.num_v(),
                "{} images of {} x {} pixels (the geometry has {} views of {} x {}); give the "
@@ -192,7 +178,8 @@ scan_result run(Exec const& exec, scan_request& request, observer const& watch) 
     if (request.centre || request.find_centre) {
       watch.step(0.7, "looking for the axis");
       double const centre = request.centre ? *request.centre : estimated_centre(exec, g, p);
-      move_axis(result.geometry, centre);
+      // The detector moves such that it sees the axis there.
+      result.geometry.scan = ct::moved_along_u(result.geometry.scan, ct::axis_pixel(g) - centre);
       result.centre = centre;
     }
     result.projections = fetch(exec, p.data);

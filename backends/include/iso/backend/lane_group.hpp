@@ -33,9 +33,9 @@
 #include <iso/backend/detail/host_lane_group.hpp>
 #include <iso/backend/detail/host_launch.hpp>
 #include <iso/backend/host_vectors.hpp>
-#include <iso/backend/launch_shape.hpp>
 #include <iso/core/check.hpp>
 #include <iso/core/concepts.hpp>
+#include <iso/core/launch_shape.hpp>
 
 #include <algorithm>
 #include <cstdint>

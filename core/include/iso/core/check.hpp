@@ -12,8 +12,6 @@
 #include <string_view>
 #include <variant>
 
-#include <Kokkos_Assert.hpp>
-
 namespace iso {
 namespace detail {
 
@@ -57,15 +55,3 @@ template <class... Args>
       ::iso::fail_argument(__VA_ARGS__); \
     }                                    \
   } while (false)
-
-/// Checks an internal precondition on host and device where ISO_DEBUG_CHECKS is defined.
-#ifdef ISO_DEBUG_CHECKS
-#define ISO_EXPECT(condition)                                   \
-  do {                                                          \
-    if (!(condition)) {                                         \
-      Kokkos::abort("iso: internal check failed: " #condition); \
-    }                                                           \
-  } while (false)
-#else
-#define ISO_EXPECT(condition) static_cast<void>(0)
-#endif

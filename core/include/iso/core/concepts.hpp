@@ -2,6 +2,8 @@
 //! \file  iso/core/concepts.hpp
 #pragma once
 
+#include <iso/core/real.hpp>
+
 #include <Kokkos_Core.hpp>
 
 #include <concepts>
@@ -14,9 +16,6 @@ concept execution_space = Kokkos::is_execution_space_v<E>;
 
 template <class V>
 concept view = Kokkos::is_view_v<V>;
-
-template <class T>
-concept real = std::same_as<T, float> || std::same_as<T, double>;
 
 /// A memory space that kernels of `Exec` may read and write.
 template <class Exec, class Space>

@@ -2,9 +2,8 @@
 //! \file  iso/core/grid.hpp
 #pragma once
 
+#include <iso/core/array.hpp>
 #include <iso/core/vec3.hpp>
-
-#include <Kokkos_Array.hpp>
 
 #include <cstdint>
 
@@ -21,24 +20,22 @@ inline constexpr double longest_length = 1e150;
 /// point on a face between two voxels belongs to the upper one, and a point on the upper face of
 /// the grid to none.
 struct grid {
-  Kokkos::Array<std::int64_t, 3> extent{};  ///< voxels along x, y, z
-  vec3<double> spacing{1, 1, 1};            ///< mm
-  vec3<double> origin{};                    ///< mm; centre of voxel (0, 0, 0)
+  array<std::int64_t, 3> extent{};  ///< voxels along x, y, z
+  vec3<double> spacing{1, 1, 1};    ///< mm
+  vec3<double> origin{};            ///< mm; centre of voxel (0, 0, 0)
 
   /// Returns a grid of `extent` voxels whose middle lies at the world's origin, the isocentre.
-  static grid centred(Kokkos::Array<std::int64_t, 3> const& extent, vec3<double> spacing);
+  static grid centred(array<std::int64_t, 3> const& extent, vec3<double> spacing);
 
-  [[nodiscard]] KOKKOS_FUNCTION std::int64_t size() const {
-    return extent[0] * extent[1] * extent[2];
-  }
+  [[nodiscard]] ISO_FUNCTION std::int64_t size() const { return extent[0] * extent[1] * extent[2]; }
   /// Maps a world point (mm) to its continuous voxel index: the centre of voxel (0, 0, 0) is (0, 0,
   /// 0).
-  [[nodiscard]] KOKKOS_FUNCTION vec3<double> to_index(vec3<double> p) const {
+  [[nodiscard]] ISO_FUNCTION vec3<double> to_index(vec3<double> p) const {
     return {(p.x - origin.x) / spacing.x, (p.y - origin.y) / spacing.y,
             (p.z - origin.z) / spacing.z};
   }
   /// Maps a world vector (mm) to voxels.
-  [[nodiscard]] KOKKOS_FUNCTION vec3<double> to_index_vector(vec3<double> d) const {
+  [[nodiscard]] ISO_FUNCTION vec3<double> to_index_vector(vec3<double> d) const {
     return {d.x / spacing.x, d.y / spacing.y, d.z / spacing.z};
   }
 

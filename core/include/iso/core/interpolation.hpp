@@ -3,7 +3,7 @@
 //! Provides weights and the blend by which kernels read a volume between voxel centres.
 #pragma once
 
-#include <Kokkos_Core.hpp>
+#include <iso/core/arithmetic.hpp>
 
 namespace iso {
 
@@ -16,7 +16,7 @@ enum class boundary {
 /// The linear weight of the upper of two neighbours, at the fraction `d` in [0, 1) between them.
 struct linear_weight {
   template <class T>
-  KOKKOS_FORCEINLINE_FUNCTION T operator()(T const& d) const {
+  ISO_FORCEINLINE_FUNCTION T operator()(T const& d) const {
     return d;
   }
 };
@@ -24,8 +24,8 @@ struct linear_weight {
 /// The smooth weight 3 d^2 - 2 d^3 of Graetz 2020, equation 14. `T` may be a lane value.
 struct spline_weight {
   template <class T>
-  KOKKOS_FORCEINLINE_FUNCTION T operator()(T const& d) const {
-    using Kokkos::fma;
+  ISO_FORCEINLINE_FUNCTION T operator()(T const& d) const {
+    using math::fma;
     return (d * d) * fma(T(-2), d, T(3));
   }
 };
@@ -33,8 +33,8 @@ struct spline_weight {
 /// Returns a + w (b - a), two roundings: the one blend from which every interpolation here is made.
 /// Determinism: backend_to_backend.
 template <class T>
-KOKKOS_FUNCTION T blend(T w, T a, T b) {
-  return Kokkos::fma(w, b - a, a);
+ISO_FUNCTION T blend(T w, T a, T b) {
+  return math::fma(w, b - a, a);
 }
 
 }  // namespace iso

@@ -17,25 +17,23 @@
 //! the end.
 #pragma once
 
-#include <iso/core/concepts.hpp>
+#include <iso/core/arithmetic.hpp>
 #include <iso/core/detail/math_constants.hpp>
 #include <iso/core/numerics.hpp>
-
-#include <Kokkos_BitManipulation.hpp>
-#include <Kokkos_MathematicalFunctions.hpp>
+#include <iso/core/real.hpp>
 
 namespace iso::math {
 namespace detail {
 
 /// Returns the bits of 2^e in T, for e + bias given, in [1, 2 bias].
 template <real T>
-KOKKOS_FORCEINLINE_FUNCTION T power_of_two(bits_of<T> biased) {
-  return Kokkos::bit_cast<T>(bits_of<T>(biased << constants<T>::mantissa_bits));
+ISO_FORCEINLINE_FUNCTION T power_of_two(bits_of<T> biased) {
+  return math::bit_cast<T>(bits_of<T>(biased << constants<T>::mantissa_bits));
 }
 
 /// Returns what rounding the exact a + b to `sum` lost; exact for any order of magnitudes.
 template <real T>
-KOKKOS_FORCEINLINE_FUNCTION T lost(T a, T b, T sum) {
+ISO_FORCEINLINE_FUNCTION T lost(T a, T b, T sum) {
   T const part = sum - a;
   return (a - (sum - part)) + (b - part);
 }
@@ -51,42 +49,42 @@ struct exp_parts {
 };
 
 template <real T>
-KOKKOS_FORCEINLINE_FUNCTION exp_parts<T> reduce_exp(T x) {
+ISO_FORCEINLINE_FUNCTION exp_parts<T> reduce_exp(T x) {
   using c = constants<T>;
-  T const shifted = Kokkos::fma(x, c::log2_e, c::rounder);
+  T const shifted = math::fma(x, c::log2_e, c::rounder);
   T const k = shifted - c::rounder;
-  T const high = Kokkos::fma(-k, c::ln2_high, x);
+  T const high = math::fma(-k, c::ln2_high, x);
   T const correction = k * c::ln2_low;
   T const r = high - correction;
   T const tail = (high - r) - correction;
   // Two's complement k plus twice the bias is positive: a logical shift halves it.
-  auto const sum = bits_of<T>(Kokkos::bit_cast<bits_of<T>>(shifted) -
-                              Kokkos::bit_cast<bits_of<T>>(T(c::rounder)) + 2 * c::bias);
+  auto const sum = bits_of<T>(math::bit_cast<bits_of<T>>(shifted) -
+                              math::bit_cast<bits_of<T>>(T(c::rounder)) + 2 * c::bias);
   auto const half = bits_of<T>(sum >> 1);
   T const z = r * r;
-  T const z_low = Kokkos::fma(r, r, -z);
-  T const low = Kokkos::fma(r * z, c::exp_tail(r), Kokkos::fma(T(0.5), z_low, tail));
+  T const z_low = math::fma(r, r, -z);
+  T const low = math::fma(r * z, c::exp_tail(r), math::fma(T(0.5), z_low, tail));
   return {r, T(0.5) * z, low, half, bits_of<T>(sum - half)};
 }
 
 /// Returns a where the condition holds, else b, by masks: the host's vectoriser stops at nested
 /// conditionals.
 template <real T>
-KOKKOS_FORCEINLINE_FUNCTION T select(bool condition, T a, T b) {
+ISO_FORCEINLINE_FUNCTION T select(bool condition, T a, T b) {
   using word = bits_of<T>;
   auto const mask = word(word(0) - word(condition));
-  return Kokkos::bit_cast<T>(
-      word((Kokkos::bit_cast<word>(a) & mask) | (Kokkos::bit_cast<word>(b) & ~mask)));
+  return math::bit_cast<T>(
+      word((math::bit_cast<word>(a) & mask) | (math::bit_cast<word>(b) & ~mask)));
 }
 
 /// Returns `x`, or the canonical NaN.
 template <real T>
-KOKKOS_FORCEINLINE_FUNCTION T quiet(T x) {
-  return select(x == x, x, Kokkos::bit_cast<T>(float_bits<T>::canonical_nan));
+ISO_FORCEINLINE_FUNCTION T quiet(T x) {
+  return select(x == x, x, math::bit_cast<T>(float_bits<T>::canonical_nan));
 }
 
 template <real T>
-KOKKOS_FORCEINLINE_FUNCTION T clamp(T x, T low, T high) {
+ISO_FORCEINLINE_FUNCTION T clamp(T x, T low, T high) {
   T const y = x < low ? low : x;
   return y > high ? high : y;
 }
@@ -97,7 +95,7 @@ KOKKOS_FORCEINLINE_FUNCTION T clamp(T x, T low, T high) {
 /// Largest error found: float 0.81, double 0.80 ulp.
 /// Determinism: backend_to_backend.
 template <real T>
-KOKKOS_FORCEINLINE_FUNCTION T exp(T x) {
+ISO_FORCEINLINE_FUNCTION T exp(T x) {
   using c = detail::constants<T>;
   // Beyond these bounds the last product below overflows, or rounds to zero, by itself.
   auto const p = detail::reduce_exp(detail::clamp(x, c::exp_lowest, c::exp_highest));
@@ -110,7 +108,7 @@ KOKKOS_FORCEINLINE_FUNCTION T exp(T x) {
 /// Largest error found: float 0.71, double 0.80 ulp.
 /// Determinism: backend_to_backend.
 template <real T>
-KOKKOS_FORCEINLINE_FUNCTION T expm1(T x) {
+ISO_FORCEINLINE_FUNCTION T expm1(T x) {
   using c = detail::constants<T>;
   auto const p = detail::reduce_exp(detail::clamp(x, c::expm1_lowest, c::exp_highest));
   // 2^k ((1 - 2^-k) + (e^r - 1)), both terms as sums of two numbers.
@@ -131,7 +129,7 @@ KOKKOS_FORCEINLINE_FUNCTION T expm1(T x) {
 /// Largest error found: float 0.84, double 0.84 ulp.
 /// Determinism: backend_to_backend.
 template <real T>
-KOKKOS_FORCEINLINE_FUNCTION T log(T x) {
+ISO_FORCEINLINE_FUNCTION T log(T x) {
   using c = detail::constants<T>;
   using word = bits_of<T>;
   T const lifted = x * c::lift;
@@ -139,17 +137,17 @@ KOKKOS_FORCEINLINE_FUNCTION T log(T x) {
   T const normal = detail::select(subnormal, lifted, x);
   // x = 2^k (1 + f) with 1 + f in [sqrt 1/2, sqrt 2).
   word const moved =
-      Kokkos::bit_cast<word>(normal) + (Kokkos::bit_cast<word>(T(1)) - c::sqrt_half_bits);
+      math::bit_cast<word>(normal) + (math::bit_cast<word>(T(1)) - c::sqrt_half_bits);
   word const exponent = moved >> c::mantissa_bits;
-  T const f = Kokkos::bit_cast<T>(word((moved & c::mantissa_mask) + c::sqrt_half_bits)) - T(1);
-  T const k = (Kokkos::bit_cast<T>(word(exponent | Kokkos::bit_cast<word>(T(c::integer_base)))) -
+  T const f = math::bit_cast<T>(word((moved & c::mantissa_mask) + c::sqrt_half_bits)) - T(1);
+  T const k = (math::bit_cast<T>(word(exponent | math::bit_cast<word>(T(c::integer_base)))) -
                (c::integer_base + T(c::bias))) -
               detail::select(subnormal, c::lift_exponent, T(0));
   // log(1 + f) = 2 atanh(s) = f - s (f - z R) = f - (h - s (h + z R)), h = f^2 / 2.
   T const s = f / (T(2) + f);
   T const z = s * s;
   T const h = (T(0.5) * f) * f;
-  T const small = h - Kokkos::fma(s, Kokkos::fma(z, c::log_tail(z), h), k * c::ln2_low);
+  T const small = h - math::fma(s, math::fma(z, c::log_tail(z), h), k * c::ln2_low);
   T const high = k * c::ln2_high;
   T const sum = high + f;
   T const sum_low = (high - sum) + f;
@@ -158,7 +156,7 @@ KOKKOS_FORCEINLINE_FUNCTION T log(T x) {
   y = detail::select(x == infinity, infinity, y);
   y = detail::select(x == T(0), -infinity, y);
   // Negative numbers and NaN.
-  return detail::select(x >= T(0), y, Kokkos::bit_cast<T>(float_bits<T>::canonical_nan));
+  return detail::select(x >= T(0), y, math::bit_cast<T>(float_bits<T>::canonical_nan));
 }
 
 /// Computes sin x and cos x for |x| <= 1e5 radians. Beyond, and for arguments that are not finite,
@@ -166,41 +164,39 @@ KOKKOS_FORCEINLINE_FUNCTION T log(T x) {
 /// The sine keeps the sign of zero. Largest error found, of both: float 0.78, double 0.72 ulp.
 /// Determinism: backend_to_backend.
 template <real T>
-KOKKOS_FORCEINLINE_FUNCTION void sincos(T x, T& sine, T& cosine) {
+ISO_FORCEINLINE_FUNCTION void sincos(T x, T& sine, T& cosine) {
   using c = detail::constants<T>;
   using word = bits_of<T>;
-  T const shifted = Kokkos::fma(x, c::two_over_pi, c::rounder);
+  T const shifted = math::fma(x, c::two_over_pi, c::rounder);
   T const k = shifted - c::rounder;
-  word const quarter = Kokkos::bit_cast<word>(shifted);
+  word const quarter = math::bit_cast<word>(shifted);
   // x - k pi/2 as r + low. The first step is exact: both are multiples of one ulp of the result.
-  T const a = Kokkos::fma(-k, c::half_pi_high, x);
+  T const a = math::fma(-k, c::half_pi_high, x);
   T const middle = k * c::half_pi_middle;
-  T const middle_low = Kokkos::fma(k, c::half_pi_middle, -middle);
+  T const middle_low = math::fma(k, c::half_pi_middle, -middle);
   T const b = a - middle;
-  T const rest = detail::lost(a, -middle, b) - Kokkos::fma(k, c::half_pi_low, middle_low);
+  T const rest = detail::lost(a, -middle, b) - math::fma(k, c::half_pi_low, middle_low);
   T const r = b + rest;
   T const low = detail::lost(b, rest, r);
   T const z = r * r;
   // sin(r + low) = r + (r^3 S + low (1 - z / 2)), cos(r + low) = (1 - z / 2) + (z^2 C - r low).
-  T const s = r + Kokkos::fma(z * r, c::sin_tail(z), Kokkos::fma(T(-0.5) * z, low, low));
-  T const z_low = Kokkos::fma(r, r, -z);
+  T const s = r + math::fma(z * r, c::sin_tail(z), math::fma(T(-0.5) * z, low, low));
+  T const z_low = math::fma(r, r, -z);
   T const h = T(0.5) * z;
   T const w = T(1) - h;
   T const w_low = (T(1) - w) - h;
-  T const d =
-      w + (w_low + Kokkos::fma(z * z, c::cos_tail(z), -Kokkos::fma(r, low, T(0.5) * z_low)));
+  T const d = w + (w_low + math::fma(z * z, c::cos_tail(z), -math::fma(r, low, T(0.5) * z_low)));
   bool const swap = (quarter & 1U) != 0;
   word const sign_s = (quarter & 2U) << (c::word_bits - 2);
   word const sign_c = ((quarter + 1U) & 2U) << (c::word_bits - 2);
   T const first = detail::select(x == T(0), x, s);
-  T const nan = Kokkos::bit_cast<T>(float_bits<T>::canonical_nan);
+  T const nan = math::bit_cast<T>(float_bits<T>::canonical_nan);
   bool const good = (x >= -c::sincos_most) & (x <= c::sincos_most);
   T const a_sine = detail::select(swap, d, first);
   T const a_cosine = detail::select(swap, first, d);
-  sine =
-      detail::select(good, Kokkos::bit_cast<T>(word(Kokkos::bit_cast<word>(a_sine) ^ sign_s)), nan);
-  cosine = detail::select(
-      good, Kokkos::bit_cast<T>(word(Kokkos::bit_cast<word>(a_cosine) ^ sign_c)), nan);
+  sine = detail::select(good, math::bit_cast<T>(word(math::bit_cast<word>(a_sine) ^ sign_s)), nan);
+  cosine =
+      detail::select(good, math::bit_cast<T>(word(math::bit_cast<word>(a_cosine) ^ sign_c)), nan);
 }
 
 }  // namespace iso::math

@@ -3,8 +3,7 @@
 //! States the contract on numbers, as far as a header can: docs/adr/0002-strict-numerics.md.
 #pragma once
 
-#include <Kokkos_BitManipulation.hpp>
-#include <Kokkos_Macros.hpp>
+#include <iso/core/arithmetic.hpp>
 
 #include <cstdint>
 #include <type_traits>
@@ -39,14 +38,14 @@ using bits_of = typename float_bits<T>::type;
 
 /// Returns whether x is neither NaN nor infinite. Determinism: backend_to_backend.
 template <class T>
-KOKKOS_FUNCTION bool is_finite(T x) {
+ISO_FUNCTION bool is_finite(T x) {
   return x - x == T(0);
 }
 
 /// Returns `x`, or the one quiet NaN that may leave a kernel. Determinism: backend_to_backend.
 template <class T>
-KOKKOS_FUNCTION T canonical(T x) {
-  return x == x ? x : Kokkos::bit_cast<T>(float_bits<T>::canonical_nan);
+ISO_FUNCTION T canonical(T x) {
+  return x == x ? x : math::bit_cast<T>(float_bits<T>::canonical_nan);
 }
 
 }  // namespace iso

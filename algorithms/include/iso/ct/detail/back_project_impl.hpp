@@ -170,7 +170,7 @@ void make_tables(Exec const& exec, staged_geometry<typename Exec::memory_space> 
 template <class Exec, class T>
 void launch_gather(Exec const& exec, back_project_tables<T> const& t,
                    back_project_volume<T> const& out, double samples, double from, double to,
-                   backend::launch_shape shape, job const& control) {
+                   launch_shape shape, job const& control) {
   constexpr auto tuned = back_project_tuning_of<Exec, T>;
   if constexpr (backend::is_device<Exec>) {
     auto const launch = [&](auto const& kernel) {
@@ -236,7 +236,7 @@ template <class Exec, class T, class Samples>
 void scatter_block(Exec const& exec, block_rays const& block, T const* pixels, double share,
                    scatter_plan<T, Exec> const& plan, scatter_scratch<T, Samples> const& s,
                    T* volume, bool begins, voxel_step<T> const& by, double samples, double from,
-                   double to, backend::launch_shape shape, job const& control) {
+                   double to, launch_shape shape, job const& control) {
   auto const views = std::int64_t(block.views.extent(0));
   std::int64_t const count = views * block.num_u * block.num_v;
   for_each_ray("iso::ct::back_project::rays", exec, count, control,

@@ -16,12 +16,6 @@
 
 namespace iso::ct {
 
-/// The smallest and the largest value that a voxel may have, 1/mm.
-struct value_range {
-  double lower = -std::numeric_limits<double>::infinity();
-  double upper = std::numeric_limits<double>::infinity();
-};
-
 /// The masks of the voxels and readings that count: 1 where they do, 0 elsewhere; methods refuse
 /// any other number. Without memory: all.
 template <class T, class Space>

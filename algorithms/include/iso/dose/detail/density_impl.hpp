@@ -14,7 +14,6 @@ namespace iso::dose {
 namespace detail {
 
 /// \throws iso::invalid_argument  what parse_density_table refuses
-std::vector<density_segment> segments_of(density_table const& table);
 density_report report_of(density_counts const& counts, iso::grid const& g);
 
 template <execution_space Exec, real T>

@@ -317,7 +317,7 @@ std::vector<std::vector<histogram>> histograms(
     }
   }
   detail::validate_bins(options, largest);
-  double const end = options.end > 0 ? options.end : 1.02 * largest;
+  double const end = options.end > 0 ? options.end : beyond_largest_dose * largest;
   auto const edges = detail::bin_edges(options, end);
   auto const asked = iso::detail::asked_only(control);
   std::vector<std::vector<histogram>> all;

@@ -16,7 +16,7 @@ namespace iso::jobs {
 struct dose_request {
   std::string backend;
   std::string precision = "float";  ///< or "double"
-  files::plan_description plan;
+  files::plan plan;
   files::host_volume volume;  ///< g/cm3 or Hounsfield units; not read where a phantom is wanted
   bool hounsfield = false;    ///< `volume` is in Hounsfield units
   files::table_source density_table{"schneider_2000", ""};

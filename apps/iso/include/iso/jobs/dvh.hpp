@@ -2,6 +2,8 @@
 //! \file  iso/jobs/dvh.hpp
 #pragma once
 
+#include <iso/dvh/contours.hpp>
+#include <iso/dvh/quantity.hpp>
 #include <iso/files/dicom_rt.hpp>
 #include <iso/files/volume_file.hpp>
 #include <iso/jobs/session.hpp>
@@ -17,30 +19,19 @@ struct dvh_request {
   std::string backend;
   std::vector<files::host_volume> doses;        ///< Gy
   std::vector<files::rt_structure> structures;  ///< in the coordinates of the doses
-  std::vector<std::string> quantities;          ///< as iso::dvh::quantity_named reads them
-  std::string caps = "half-slice";              ///< or "none", "rounded"
-  bool surface = true;         ///< minimum and maximum take points of the surface too
-  double slice_thickness = 0;  ///< mm, of structures with one plane
-  bool prisms = false;         ///< contours go half-way to the next plane, in place of frusta
+  std::vector<dvh::quantity> quantities;
+  dvh::structure_options shape{.beyond = dvh::off_grid::cut};
+  dvh::extremes surface = dvh::extremes::surface;
   /// A structure that is refused is told in the result, and the others are evaluated.
   bool report_others = false;
-  int bins = 0;  ///< of the curves; 0: none are made
+  std::int64_t bins = 0;  ///< of the curves; 0: none are made
 };
 
 /// What one structure gets of one dose.
 struct dvh_entry {
   double volume = 0;   ///< mm3, where there is a dose
   double outside = 0;  ///< mm3, where there is none
-  std::int64_t planes = 0;
-  std::int64_t contours = 0;
-  std::int64_t holes = 0;
-  std::int64_t parts = 0;
-  std::int64_t left_out = 0;  ///< contours of one point or a line
-  std::int64_t crossing_contours = 0;
-  std::int64_t crossing_planes = 0;
-  double disputed = 0;  ///< share of the planes' area
-  std::int64_t missing_slices = 0;
-  std::int64_t separations = 0;
+  dvh::structure_report report;
   std::vector<double> values;        ///< of the quantities; NaN where there is none
   std::vector<double> cumulative;    ///< bins + 1: mm3 that get n bin widths or more
   std::vector<double> differential;  ///< bins: mm3 that get from n to n + 1 bin widths
@@ -61,10 +52,6 @@ struct dvh_result {
   double seconds = 0;                           ///< of values and curves, data in place
 };
 
-/// Returns the unit of a quantity: "Gy", "%", "cm3" or "1".
-/// \throws iso::invalid_argument  as iso::dvh::quantity_named
-std::string unit_of_quantity(std::string const& name);
-
 /// Evaluates every structure in every dose on the backend that the request names. What lies outside
 /// of a dose's voxels is left out and counted.
 /// \throws iso::invalid_argument  as iso::dvh::voxel_fractions and iso::dvh::evaluate; a structure
@@ -83,6 +70,6 @@ dvh_result evaluate_structures(dvh_request const& request, observer const& watch
 std::vector<std::vector<double>> structure_shares(files::rt_structure const& structure,
                                                   files::host_volume const& patient,
                                                   std::vector<files::host_volume> const& grids,
-                                                  job const& asked);
+                                                  job const& asked = {});
 
 }  // namespace iso::jobs

@@ -2,7 +2,6 @@
 //! \file  iso/jobs/info.hpp
 #pragma once
 
-#include <iso/files/geometry_file.hpp>
 #include <iso/jobs/report.hpp>
 #include <iso/jobs/session.hpp>
 
@@ -16,9 +15,5 @@ enum class ceilings_wanted { yes, no };
 /// Returns facts, and on request measured ceilings, of the named backends.
 std::vector<backend_facts> info(std::vector<std::string> const& backends, ceilings_wanted ceilings,
                                 observer const& watch);
-
-/// Returns the same scan with every view given by its vectors, and without a text.
-/// \throws iso::invalid_argument  what the library's builders of scans refuse
-files::geometry_description as_vectors(files::geometry_description const& g);
 
 }  // namespace iso::jobs

@@ -2,6 +2,7 @@
 //! \file  iso/jobs/project.hpp
 #pragma once
 
+#include <iso/ct/projector_options.hpp>
 #include <iso/files/geometry_file.hpp>
 #include <iso/files/volume_file.hpp>
 #include <iso/jobs/session.hpp>
@@ -14,17 +15,14 @@
 
 namespace iso::jobs {
 
-/// Returns the names of the projection methods, as the command line has them.
-std::vector<std::string> method_names();
-
 struct project_request {
   std::string backend;
-  std::string method = "joseph";
-  std::string sum = "ordered";      ///< or "reproducible"
+  ct::projector method = ct::projector::joseph_linear;
+  summation sum = summation::ordered;
   std::string precision = "float";  ///< or "double"
   int oversampling = 1;             ///< exact methods: rays a pixel each way
   bool extend_rays = false;         ///< move detectors along their rays to behind the volume
-  files::geometry_description geometry;
+  files::geometry_file geometry;
   files::host_volume volume;      ///< 1/mm; without values where a phantom is wanted
   std::int64_t phantom_size = 0;  ///< voxels along each side; 0: `volume`
   double phantom_width = 256;     ///< mm, of the phantom's cube

@@ -2,6 +2,9 @@
 //! \file  iso/jobs/reconstruct.hpp
 #pragma once
 
+#include <iso/ct/fdk_options.hpp>
+#include <iso/ct/iterative_options.hpp>
+#include <iso/ct/projector_options.hpp>
 #include <iso/files/geometry_file.hpp>
 #include <iso/files/hounsfield.hpp>
 #include <iso/files/stack_file.hpp>
@@ -16,41 +19,36 @@
 
 namespace iso::jobs {
 
-/// Returns the names of the ramp filter's windows, of the arcs of a scan and of the places of its
-/// detector, as the command line has them.
-std::vector<std::string> window_names();
-std::vector<std::string> arc_names();
-std::vector<std::string> detector_names();
-
 /// Returns the names of the iterative methods, as the command line has them.
 std::vector<std::string> iterative_methods();
 
 /// Names linear Joseph by texture units, which iterations alone take.
 inline constexpr char const* texture_projector = "joseph-texture";
-/// Returns method_names() and that one.
+/// Returns the words of ct::projector and that one.
 std::vector<std::string> iterative_projector_names();
+/// Returns the one of these that the options stand for, and the options that a name stands for.
+std::string name_of(ct::projector_options const& options);
+ct::projector_options projector_named(std::string const& name, ct::projector_options options);
 
 /// How to reconstruct by iterations; what a method has not is refused.
 struct iterative_request {
   std::string method;  ///< one of iterative_methods()
   /// At most; without a number 1000 of TV, whose gap ends it, and 20 of the others.
   std::optional<std::int64_t> iterations{};
-  std::optional<double> relaxation{};   ///< SIRT, SART, OS-SART: in (0, 2)
-  std::optional<std::int64_t> block{};  ///< OS-SART, OSEM: views of a block
-  std::optional<std::string> order{};   ///< of blocks: golden or sequential
-  std::optional<double> lower{};        ///< least value of a voxel, 1/mm
-  std::optional<double> upper{};        ///< largest value of a voxel, 1/mm
-  std::optional<double> damping{};      ///< LSQR, mm
-  std::optional<double> weight{};       ///< TV
-  double stop_residual = 0;             ///< ||b - A x|| / ||b|| at or below; 0: no matter
+  std::optional<double> relaxation{};      ///< SIRT, SART, OS-SART: in (0, 2)
+  std::optional<std::int64_t> block{};     ///< OS-SART, OSEM: views of a block
+  std::optional<ct::block_order> order{};  ///< golden
+  std::optional<double> lower{};           ///< least value of a voxel, 1/mm
+  std::optional<double> upper{};           ///< largest value of a voxel, 1/mm
+  std::optional<double> damping{};         ///< LSQR, mm
+  std::optional<double> weight{};          ///< TV
+  double stop_residual = 0;                ///< ||b - A x|| / ||b|| at or below; 0: no matter
   /// TV: relative primal-dual gap at or below (0.001); 0: no matter. In float at least 1e-5.
   std::optional<double> stop_gap{};
   /// Photons of the open beam, each ray's: stop where the residual is what their noise leaves.
   std::optional<double> stop_noise{};
-  std::string projector = "joseph";       ///< one of iterative_projector_names()
-  int oversampling = 1;                   ///< exact projectors: rays a pixel each way
-  std::string backprojector = "adjoint";  ///< or "fdk", which is not matched
-  std::optional<std::string> columns{};   ///< SART, OS-SART: column sums of blocks or of the scan
+  ct::projector_options projector{};
+  std::optional<ct::column_sums> columns{};  ///< SART, OS-SART: of blocks
   /// Start: on the result's grid, 1/mm; none: zeros (MLEM, OSEM: ones)
   std::optional<files::host_volume> start{};
   /// Voxels that count are not 0; on the result's grid. None: all do.
@@ -66,31 +64,16 @@ struct iterative_request {
 /// iteration found it; else they are of the volume that the iteration made.
 bool tells_residual_before(std::string const& method);
 
-/// What is known of one iteration; what a method does not know is NaN.
-struct iteration_record {
-  std::int64_t number;
-  double residual;
-  double relative_residual;
-  double gap;
-};
-
 struct reconstruct_request {
   std::string backend;
-  /// Given: the adjoint of this projector (one of method_names()), and nothing is reconstructed.
-  std::optional<std::string> adjoint_of{};
+  /// Given: the adjoint of this projector, and nothing is reconstructed.
+  std::optional<ct::projector> adjoint_of{};
   int oversampling = 1;  ///< of an exact adjoint: rays a pixel each way
-  std::string window = "ram-lak";
-  double cutoff = 1;  ///< of the Nyquist frequency
-  std::string arc = "automatic";
-  std::string detector = "automatic";
-  /// Counts the columns beyond the detector over which readings fall to zero.
-  std::int64_t truncation_correction = 0;
-  /// Says by how many degrees rows may leave the plane of rotation; without, as ct::scan_options
-  std::optional<double> max_roll{};
+  ct::fdk_options filter{};
   std::string precision = "float";               ///< or "double"
   std::optional<iterative_request> iterative{};  ///< none: filtered backprojection
   bool extend_rays = false;  ///< move detectors along their rays to behind the volume
-  files::geometry_description geometry;
+  files::geometry_file geometry;
   std::array<std::int64_t, 3> shape{};    ///< of `projections`: views, u, v
   std::vector<float> projections;         ///< [views, u, v]; empty with phantom_width
   std::optional<double> phantom_width{};  ///< mm; given: of the Shepp-Logan head's cube
@@ -103,13 +86,13 @@ struct reconstruct_request {
 };
 
 struct reconstruct_result {
-  files::host_volume volume;  ///< with its unit: "1/mm", "HU", or "mm" of an adjoint
-  std::string arc;            ///< that was chosen
-  std::string detector;       ///< likewise
+  files::host_volume volume;          ///< with its unit: "1/mm", "HU", or "mm" of an adjoint
+  ct::scan_arc arc{};                 ///< that was chosen
+  ct::detector_placement detector{};  ///< likewise
   /// Holds the mean absolute and root mean square difference from the phantom's voxels, 1/mm, where
   /// a phantom is reconstructed.
   std::optional<std::array<double, 2>> error{};
-  std::vector<iteration_record> history;  ///< of an iterative method, all runs of a checkpoint
+  std::vector<ct::iteration> history;  ///< of an iterative method, all runs of a checkpoint
   /// Holds ||b - A x|| of the result, and its part of ||b||, where it was asked for.
   std::optional<std::array<double, 2>> final_residual{};
   /// With a stop by noise: readings of rays that less than one of the photons came through.

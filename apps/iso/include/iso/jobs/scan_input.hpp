@@ -18,7 +18,7 @@ namespace iso::jobs {
 /// A detector's readings and what turns them into line integrals.
 struct scan_request {
   std::string backend;
-  files::geometry_description geometry;
+  files::geometry_file geometry;
   files::image_stack readings;                    ///< of `geometry`'s size
   bool already_integrals = false;                 ///< then nothing below but the axis is looked at
   std::optional<files::image_stack> flats;        ///< one or several, averaged
@@ -33,12 +33,12 @@ struct scan_request {
 };
 
 struct scan_result {
-  std::array<std::int64_t, 3> shape{};   ///< views, u, v
-  std::vector<float> projections;        ///< line integrals, [views, u, v]
-  files::geometry_description geometry;  ///< moved where the axis was given or found
-  std::int64_t dead_pixels = 0;          ///< replaced in every view
-  std::int64_t opaque = 0;               ///< readings below the least transmission
-  std::optional<double> centre;          ///< u of the axis that the geometry now has, if it moved
+  std::array<std::int64_t, 3> shape{};  ///< views, u, v
+  std::vector<float> projections;       ///< line integrals, [views, u, v]
+  files::geometry_file geometry;        ///< moved where the axis was given or found
+  std::int64_t dead_pixels = 0;         ///< replaced in every view
+  std::int64_t opaque = 0;              ///< readings below the least transmission
+  std::optional<double> centre;         ///< u of the axis that the geometry now has, if it moved
 };
 
 /// Returns line integrals in float by iso::ct::line_integrals, dead pixels replaced, and the axis

@@ -5,8 +5,6 @@
 
 #include <iso/core/numerics.hpp>
 
-#include <Kokkos_MathematicalFunctions.hpp>
-
 #include <cstdint>
 #include <limits>
 
@@ -14,12 +12,12 @@ namespace iso::math::detail {
 
 /// Returns c0 + c1 x + c2 x^2 + ..., innermost first.
 template <class T>
-KOKKOS_FORCEINLINE_FUNCTION T horner(T, T c0) {
+ISO_FORCEINLINE_FUNCTION T horner(T, T c0) {
   return c0;
 }
 template <class T, class... Rest>
-KOKKOS_FORCEINLINE_FUNCTION T horner(T x, T c0, Rest... rest) {
-  return Kokkos::fma(horner(x, rest...), x, c0);
+ISO_FORCEINLINE_FUNCTION T horner(T x, T c0, Rest... rest) {
+  return math::fma(horner(x, rest...), x, c0);
 }
 
 template <class T>
@@ -54,19 +52,19 @@ struct constants<float> {
   static constexpr float half_pi_low = -0x1.ee59dap-50F;
 
   /// Returns (e^r - 1 - r - r^2 / 2) / r^3, |r| <= ln 2 / 2
-  KOKKOS_FORCEINLINE_FUNCTION static float exp_tail(float r) {
+  ISO_FORCEINLINE_FUNCTION static float exp_tail(float r) {
     return horner(r, 0x1.555556p-3F, 0x1.5554aep-5F, 0x1.11109p-7F, 0x1.6d74e4p-10F, 0x1.a1a2p-13F);
   }
   /// Returns (2 atanh(s) - 2 s) / s^3 by z = s^2, |s| <= 3 - 2 sqrt 2
-  KOKKOS_FORCEINLINE_FUNCTION static float log_tail(float z) {
+  ISO_FORCEINLINE_FUNCTION static float log_tail(float z) {
     return horner(z, 0x1.55557ap-1F, 0x1.995e9cp-2F, 0x1.31e674p-2F);
   }
   /// Returns (sin r - r) / r^3 by z = r^2, |r| <= pi/4
-  KOKKOS_FORCEINLINE_FUNCTION static float sin_tail(float z) {
+  ISO_FORCEINLINE_FUNCTION static float sin_tail(float z) {
     return horner(z, -0x1.555546p-3F, 0x1.11073p-7F, -0x1.993d9p-13F);
   }
   /// Returns (cos r - 1 + r^2 / 2) / r^4 by z = r^2, |r| <= pi/4
-  KOKKOS_FORCEINLINE_FUNCTION static float cos_tail(float z) {
+  ISO_FORCEINLINE_FUNCTION static float cos_tail(float z) {
     return horner(z, 0x1.55554ap-5F, -0x1.6c0c5ap-10F, 0x1.99f34p-16F);
   }
 };
@@ -96,22 +94,22 @@ struct constants<double> {
   static constexpr double half_pi_middle = 0x1.1a62633145c07p-54;
   static constexpr double half_pi_low = -0x1.f1976b7ed8fbcp-110;
 
-  KOKKOS_FORCEINLINE_FUNCTION static double exp_tail(double r) {
+  ISO_FORCEINLINE_FUNCTION static double exp_tail(double r) {
     return horner(r, 0x1.5555555555559p-3, 0x1.555555555555ap-5, 0x1.111111110f690p-7,
                   0x1.6c16c16c14425p-10, 0x1.a01a01aff48d6p-13, 0x1.a01a01b0c651ep-16,
                   0x1.71ddf825a9820p-19, 0x1.27e4c57db5f9fp-22, 0x1.af5f1a476e15bp-26,
                   0x1.1f959c2a3e9dfp-29);
   }
-  KOKKOS_FORCEINLINE_FUNCTION static double log_tail(double z) {
+  ISO_FORCEINLINE_FUNCTION static double log_tail(double z) {
     return horner(z, 0x1.5555555555593p-1, 0x1.999999997fb5bp-2, 0x1.2492494215b5dp-2,
                   0x1.c71c51e952777p-3, 0x1.746645ecd3e4bp-3, 0x1.39a0fadd9e35dp-3,
                   0x1.2f0d581549a0fp-3);
   }
-  KOKKOS_FORCEINLINE_FUNCTION static double sin_tail(double z) {
+  ISO_FORCEINLINE_FUNCTION static double sin_tail(double z) {
     return horner(z, -0x1.5555555555548p-3, 0x1.111111110f748p-7, -0x1.a01a019be961cp-13,
                   0x1.71de35535e1f7p-19, -0x1.ae5e48be8e0a3p-26, 0x1.5d8a2fb1c43f0p-33);
   }
-  KOKKOS_FORCEINLINE_FUNCTION static double cos_tail(double z) {
+  ISO_FORCEINLINE_FUNCTION static double cos_tail(double z) {
     return horner(z, 0x1.555555555554bp-5, -0x1.6c16c16c15061p-10, 0x1.a01a019c93bdcp-16,
                   -0x1.27e4f7f2e1bdcp-22, 0x1.1ee9db691e770p-29, -0x1.8fa5af3ad5d0dp-37);
   }

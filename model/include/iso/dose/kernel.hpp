@@ -38,7 +38,7 @@ struct exponential_kernel {
 
 /// Returns a kernel that the library carries, for the spectrum of a linear accelerator's beam:
 /// "4mv", "6mv", "10mv", "15mv", "24mv" (two terms, primary and scatter) or "6mv_quad" (four terms,
-/// where absolute dose must hold to 0.1 per cent). algorithms/data/kernel_*.csv tell how they were
+/// where absolute dose must hold to 0.1 per cent). model/data/kernel_*.csv tell how they were
 /// made. They hold within 60 cm.
 /// Determinism: backend_to_backend, constants.
 /// \throws iso::invalid_argument  no such kernel
@@ -110,7 +110,7 @@ tabulated_kernel parse_tabulated_kernel(std::string_view csv, std::string_view n
 std::vector<mono_kernel> parse_mono_kernels(std::string_view csv, std::string_view name);
 
 /// Returns Monte Carlo kernels of Mackie et al. 1988 from 0.2 to 6 MeV, 48 cones and 24 shells up
-/// to 60 cm (algorithms/data/kernel_mono.csv).
+/// to 60 cm (model/data/kernel_mono.csv).
 /// Determinism: backend_to_backend, constants.
 std::vector<mono_kernel> water_kernels();
 

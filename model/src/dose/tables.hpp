@@ -5,7 +5,7 @@
 
 namespace iso::dose::detail {
 
-/// The text of algorithms/data/NAME.csv.
+/// The text of model/data/NAME.csv.
 std::string_view table_text(std::string_view name);
 
 }  // namespace iso::dose::detail

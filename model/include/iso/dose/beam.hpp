@@ -5,8 +5,10 @@
 
 #include <iso/core/grid.hpp>
 #include <iso/core/vec3.hpp>
+#include <iso/model/describe.hpp>
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 namespace iso::dose {
@@ -52,6 +54,30 @@ struct beam {
   fluence_map fluence;
   double weight = 1;  ///< photons/cm2 where the fluence is 1
 };
+
+constexpr void describe(auto&& visit, describes<beam> auto& x) {
+  visit(x.source_distance, field{.name = "source-distance",
+                                 .says = "from the source to the isocentre",
+                                 .unit = units::mm,
+                                 .low = 1e-6,
+                                 .high = 1e9});
+  visit(x.isocentre, field{.name = "isocentre", .says = "a point [x, y, z]", .unit = units::mm});
+  auto const angle = [&](auto& a, std::string_view name) {
+    visit(a, field{.name = name,
+                   .says = "as IEC 61217 defines it",
+                   .unit = units::turned_degrees,
+                   .low = -36000,
+                   .high = 36000});
+  };
+  angle(x.gantry, "gantry");
+  angle(x.couch, "couch");
+  angle(x.collimator, "collimator");
+  visit(x.fluence, hidden_field{{.name = "fluence", .says = "relative, in pixels"}});
+  visit(x.weight, field{.name = "weight",
+                        .says = "photons/cm2 in air at the isocentre where the fluence is 1",
+                        .low = 0,
+                        .high = 1e15});
+}
 
 /// The place and axes of a beam in the patient's coordinates. These are DICOM's for a head-first
 /// supine patient: x to the left, y to the back, z to the head. `x` and `y` are unit vectors along

@@ -18,7 +18,7 @@ struct slab {
 };
 
 /// Returns adipose, muscle, bone and lung in eleven layers, from the surface inwards.
-/// algorithms/data/slab_phantom.csv tells where the numbers are from.
+/// model/data/slab_phantom.csv tells where the numbers are from.
 /// Determinism: backend_to_backend; made on the host, constants.
 std::vector<slab> slab_phantom();
 

@@ -6,19 +6,17 @@
 
 #include <iso/core/math.hpp>
 
-#include <Kokkos_Core.hpp>
-
 namespace iso::detail {
 
 inline constexpr double pi = 0x1.921fb54442d18p+1;
 
-KOKKOS_INLINE_FUNCTION double sine_of(double angle) {
+ISO_FUNCTION inline double sine_of(double angle) {
   double s;
   double c;
   math::sincos(angle, s, c);
   return s;
 }
-KOKKOS_INLINE_FUNCTION double cosine_of(double angle) {
+ISO_FUNCTION inline double cosine_of(double angle) {
   double s;
   double c;
   math::sincos(angle, s, c);
@@ -26,8 +24,8 @@ KOKKOS_INLINE_FUNCTION double cosine_of(double angle) {
 }
 
 /// Returns the angle of (x, y), in [0, 2 pi), by Newton's method.
-KOKKOS_INLINE_FUNCTION double angle_of(double x, double y) {
-  double const length = Kokkos::sqrt(x * x + y * y);
+ISO_FUNCTION inline double angle_of(double x, double y) {
+  double const length = math::sqrt(x * x + y * y);
   double const c = x / length;
   double const s = y / length;
   double angle = s >= 0 ? (1 - c) * (pi / 2) : (3 + c) * (pi / 2);

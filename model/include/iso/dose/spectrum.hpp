@@ -25,8 +25,8 @@ struct spectrum {
 };
 
 /// Returns a spectrum that the library carries: "mohan_6mv" (Mohan et al., 6 MV, 24 bins, as EGSnrc
-/// distributes it) or "sheikh_bagheri_6mv". algorithms/data/spectrum_6mv.csv tells where the
-/// numbers are from, algorithms/data/water_attenuation.csv the coefficients (NIST SRD 126),
+/// distributes it) or "sheikh_bagheri_6mv". model/data/spectrum_6mv.csv tells where the
+/// numbers are from, model/data/water_attenuation.csv the coefficients (NIST SRD 126),
 /// interpolated linearly in the logarithms at the middle of each bin.
 /// Determinism: backend_to_backend; made on the host from iso::math.
 /// \throws iso::invalid_argument  no such spectrum
