@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Fields that are described: all of them, units that read back, words, ranges and messages.
+#include <iso/ct/fdk_options.hpp>
+#include <iso/ct/iterative_options.hpp>
+#include <iso/dose/beam.hpp>
+#include <iso/dose/dose_options.hpp>
 #include <iso/dvh/contours.hpp>
 #include <iso/dvh/quantity.hpp>
 #include <iso/gamma/gamma_options.hpp>
@@ -66,6 +70,14 @@ static_assert(iso::all_described<iso::gamma::gamma_summary>);
 static_assert(iso::all_described<iso::dvh::structure_options>);
 static_assert(iso::all_described<iso::dvh::structure_report>);
 static_assert(iso::all_described<iso::dvh::histogram_options>);
+static_assert(iso::all_described<iso::dose::beam>);
+static_assert(iso::all_described<iso::dose::cone_options>);
+static_assert(iso::all_described<iso::dose::convolution_options>);
+static_assert(iso::all_described<iso::dose::terma_options>);
+static_assert(iso::all_described<iso::dose::calculator_options>);
+static_assert(iso::all_described<iso::ct::scan_options>);
+static_assert(iso::all_described<iso::ct::fdk_options>);
+static_assert(iso::all_described<iso::ct::iteration>);
 
 template <class T>
 std::string refusal_of(T const& x) {
