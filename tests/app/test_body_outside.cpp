@@ -77,7 +77,7 @@ jobs::reconstruct_request scan_of(iso::ct::geometry const& g, Body const& body, 
   request.extent = {voxels, voxels, voxels};
   request.spacing = {spacing, spacing, spacing};
   request.shape = {g.num_views(), g.num_u(), g.num_v()};
-  request.iterative = jobs::iterative_request{.method = "sirt", .iterations = 1};
+  request.iterative = jobs::iterative_request{.rules = {.iterations = 1}};
   request.geometry.scan = g;
   bool const cone = g.kind() == iso::ct::beam::cone;
   for (auto const& w : g.views()) {
@@ -146,8 +146,10 @@ void check_advice(jobs::reconstruct_request request, double value, double within
   auto const small = jobs::reconstruct(request, {});
   REQUIRE(warns(small));
   request.extent = small.voxels_wanted;
-  request.iterative->method = "os-sart";
-  request.iterative->iterations = 20;
+  request.iterative->method = iso::ct::iterative_method::os_sart;
+  request.iterative->options =
+      iso::ct::default_options(request.iterative->method, request.shape[0]);
+  request.iterative->rules.iterations = 20;
   auto const advised = jobs::reconstruct(request, {});
   CAPTURE(small.voxels_wanted[0]);
   CAPTURE(small.voxels_wanted[2]);
@@ -220,7 +222,7 @@ TEST_CASE("rows that end within the body are told of, and by filtered backprojec
   CHECK(warns(small));
   double const of_small = mean_within(small, 8);
   request.extent = small.voxels_wanted;
-  request.iterative->iterations = 20;
+  request.iterative->rules.iterations = 20;
   auto const advised = jobs::reconstruct(request, {});
   CHECK(!warns(advised));
   CAPTURE(small.voxels_wanted[0]);

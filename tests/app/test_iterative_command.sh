@@ -421,7 +421,7 @@ expect 2 'relaxation .method cgls has no such option' "${scan[@]}" --method cgls
 expect 2 'box is empty' "${scan[@]}" --method sirt --lower 1 --upper 1 --output no.mha
 expect 2 'no iterate may be' "${scan[@]}" --method sirt --lower 1 --output no.mha
 expect 2 'without --weight' "${scan[@]}" --method tv --output no.mha
-expect 2 'damping -1' "${scan[@]}" --method lsqr --damping -1 --output no.mha
+expect 2 'damping: -1 .must be a number of at least 0' "${scan[@]}" --method lsqr --damping -1 --output no.mha
 expect 2 'random is not known .must be one of sequential, golden' "${scan[@]}" --method sart --order random --output no.mha
 [ ! -e no.mha ] || fail 'a refused run wrote no.mha'
 finish

@@ -210,19 +210,24 @@ TEST_CASE("a reconstruction tells how far it is, and can be stopped") {
 
 TEST_CASE("iterations take the memory that they ask for, and no tenth less") {
   struct method_of {
-    std::string name;
-    std::optional<std::int64_t> block;
-    std::optional<ct::column_sums> columns;
+    ct::iterative_method method;
+    ct::iterative_options options;
   };
+  auto const of_scan = ct::column_sums::of_scan;
+  using enum ct::iterative_method;
   for (auto const& of :
-       {method_of{"sirt", {}, {}}, method_of{"sart", {}, {}},
-        method_of{"sart", {}, ct::column_sums::of_scan}, method_of{"os-sart", {}, {}},
-        method_of{"os-sart", 30, {}}, method_of{"os-sart", 5, ct::column_sums::of_scan},
-        method_of{"cgls", {}, {}}, method_of{"lsqr", {}, {}}, method_of{"mlem", {}, {}},
-        method_of{"osem", {}, {}}, method_of{"osem", 20, {}}, method_of{"tv", {}, {}}}) {
+       {method_of{sirt, ct::sart_options{}}, method_of{sart, ct::sart_options{.block_views = 1}},
+        method_of{sart, ct::sart_options{.block_views = 1, .columns = of_scan}},
+        method_of{os_sart, ct::sart_options{.block_views = 8}},
+        method_of{os_sart, ct::sart_options{.block_views = 30}},
+        method_of{os_sart, ct::sart_options{.block_views = 5, .columns = of_scan}},
+        method_of{cgls, ct::cgls_options{}}, method_of{lsqr, ct::lsqr_options{}},
+        method_of{mlem, ct::mlem_options{}}, method_of{osem, ct::mlem_options{.block_views = 8}},
+        method_of{osem, ct::mlem_options{.block_views = 20}},
+        method_of{tv, ct::total_variation_options{.weight = 0.01}}}) {
     // A turned detector is scattered, with more scratch a view.
     for (double const roll : {0.0, 2.0}) {
-      CAPTURE(of.name);
+      CAPTURE(iso::to_word(of.method));
       CAPTURE(roll);
       auto request = head();
       request.geometry = files::parse_geometry(
@@ -231,12 +236,8 @@ TEST_CASE("iterations take the memory that they ask for, and no tenth less") {
               std::to_string(roll) + R"(}}, "source_axis_mm": 300, "source_detector_mm": 450,
               "angles_deg": {"range": 360, "count": 40}})",
           "test");
-      request.iterative = jobs::iterative_request{.method = of.name, .iterations = 2};
-      request.iterative->block = of.block;
-      request.iterative->columns = of.columns;
-      if (of.name == "tv") {
-        request.iterative->weight = 0.01;
-      }
+      request.iterative = jobs::iterative_request{
+          .method = of.method, .options = of.options, .rules = {.iterations = 2}};
       std::int64_t asked = 0;
       std::int64_t const taken =
           iso::test::peak_bytes_of([&] { asked = jobs::reconstruct(request, {}).bytes_needed; });
@@ -250,7 +251,7 @@ TEST_CASE("readings that equal the largest are told of where noise is to end a r
   auto request = head(R"({"range": 360, "count": 12})");
   request.phantom_width.reset();
   request.shape = {12, 48, 48};
-  request.iterative = jobs::iterative_request{.method = "sirt", .iterations = 1, .stop_noise = 100};
+  request.iterative = jobs::iterative_request{.rules = {.iterations = 1}, .stop_noise = 100};
   // Counts of nothing that were put to one read ln 100.
   auto const opaque = float(std::log(100.0));
   files::projection_stack<float> mask{.extent = {12, 48, 48}};

@@ -78,6 +78,13 @@ static_assert(iso::all_described<iso::dose::calculator_options>);
 static_assert(iso::all_described<iso::ct::scan_options>);
 static_assert(iso::all_described<iso::ct::fdk_options>);
 static_assert(iso::all_described<iso::ct::iteration>);
+static_assert(iso::all_described<iso::ct::projector_options>);
+static_assert(iso::all_described<iso::ct::value_range>);
+static_assert(iso::all_described<iso::ct::sart_options>);
+static_assert(iso::all_described<iso::ct::mlem_options>);
+static_assert(iso::all_described<iso::ct::cgls_options>);
+static_assert(iso::all_described<iso::ct::lsqr_options>);
+static_assert(iso::all_described<iso::ct::total_variation_options>);
 
 template <class T>
 std::string refusal_of(T const& x) {

@@ -44,6 +44,17 @@ class mlem {
        mlem_options const& options = {}, iterative_masks<T, space> const& masks = {},
        job const& control = {});
 
+  /// Returns the bytes of the backend's memory that the method allocates, beside readings, x and
+  /// masks that it is given; `masked`: with a mask of readings, which is copied. Enqueues nothing.
+  /// \throws iso::invalid_argument  a block size outside the scan, what projector_pair refuses
+  [[nodiscard]] static std::int64_t bytes_needed(Exec const& exec, geometry const& g,
+                                                 grid const& box, mlem_options const& options = {},
+                                                 bool masked = false);
+  /// Returns the bytes of the arrays that visit() visits.
+  [[nodiscard]] static std::int64_t bytes_visited(geometry const& g, grid const& box) {
+    return detail::iterative_state<Exec, T>::bytes_of(g, box, 1, 0);
+  }
+
   iteration step(job const& control = {});
 
   /// Visits what the next iteration depends on, for a checkpoint: f(name, view) and

@@ -2,7 +2,7 @@
 //! Makes options of types that describe their fields (iso/model/describe.hpp).
 #pragma once
 
-#include "support.hpp"
+#include "validators.hpp"
 
 #include <iso/core/error.hpp>
 #include <iso/files/json_fields.hpp>
@@ -12,10 +12,13 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <vector>
 
@@ -40,25 +43,17 @@ CLI::Option* add_number(CLI::App& sub, field const& f, std::function<void(double
 template <worded E>
 CLI::Option* add_words(CLI::App& sub, std::string const& name, std::optional<E>& x,
                        std::string const& says) {
-  std::vector<std::string> all;
-  for (auto const& w : words(E{})) {
-    all.emplace_back(w.text);
-  }
   return sub
       .add_option_function<std::string>(
           name, [&x](std::string const& text) { x = from_word<E>(text); }, says)
-      ->transform(one_of(all));
+      ->transform(one_of(texts_of<E>()));
 }
 template <worded E>
 CLI::Option* add_words(CLI::App& sub, std::string const& name, E& x, std::string const& says) {
-  std::vector<std::string> all;
-  for (auto const& w : words(E{})) {
-    all.emplace_back(w.text);
-  }
   return sub
       .add_option_function<std::string>(
           name, [&x](std::string const& text) { x = *from_word<E>(text); }, says)
-      ->transform(one_of(all))
+      ->transform(one_of(texts_of<E>()))
       ->default_str(std::string(to_word(x)));
 }
 
@@ -73,7 +68,7 @@ struct option_adder {
 
   template <class T>
   void operator()(T& x, field const& f) const {
-    if (std::find(left_out.begin(), left_out.end(), f.name) != left_out.end()) {
+    if (leaves_out(f)) {
       return;
     }
     if constexpr (described<T>) {
@@ -82,6 +77,12 @@ struct option_adder {
       added.push_back(add(x, f));
     }
   }
+
+  [[nodiscard]] bool leaves_out(field const& f) const {
+    return std::find(left_out.begin(), left_out.end(), f.name) != left_out.end();
+  }
+  /// Whether the sentence itself tells what stands where nothing is given.
+  static bool tells_default(field const& f) { return f.says.find("(default: ") != f.says.npos; }
 
   template <class T>
   CLI::Option* add(T& x, field const& f) const {
@@ -95,16 +96,16 @@ struct option_adder {
     } else if constexpr (std::is_same_v<T, bool>) {
       return sub.add_flag(name, x, says);
     } else if constexpr (std::is_integral_v<T>) {
-      return sub.add_option(name, x, says)
-          ->check(whole_from(std::int64_t(f.low), std::int64_t(f.high)))
-          ->capture_default_str();
+      auto* const option = sub.add_option(name, x, says)
+                               ->check(whole_from(std::int64_t(f.low), std::int64_t(f.high)));
+      return tells_default(f) ? option : option->capture_default_str();
     } else {
       auto const put = [&x, u = f.unit](double written) { x = u.to_library(written); };
       if constexpr (std::is_same_v<T, double>) {
         if (f.unit.name == "%") {
           return add_with_unit(sub, x, f);
         }
-        if (!f.zero_is_none) {
+        if (!f.zero_is_none && !tells_default(f) && std::isfinite(x)) {
           return add_number(sub, f, put)->default_str(fmt::format("{}", written_in(f.unit, x)));
         }
       }
@@ -134,6 +135,85 @@ std::vector<CLI::Option*> add_fields(CLI::App& sub, T& x,
   describe(detail::option_adder{sub, left_out, added}, x);
   return added;
 }
+
+/// Options for the fields of several types, one for each name: a field that two types have is one
+/// option. Afterwards what was given goes into one of these types.
+template <described... Ts>
+class shared_fields {
+ public:
+  using sentence = std::function<std::string(field const&)>;
+
+  /// Starts from `defaults`, which options show.
+  explicit shared_fields(Ts const&... defaults) : all_(defaults...) {}
+
+  /// Adds the options, but for those that are `left_out` by name.
+  /// \param says  text of a field's option
+  void add(CLI::App& sub, std::vector<std::string_view> const& left_out, sentence const& says) {
+    std::vector<CLI::Option*> added;
+    detail::option_adder const by{sub, left_out, added};
+    std::apply([&](auto&... each) { (add_each(by, says, each), ...); }, all_);
+  }
+
+  /// Returns the options by the names of their fields.
+  [[nodiscard]] std::map<std::string, CLI::Option*, std::less<>> const& options() const {
+    return options_;
+  }
+
+  /// Puts every field that was given into `x`, where it has that.
+  void put_given(described auto& x) const {
+    describe([&](auto& member, auto const& f) { put(member, f); }, x);
+  }
+
+ private:
+  void add_each(detail::option_adder const& by, sentence const& says, described auto& x) {
+    describe([&](auto& member, auto const& f) { add_one(by, says, member, f); }, x);
+  }
+  void add_one(detail::option_adder const&, sentence const&, auto&, hidden_field const&) {}
+  template <class T>
+  void add_one(detail::option_adder const& by, sentence const& says, T& x, field const& f) {
+    if constexpr (described<T>) {
+      add_each(by, says, x);
+    } else if (!by.leaves_out(f) && options_.find(f.name) == options_.end()) {
+      std::string const text = says(f);
+      field told = f;
+      told.says = text;
+      options_.emplace(std::string(f.name), by.add(x, told));
+    }
+  }
+
+  void put(auto&, hidden_field const&) const {}
+  template <class T>
+  void put(T& x, field const& f) const {
+    if constexpr (described<T>) {
+      put_given(x);
+    } else if (auto const found = options_.find(f.name);
+               found != options_.end() && found->second->count() > 0) {
+      std::apply([&](auto const&... each) { (take(x, f.name, each) || ...); }, all_);
+    }
+  }
+  /// Copies the field of that name, if `from` has one.
+  template <class T>
+  static bool take(T& x, std::string_view name, auto const& from) {
+    bool taken = false;
+    describe(
+        [&](auto const& member, auto const& f) {
+          using type = std::remove_cvref_t<decltype(member)>;
+          if constexpr (described<type const>) {
+            taken = taken || take(x, name, member);
+          } else if constexpr (std::is_same_v<type, T>) {
+            if (f.name == name && !taken) {
+              x = member;
+              taken = true;
+            }
+          }
+        },
+        from);
+    return taken;
+  }
+
+  std::tuple<Ts...> all_;
+  std::map<std::string, CLI::Option*, std::less<>> options_;
+};
 
 using files::put_fields;
 

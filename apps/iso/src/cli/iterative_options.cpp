@@ -10,7 +10,9 @@
 #include <spdlog/spdlog.h>
 
 #include <cmath>
+#include <string_view>
 #include <utility>
+#include <variant>
 
 namespace iso::cli {
 namespace {
@@ -22,6 +24,20 @@ files::host_volume placed(files::host_volume volume, placement const& place) {
   return volume;
 }
 
+/// Returns the names of the methods that take a field; empty where all do.
+std::string methods_with(std::string_view name) {
+  std::string methods;
+  bool all = true;
+  for (auto const& w : words(ct::iterative_method{})) {
+    bool const takes = ct::takes_field(w.value, name);
+    all = all && takes;
+    if (takes) {
+      methods.append(methods.empty() ? "" : ", ").append(w.text);
+    }
+  }
+  return all ? "" : methods;
+}
+
 }  // namespace
 
 std::vector<CLI::Option*> add_iterative_options(CLI::App& sub, iterative_options& options) {
@@ -29,84 +45,71 @@ std::vector<CLI::Option*> add_iterative_options(CLI::App& sub, iterative_options
   auto* const checkpoint =
       sub.add_option("--checkpoint", request.checkpoint,
                      "file (.h5) to go on from where it is there, bit for bit, and to write");
-  return {
+  std::vector<CLI::Option*> added = {
       checkpoint,
-      sub.add_option("--iterations", request.iterations,
-                     "at most, of an iterative method, with those of a checkpoint (default: tv "
-                     "1000, whose gap ends it, the others 20)")
-          ->check(whole_from(1, 1'000'000)),
       sub.add_option_function<std::string>(
              "--projector",
-             [&request](std::string const& name) {
-               request.projector = jobs::projector_named(name, request.projector);
+             [&options](std::string const& name) {
+               options.projector = jobs::projector_named(name, options.projector);
              },
              "how an iterative method projects; joseph-texture: by a GPU's texture units, "
              "which no backprojection matches (cuda; sirt, sart, os-sart, mlem, osem)")
           ->transform(one_of(jobs::iterative_projector_names()))
-          ->default_str(jobs::name_of(request.projector)),
-      sub.add_option("--oversampling", request.projector.oversampling,
-                     "exact projectors: rays a pixel along u and along v")
-          ->check(whole_from(1, 64))
-          ->capture_default_str(),
-      add_words(sub, "--backprojector", request.projector.backprojection,
-                "adjoint, of that projector; or fdk, that of filtered backprojection, which "
-                "does not match it (sirt, sart, os-sart, mlem, osem)"),
-      sub.add_option("--relaxation", request.relaxation,
-                     "sirt, sart, os-sart: length of a step, above 0 and below 2 (default: 1)"),
-      sub.add_option("--block", request.block, "os-sart, osem: views of a block (default: 8)")
-          ->check(whole_from(1, 1'000'000)),
-      add_words(sub, "--order", request.order,
-                "sart, os-sart, osem: golden, each block far from those before it, or "
-                "sequential (default: golden)"),
-      add_words(sub, "--column-sums", request.columns,
-                "sart, os-sart: blocks, of each block its own, a volume each; or scan, one "
-                "volume for all, of each voxel the largest (default: blocks)"),
-      sub.add_option("--lower", request.lower,
-                     "sirt, sart, os-sart, tv: least value of a voxel, /mm"),
-      sub.add_option("--upper", request.upper,
-                     "sirt, sart, os-sart, tv: largest value of a voxel, /mm"),
-      sub.add_option("--damping", request.damping,
-                     "lsqr: weight of the volume's size, mm (default: 0)"),
-      sub.add_option(
-          "--weight", request.weight,
-          "tv: weight of the variation beside half the sum of squared differences of readings"),
-      sub.add_option("--start", options.start,
-                     "volume to begin with, on the result's voxels, /mm (default: zeros; mlem, "
-                     "osem: ones)"),
-      sub.add_option("--mask", options.mask,
-                     "volume on the result's voxels: those that are 0 stay as they begin (mlem, "
-                     "osem: become 0)"),
-      sub.add_option(
-          "--reading-mask", options.reading_mask,
-          "stack of the readings' shape (.h5): readings where it is 0 do not count, whatever "
-          "a stack has there"),
-      sub.add_option("--stop-residual", request.stop_residual,
-                     "end where the residual, the norm of the readings' differences from the "
-                     "projections, is this part of the readings' norm. The residual that an "
-                     "iteration tells, and every rule ends by, is that of the volume before the "
-                     "iteration (sirt, sart, os-sart, mlem, osem: the volume that is written fits "
-                     "the readings better) or of the volume that it made (cgls, lsqr, tv)")
-          ->check(number_from(0, 1))
-          ->capture_default_str(),
-      sub.add_flag("--final-residual", request.final_residual,
-                   "project the result once more at the end, and tell its own residual"),
-      sub.add_option(
-             "--stop-noise", request.stop_noise,
-             "end where that residual is what the noise of so many photons a ray, in the open "
-             "beam, is expected to leave (discrepancy principle); readings b add exp(b) / N, and "
-             "those above ln N nothing: one that stands for no photon as ln N counts as one photon")
-          ->check(number_from(1e-6, 1e30)),
-      sub.add_option("--stop-gap", request.stop_gap,
-                     "tv: end where the primal-dual gap is this part of the value; in float at "
-                     "least 1e-5, 0: never (default: 0.001)")
-          ->check(number_from(0, 1)),
-      sub.add_option("--checkpoint-every", request.checkpoint_every,
-                     "write it after so many iterations, and at the end")
-          ->check(whole_from(1, 1'000'000))
-          ->needs(checkpoint)
-          ->capture_default_str(),
-      sub.add_option("--history", options.history,
-                     "table of the iterations' residuals, as they tell them, and gaps (.csv)")};
+          ->default_str(jobs::name_of(options.projector))};
+  // Those of a projector that are not for users of the tool, and those that stand for themselves.
+  options.fields.add(
+      sub, {"projector", "projection", "edge", "region", "words", "gradient-scale", "noise"},
+      [](field const& f) {
+        auto const methods = methods_with(f.name);
+        return methods.empty() ? std::string(f.says) : fmt::format("{}: {}", methods, f.says);
+      });
+  for (auto const& [name, option] : options.fields.options()) {
+    added.push_back(option);
+  }
+  added.insert(
+      added.end(),
+      {sub.add_option("--start", options.start,
+                      "volume to begin with, on the result's voxels, /mm (default: zeros; mlem, "
+                      "osem: ones)"),
+       sub.add_option("--mask", options.mask,
+                      "volume on the result's voxels: those that are 0 stay as they begin (mlem, "
+                      "osem: become 0)"),
+       sub.add_option(
+           "--reading-mask", options.reading_mask,
+           "stack of the readings' shape (.h5): readings where it is 0 do not count, whatever "
+           "a stack has there"),
+       sub.add_flag("--final-residual", request.final_residual,
+                    "project the result once more at the end, and tell its own residual"),
+       sub.add_option(
+              "--stop-noise", request.stop_noise,
+              "end where that residual is what the noise of so many photons a ray, in the open "
+              "beam, is expected to leave (discrepancy principle); readings b add exp(b) / N, and "
+              "those above ln N nothing: one that stands for no photon as ln N counts as one "
+              "photon")
+           ->check(number_from(1e-6, 1e30)),
+       sub.add_option("--checkpoint-every", request.checkpoint_every,
+                      "write it after so many iterations, and at the end")
+           ->check(whole_from(1, 1'000'000))
+           ->needs(checkpoint)
+           ->capture_default_str(),
+       sub.add_option("--history", options.history,
+                      "table of the iterations' residuals, as they tell them, and gaps (.csv)")});
+  return added;
+}
+
+void choose_method(iterative_options& options, ct::iterative_method method) {
+  auto const& given = options.fields.options();
+  for (auto const& [name, option] : given) {
+    if (option->count() > 0 && !ct::takes_field(method, name)) {
+      throw invalid_argument(fmt::format("{} (method {} has no such option); leave it out",
+                                         option->get_name(), to_word(method)));
+    }
+  }
+  if (method == ct::iterative_method::tv && given.at("weight")->count() == 0) {
+    throw invalid_argument(
+        "--method tv without --weight (how much variation costs is for you to say); give --weight");
+  }
+  options.request.method = method;
 }
 
 void check_iterative_outputs(iterative_options const& options) {
@@ -128,6 +131,15 @@ void check_iterative_outputs(iterative_options const& options) {
 void read_iterative_inputs(iterative_options& options, placement const& place,
                            jobs::reconstruct_request& of) {
   auto& request = of.iterative.emplace(std::move(options.request));
+  request.rules = ct::default_rules(request.method);
+  options.fields.put_given(request.rules);
+  request.options = ct::default_options(request.method, ct::num_views(of.geometry.scan));
+  std::visit(
+      [&](auto& chosen) {
+        chosen.projector = options.projector;
+        options.fields.put_given(chosen);
+      },
+      request.options);
   auto const leave = files::stack_geometry::leave;
   if (!options.reading_mask.empty()) {
     request.reading_mask = files::read_stack_header(options.reading_mask, leave);
@@ -154,17 +166,18 @@ void read_iterative_inputs(iterative_options& options, placement const& place,
                                              files::subfolders::left_out, asked_of_user()),
                           place);
   }
-  if (request.projector.projection == ct::projection::texture) {
+  if (request.projector().projection == ct::projection::texture) {
     spdlog::warn(
         "texture units round the projection's weights to 8 bits (no adjoint matches it; bits may "
         "differ between GPUs)");
   }
-  if (request.projector.backprojection != ct::backprojection::adjoint) {
+  if (request.projector().backprojection != ct::backprojection::adjoint) {
     spdlog::warn(
         "the backprojection is not the adjoint of the projection (iterates need not come to the "
         "least squares)");
   }
-  if (request.columns == ct::column_sums::of_scan) {
+  auto const* const sart = std::get_if<ct::sart_options>(&request.options);
+  if (sart != nullptr && sart->columns == ct::column_sums::of_scan) {
     spdlog::info(
         "of each voxel the largest column sum of all blocks stands for each block's (one volume "
         "for all; steps are shorter, never longer)");

@@ -2,6 +2,7 @@
 //! Adds the options of iterative methods.
 #pragma once
 
+#include "described.hpp"
 #include "grid_options.hpp"
 #include "support.hpp"
 
@@ -14,6 +15,11 @@ namespace iso::cli {
 
 struct iterative_options {
   jobs::iterative_request request;
+  /// What methods may choose; that of the projector's name aside.
+  shared_fields<ct::stopping_rules, ct::sart_options, ct::mlem_options, ct::lsqr_options,
+                ct::total_variation_options>
+      fields{{}, {}, {}, {}, {}};
+  ct::projector_options projector;  ///< that the name stands for
   std::string start;
   std::string mask;
   std::string reading_mask;
@@ -22,6 +28,10 @@ struct iterative_options {
 
 /// Returns the options added, none of which filtered backprojection has.
 std::vector<CLI::Option*> add_iterative_options(CLI::App& sub, iterative_options& options);
+
+/// Makes the request that of `method`. Throws iso::invalid_argument naming an option that was given
+/// and that the method has not, or that it must have.
+void choose_method(iterative_options& options, ct::iterative_method method);
 
 /// Throws iso::file_error where a file that is written has another ending than its kind's, or
 /// cannot be written.

@@ -110,7 +110,6 @@ std::optional<jobs::scan_request> read_inputs(reconstruct_options& options) {
   }
   options.place = place_grid(options.grid, request);
   if (!is_filtered(options.method) && options.method != adjoint) {
-    options.iterative.request.method = options.method;
     read_iterative_inputs(options.iterative, options.place, request);
   }
   if (options.table.water > 0) {
@@ -153,6 +152,9 @@ void warn_of_body(jobs::reconstruct_result const& result,
 
 int run_reconstruct(reconstruct_options& options) {
   check(options);
+  if (auto const method = from_word<ct::iterative_method>(options.method)) {
+    choose_method(options.iterative, *method);
+  }
   auto scan = read_inputs(options);
   auto& request = options.request;
   jobs::session const session(options.common.threads);
@@ -193,12 +195,11 @@ int run_reconstruct(reconstruct_options& options) {
         result.clipped_readings, result.largest_reading);
   }
   // Total variation alone has a box.
-  if (result.box && !result.rule_met && request.iterative->stop_gap != 0.0) {
+  if (result.box && !result.rule_met && request.iterative->rules.gap != 0) {
     spdlog::warn(
         "the gap is {:.2e} after {} iterations, above --stop-gap {:g} (the value may be that part "
         "above the least); give more --iterations{}",
-        result.history.back().gap, result.history.size(),
-        request.iterative->stop_gap.value_or(1e-3),
+        result.history.back().gap, result.history.size(), request.iterative->rules.gap,
         request.precision == "float" ? ", or --precision double where it falls no further" : "");
   }
   auto const& v = result.volume;
@@ -223,14 +224,16 @@ int run_reconstruct(reconstruct_options& options) {
     document["extent_wanted"] = result.voxels_wanted;
   }
   if (request.iterative) {
-    document["projector"] = jobs::name_of(request.iterative->projector);
-    document["backprojector"] = to_word(request.iterative->projector.backprojection);
+    auto const method = request.iterative->method;
+    auto const taken = [&](field const& f) { return ct::takes_field(method, f.name); };
+    std::visit([&](auto const& of) { put_fields(document, of, taken); },
+               request.iterative->options);
+    document["projector"] = jobs::name_of(request.iterative->projector());
     document["iterations"] = result.history.size();
     document["resumed_iterations"] = result.resumed;
     document["relative_residual"] = result.history.back().relative_residual;
-    document["residual_of"] = jobs::tells_residual_before(options.method)
-                                  ? "the volume before the last iteration"
-                                  : "the result";
+    document["residual_of"] =
+        ct::tells_residual_before(method) ? "the volume before the last iteration" : "the result";
     if (result.final_residual) {
       document["final_residual"] = (*result.final_residual)[0];
       document["final_relative_residual"] = (*result.final_residual)[1];
@@ -281,8 +284,9 @@ int run_reconstruct(reconstruct_options& options) {
       how = to_word(*request.adjoint_of);
     } else if (request.iterative) {
       auto const& last = result.history.back();
-      how = fmt::format("{} iterations, residual {:.3e}{}", last.number, last.relative_residual,
-                        jobs::tells_residual_before(options.method) ? " before the last" : "");
+      how = fmt::format(
+          "{} iterations, residual {:.3e}{}", last.number, last.relative_residual,
+          ct::tells_residual_before(request.iterative->method) ? " before the last" : "");
       if (result.final_residual) {
         how += fmt::format(", {:.3e} of the result", (*result.final_residual)[1]);
       }
@@ -356,7 +360,7 @@ command add_reconstruct(CLI::App& app) {
   add_threads(*sub, options->common);
   add_input_options(*sub, *options);
   add_scan_options(*sub, options->scan);
-  auto methods = jobs::iterative_methods();
+  auto methods = texts_of<ct::iterative_method>();
   methods.insert(methods.begin(), {"fdk", "fbp"});
   sub->add_option("--method", options->method,
                   "fdk: cone beams; fbp: parallel beams; the others, by iterations, any scan")

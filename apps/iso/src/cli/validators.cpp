@@ -8,10 +8,25 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <system_error>
 #include <utility>
 
 namespace iso::cli {
+
+namespace {
+
+/// Returns the range as `both` writes it, or its only bound; nothing where it has none.
+std::string range_of(double low, double high, char const* both) {
+  if (std::isfinite(low) && std::isfinite(high)) {
+    return fmt::format(fmt::runtime(both), low, high);
+  }
+  return std::isfinite(low)    ? fmt::format(" of at least {}", low)
+         : std::isfinite(high) ? fmt::format(" of at most {}", high)
+                               : "";
+}
+
+}  // namespace
 
 CLI::Validator number_from(double low, double high) {
   return CLI::Validator(
@@ -20,10 +35,10 @@ CLI::Validator number_from(double low, double high) {
         bool const inside =
             CLI::detail::lexical_cast(text, number) && number >= low && number <= high;
         return inside ? std::string()
-                      : fmt::format("{} (must be a number from {} to {}); choose another", text,
-                                    low, high);
+                      : fmt::format("{} (must be a number{}); choose another", text,
+                                    range_of(low, high, " from {} to {}"));
       },
-      fmt::format("NUMBER in [{} - {}]", low, high));
+      "NUMBER" + range_of(low, high, " in [{} - {}]"));
 }
 
 CLI::Validator whole_from(std::int64_t low, std::int64_t high) {

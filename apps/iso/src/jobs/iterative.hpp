@@ -25,162 +25,85 @@
 
 namespace iso::jobs {
 
-enum class iterative_method { sirt, sart, os_sart, cgls, lsqr, mlem, osem, tv };
-
-constexpr auto words(iterative_method) {
-  using enum iterative_method;
-  return std::array{word{sirt, "sirt"}, word{sart, "sart"}, word{os_sart, "os-sart"},
-                    word{cgls, "cgls"}, word{lsqr, "lsqr"}, word{mlem, "mlem"},
-                    word{osem, "osem"}, word{tv, "tv"}};
-}
-
-/// Returns the method of that name.
-/// \throws iso::invalid_argument  there is none
-inline iterative_method method_named(std::string const& name) {
-  auto const known = from_word<iterative_method>(name);
-  ISO_VALIDATE(known,
-               "iso reconstruct: method '{}' is not known (it is none of the iterations); see iso "
-               "reconstruct --help",
-               name);
-  return *known;
-}
-
-/// The options that a method has.
-struct options_of_method {
-  bool relaxation;
-  bool block;
-  bool order;
-  bool columns;
-  bool box;
-  bool damping;
-  bool weight;
-
-  explicit options_of_method(iterative_method method)
-      : relaxation(method == iterative_method::sirt || method == iterative_method::sart ||
-                   method == iterative_method::os_sart),
-        block(method == iterative_method::os_sart || method == iterative_method::osem),
-        order(block || method == iterative_method::sart),
-        columns(order && relaxation),
-        box(relaxation || method == iterative_method::tv),
-        damping(method == iterative_method::lsqr),
-        weight(method == iterative_method::tv) {}
+/// The type of the method that has these options.
+template <class Exec, class T>
+struct method_of {
+  static ct::sart<Exec, T> type(ct::sart_options const&);
+  static ct::mlem<Exec, T> type(ct::mlem_options const&);
+  static ct::cgls<Exec, T> type(ct::cgls_options const&);
+  static ct::lsqr<Exec, T> type(ct::lsqr_options const&);
+  static ct::total_variation<Exec, T> type(ct::total_variation_options const&);
 };
+template <class Exec, class T, class Options>
+using method_with = decltype(method_of<Exec, T>::type(std::declval<Options>()));
 
-inline constexpr double default_relaxation = 1;
-inline constexpr auto default_order = ct::block_order::golden;
-inline constexpr auto default_columns = ct::column_sums::of_blocks;
-
-/// Returns the views of a block.
-inline std::int64_t block_of(iterative_request const& request, iterative_method method,
-                             std::int64_t views) {
-  return method == iterative_method::sart
-             ? 1
-             : request.block.value_or(std::min<std::int64_t>(8, views));
+/// Throws iso::invalid_argument where options of the request do not go together, or with the scan.
+inline void check_options(iterative_request const& request, std::int64_t views) {
+  check_fields(request.rules, "iso reconstruct");
+  std::visit(
+      [&](auto const& options) {
+        check_fields(options, "iso reconstruct");
+        using type = std::remove_cvref_t<decltype(options)>;
+        if constexpr (requires { options.block_views; }) {
+          ISO_VALIDATE(options.block_views <= views,
+                       "iso reconstruct: --block {} (the scan has {} views); ask for {} or fewer",
+                       options.block_views, views, views);
+        }
+        if constexpr (std::is_same_v<type, ct::lsqr_options>) {
+          ISO_VALIDATE(
+              options.damping == 0 || (request.rules.relative_residual == 0 && !request.stop_noise),
+              "iso reconstruct: --damping with --stop-residual or --stop-noise (what lsqr "
+              "tells is then that of the damped problem); leave one of them out");
+        }
+      },
+      request.options);
 }
 
-/// Throws iso::invalid_argument naming the first option that the method has not, or has to have.
-inline void check_options(iterative_request const& request, iterative_method method) {
-  options_of_method const has(method);
-  auto const check_has = [&](bool given, bool has, char const* option) {
-    ISO_VALIDATE(has || !given,
-                 "iso reconstruct: --{} (method {} has no such option); leave it out", option,
-                 request.method);
-  };
-  check_has(request.relaxation.has_value(), has.relaxation, "relaxation");
-  check_has(request.block.has_value(), has.block, "block");
-  ISO_VALIDATE(request.iterations.value_or(1) >= 1,
-               "iso reconstruct: --iterations {} (at least one is needed); ask for 1 or more",
-               *request.iterations);
-  ISO_VALIDATE(request.block.value_or(1) >= 1,
-               "iso reconstruct: --block {} (at least one view is needed); ask for 1 or more",
-               *request.block);
-  check_has(request.order.has_value(), has.order, "order");
-  check_has(request.columns.has_value(), has.columns, "column-sums");
-  check_has(request.lower.has_value(), has.box, "lower");
-  check_has(request.upper.has_value(), has.box, "upper");
-  check_has(request.damping.has_value(), has.damping, "damping");
-  check_has(request.weight.has_value(), has.weight, "weight");
-  check_has(request.stop_gap.has_value(), has.weight, "stop-gap");
-  ISO_VALIDATE(
-      request.damping.value_or(0) == 0 || (request.stop_residual == 0 && !request.stop_noise),
-      "iso reconstruct: --damping with --stop-residual or --stop-noise (what lsqr tells is then "
-      "that of the damped problem); leave one of them out");
-  ISO_VALIDATE(!has.weight || request.weight.has_value(),
-               "iso reconstruct: --method tv without --weight (how much variation costs is for you "
-               "to say); give --weight");
-}
-
-/// Counts volumes and sets of projections that a method holds at once: the table of
-/// docs/algorithms/iterative.md, and the readings. A block is `part` of a set, that of mlem all.
-inline std::array<double, 2> arrays_held(iterative_method method, std::int64_t blocks, double part,
-                                         bool columns_of_scan) {
-  double const columns = columns_of_scan ? 1 : double(blocks);
-  switch (method) {
-    case iterative_method::sart:
-    case iterative_method::os_sart:
-      return {2 + columns, (blocks == 1 ? 3 : 4) + part};
-    case iterative_method::osem:
-      return {2 + columns, 3 + part};
-    case iterative_method::mlem:
-      return {3, 4};
-    case iterative_method::lsqr:
-      return {4, 4};
-    case iterative_method::tv:
-      return {9, 7};
-    case iterative_method::sirt:
-    case iterative_method::cgls:
-      break;
-  }
-  return {3, 4};
-}
-
-/// Returns the bytes of scratch memory that a method's projector takes, whose blocks have so many
-/// views.
-template <class T, class Exec>
-std::int64_t scratch_of(Exec const& exec, ct::geometry const& g, grid const& box,
-                        std::int64_t block, ct::block_order order,
-                        ct::projector_options const& projector) {
-  auto const blocks = ct::split_views(g.num_views(), block, order);
-  std::vector<ct::view_vectors> views;
-  for (std::int64_t const view : blocks.views) {
-    views.push_back(g.views()[std::size_t(view)]);
-  }
-  return ct::projector_pair<Exec, T>::bytes_needed(
-      exec, ct::geometry(g.kind(), g.num_u(), g.num_v(), views), box, blocks, projector);
-}
-
-/// Counts volumes and sets of projections of a method's state, which a checkpoint holds.
-inline std::array<double, 2> arrays_of_state(iterative_method method) {
-  switch (method) {
-    case iterative_method::cgls:
-      return {2, 1};
-    case iterative_method::lsqr:
-      return {3, 1};
-    case iterative_method::tv:
-      return {7, 3};
-    case iterative_method::sirt:
-    case iterative_method::sart:
-    case iterative_method::os_sart:
-    case iterative_method::mlem:
-    case iterative_method::osem:
-      break;
-  }
-  return {1, 0};
+/// Adds to bytes without leaving their range.
+inline std::int64_t sum_of_bytes(std::int64_t a, double b) {
+  double const bytes = double(a) + b;
+  return bytes < 0x1p61 ? std::int64_t(bytes) : std::int64_t(1) << 61;
 }
 
 /// Returns the bytes of the host that a checkpoint takes: its arrays, or once the readings, which
 /// it knows the scan by; and one array on its way from a GPU.
 template <class T, class Exec>
-double checkpoint_bytes(Exec const&, iterative_method method, double voxels, double pixels) {
-  auto const state = arrays_of_state(method);
-  double const held = std::max(state[0] * voxels + state[1] * pixels, pixels);
-  return (held + (backend::is_device<Exec> ? std::max(voxels, pixels) : 0)) * double(sizeof(T));
+double checkpoint_bytes(std::int64_t visited, double voxels, double pixels) {
+  double const held = std::max(double(visited), pixels * double(sizeof(T)));
+  return held + (backend::is_device<Exec> ? std::max(voxels, pixels) : 0) * double(sizeof(T));
 }
+
+/// Tells every field that a method takes, for what a checkpoint belongs to.
+struct field_teller {
+  ct::iterative_method method;
+  std::vector<std::pair<std::string, std::string>>& all;
+  char const* suffix = "";
+
+  void operator()(auto const&, hidden_field const&) const {}
+  template <class T>
+  void operator()(T const& x, field const& f) const {
+    if constexpr (described<T const>) {
+      describe(field_teller{method, all, std::is_same_v<T, ct::value_range> ? " bound" : ""}, x);
+    } else if (ct::takes_field(method, f.name)) {
+      auto name = std::string(f.name);
+      std::replace(name.begin(), name.end(), '-', ' ');
+      name += suffix;
+      if constexpr (worded<T>) {
+        all.emplace_back(name, to_word(x));
+      } else if (is_finite(double(x))) {
+        all.emplace_back(name, message("{}", {iso::detail::as_message_arg(x)}));
+      } else {
+        // A side of the box that is not given.
+        bool const tv = method == ct::iterative_method::tv;
+        all.emplace_back(name, tv ? "from the data" : "none");
+      }
+    }
+  }
+};
 
 /// Returns what a checkpoint belongs to. How often an iteration runs, and where, changes no bit.
 template <class T>
 std::vector<std::pair<std::string, std::string>> belongings_of(iterative_request const& request,
-                                                               iterative_method by,
                                                                ct::geometry const& g,
                                                                grid const& box,
                                                                std::vector<T> const& readings) {
@@ -210,47 +133,12 @@ std::vector<std::pair<std::string, std::string>> belongings_of(iterative_request
   volume.add(request.start ? request.start->values : std::vector<float>());
   volume.add(request.mask ? request.mask->values : std::vector<float>());
   std::vector<std::pair<std::string, std::string>> all = {
-      {"method", request.method},
-      {"projector", name_of(request.projector)},
-      {"backprojector", std::string(to_word(request.projector.backprojection))},
-      {"oversampling", std::to_string(request.projector.oversampling)},
+      {"method", std::string(to_word(request.method))},
       {"precision", sizeof(T) == 4 ? "float" : "double"},
       {"scan", scan.text()},
       {"volume", volume.text()}};
-  // Those that the method has, as it takes them: where one is not given, by its default.
-  auto const tell = [&](char const* name, auto const& value) {
-    all.emplace_back(name, message("{}", {iso::detail::as_message_arg(value)}));
-  };
-  auto const tell_bound = [&](char const* name, std::optional<double> const& bound) {
-    if (bound) {
-      tell(name, *bound);
-    } else {
-      tell(name, by == iterative_method::tv ? "from the data" : "none");
-    }
-  };
-  options_of_method const has(by);
-  if (has.relaxation) {
-    tell("relaxation", request.relaxation.value_or(default_relaxation));
-  }
-  if (has.block) {
-    tell("block", block_of(request, by, g.num_views()));
-  }
-  if (has.order) {
-    tell("order", to_word(request.order.value_or(default_order)));
-  }
-  if (has.columns) {
-    tell("column sums", to_word(request.columns.value_or(default_columns)));
-  }
-  if (has.box) {
-    tell_bound("lower bound", request.lower);
-    tell_bound("upper bound", request.upper);
-  }
-  if (has.damping) {
-    tell("damping", request.damping.value_or(0));
-  }
-  if (has.weight) {
-    tell("weight", *request.weight);
-  }
+  std::visit([&](auto const& options) { describe(field_teller{request.method, all}, options); },
+             request.options);
   return all;
 }
 
@@ -296,37 +184,35 @@ void iterate_scan(Exec const& exec, iterative_request const& request, ct::geomet
                   grid const& box, observer const& watch, reconstruct_result& result,
                   Readings const& readings, Keep const& keep) {
   using space = typename Exec::memory_space;
-  using method = iterative_method;
-  method const by = method_named(request.method);
-  check_options(request, by);
+  std::int64_t const views = g.num_views();
+  check_options(request, views);
   double const min_gap = sizeof(T) == 4 ? 1e-5 : 0;
-  double const gap = request.stop_gap.value_or(1e-3);
-  ISO_VALIDATE(gap == 0 || gap >= min_gap,
+  ISO_VALIDATE(request.rules.gap == 0 || request.rules.gap >= min_gap,
                "iso reconstruct: --stop-gap {} in float (a gap is off by about {} there); give "
                "--precision double",
-               gap, min_gap);
-  auto const order = request.order.value_or(default_order);
-  auto const columns = request.columns.value_or(default_columns);
-  double const infinite = std::numeric_limits<double>::infinity();
-  ct::value_range const range{request.lower.value_or(-infinite), request.upper.value_or(infinite)};
-  auto const& projector = request.projector;
-  std::int64_t const views = g.num_views();
+               request.rules.gap, min_gap);
+  double const voxels = double(box.size());
   double const pixels = double(views) * double(g.num_u()) * double(g.num_v());
-  std::int64_t const most = request.iterations.value_or(by == method::tv ? 1000 : 20);
-  ISO_VALIDATE(request.block.value_or(1) <= views,
-               "iso reconstruct: --block {} (the scan has {} views); ask for {} or fewer",
-               *request.block, views, views);
-  bool const in_blocks = by == method::sart || by == method::os_sart || by == method::osem;
-  std::int64_t const block = in_blocks ? block_of(request, by, views) : views;
-  std::int64_t const blocks = (views + block - 1) / block;
-  double const part = double((views + blocks - 1) / blocks) / double(views);
-  auto const held = arrays_held(by, blocks, part, columns == ct::column_sums::of_scan);
-  // Texture units read three stacks of planes; one volume more says how many there are.
-  double const volumes =
-      held[0] + (request.mask ? 1 : 0) + (projector.projection == ct::projection::texture ? 4 : 0);
-  double const sets = held[1] + (request.reading_mask ? 2 : 0);
-  double const wanted = (volumes * double(box.size()) + sets * pixels) * double(sizeof(T)) +
-                        double(scratch_of<T>(exec, g, box, block, order, projector));
+  std::int64_t const most = request.rules.iterations;
+  // The volume, the readings, and masks as they are given.
+  double const as_given =
+      ((request.mask ? 2 : 1) * voxels + (request.reading_mask ? 2 : 1) * pixels) *
+      double(sizeof(T));
+  std::int64_t visited = 0;
+  bool in_blocks = false;
+  std::visit(
+      [&](auto const& options) {
+        using method = method_with<Exec, T, decltype(options)>;
+        result.bytes_needed = sum_of_bytes(
+            method::bytes_needed(exec, g, box, options, request.reading_mask.has_value()),
+            as_given);
+        visited = method::bytes_visited(g, box);
+        if constexpr (std::is_same_v<method, ct::sart<Exec, T>>) {
+          in_blocks = options.block_views > 0 && options.block_views < views &&
+                      options.columns == ct::column_sums::of_blocks;
+        }
+      },
+      request.options);
   watch.step(0, "preparing");
   auto const compute = [&] {
     auto const given = readings();
@@ -354,8 +240,7 @@ void iterate_scan(Exec const& exec, iterative_request const& request, ct::geomet
       cases::put(exec, mask.data, ones(request.reading_mask->values));
       masks.readings = mask.data;
     }
-    ct::stopping_rules rules{
-        .iterations = most, .relative_residual = request.stop_residual, .gap = gap};
+    auto rules = request.rules;
     if (request.stop_noise) {
       rules.noise = ct::noise_of_counts<Exec, T>(exec, b, *request.stop_noise, {masks.readings});
       ISO_VALIDATE(is_finite(rules.noise),
@@ -369,7 +254,7 @@ void iterate_scan(Exec const& exec, iterative_request const& request, ct::geomet
         exec, request.checkpoint,
         request.checkpoint.empty()
             ? typename checkpoint_of<T, Exec>::belongings()
-            : belongings_of<T>(request, by, g, box, cases::fetch(exec, given.data)));
+            : belongings_of<T>(request, g, box, cases::fetch(exec, given.data)));
     std::string doing = "preparing";
     job control;
     control.cancelled = [&] {
@@ -379,7 +264,7 @@ void iterate_scan(Exec const& exec, iterative_request const& request, ct::geomet
       }
       return false;
     };
-    auto const run = [&](auto&& made) {
+    auto const run = [&](auto& made) {
       checkpoint.restore(made, result.history);
       result.resumed = std::int64_t(result.history.size());
       ISO_VALIDATE(result.resumed <= most,
@@ -406,64 +291,30 @@ void iterate_scan(Exec const& exec, iterative_request const& request, ct::geomet
       }
       result.rule_met = rules.met_by(result.history.back());
     };
-    switch (by) {
-      case method::sirt:
-      case method::sart:
-      case method::os_sart:
-        run(ct::sart<Exec, T>(exec, g, b, x,
-                              {.block_views = by == method::sirt ? 0 : block,
-                               .order = order,
-                               .relaxation = request.relaxation.value_or(default_relaxation),
-                               .columns = columns,
-                               .box = range,
-                               .projector = projector},
-                              masks, control));
-        break;
-      case method::cgls:
-        run(ct::cgls<Exec, T>(exec, g, b, x, {.projector = projector}, masks, control));
-        break;
-      case method::lsqr:
-        run(ct::lsqr<Exec, T>(exec, g, b, x,
-                              {.damping = request.damping.value_or(0), .projector = projector},
-                              masks, control));
-        break;
-      case method::mlem:
-      case method::osem:
-        run(ct::mlem<Exec, T>(
-            exec, g, b, x,
-            {.block_views = by == method::mlem ? 0 : block, .order = order, .projector = projector},
-            masks, control));
-        break;
-      case method::tv: {
-        ct::total_variation<Exec, T> made(
-            exec, g, b, x, {.weight = *request.weight, .box = range, .projector = projector}, masks,
-            control);
-        run(made);
-        result.box = {made.box().lower, made.box().upper};
-        break;
-      }
-    }
+    std::visit(
+        [&](auto const& options) {
+          method_with<Exec, T, decltype(options)> made(exec, g, b, x, options, masks, control);
+          run(made);
+          if constexpr (requires { made.box(); }) {
+            result.box = {made.box().lower, made.box().upper};
+          }
+        },
+        request.options);
     if (request.final_residual) {
       control.progress = {};
-      result.final_residual =
-          residual_of<T>(exec, g, projector, b, volume_view<T const, space>(x), masks, control);
+      result.final_residual = residual_of<T>(exec, g, request.projector(), b,
+                                             volume_view<T const, space>(x), masks, control);
     }
     keep(x);
     return 0;
   };
-  bool const could_share = (by == method::sart || by == method::os_sart) && blocks > 1 &&
-                           columns == ct::column_sums::of_blocks;
-  char const* const what = could_share
+  char const* const what = in_blocks
                                ? "iso reconstruct (a volume a block; --column-sums scan takes one)"
                                : "iso reconstruct";
-  auto const whole = [](double bytes) {
-    return bytes < 0x1p61 ? std::int64_t(bytes) : std::int64_t(1) << 61;
-  };
   if (!request.checkpoint.empty()) {
-    check_free(exec, whole(wanted),
-               whole(checkpoint_bytes<T>(exec, by, double(box.size()), pixels)), what);
+    check_free(exec, result.bytes_needed,
+               sum_of_bytes(0, checkpoint_bytes<T, Exec>(visited, voxels, pixels)), what);
   }
-  result.bytes_needed = whole(wanted);
   guard_memory(exec, result.bytes_needed, what, compute);
 }
 

@@ -117,7 +117,8 @@ char const* command_of(reconstruct_request const& request) {
 
 /// Returns how far beyond the volume's voxels a ray meets them still, in voxels.
 double reach_of(reconstruct_request const& request) {
-  auto const method = request.iterative ? request.iterative->projector.method : *request.adjoint_of;
+  auto const method =
+      request.iterative ? request.iterative->projector().method : *request.adjoint_of;
   // Joseph's samples blend over a voxel, half of which lies outside.
   return method == ct::projector::joseph_linear || method == ct::projector::joseph_spline ? 0.5 : 0;
 }
@@ -255,9 +256,9 @@ reconstruct_result run(Exec const& exec, reconstruct_request const& request,
   validate(volume_grid, command_of(request));
   reconstruct_result result;
   result.views = given.num_views();
-  bool const filtered = request.iterative
-                            ? request.iterative->projector.backprojection == ct::backprojection::fdk
-                            : !request.adjoint_of;
+  bool const filtered =
+      request.iterative ? request.iterative->projector().backprojection == ct::backprojection::fdk
+                        : !request.adjoint_of;
   auto const g = request.iterative || request.adjoint_of
                      ? behind_volume(given, volume_grid, request.extend_rays, result.views_within)
                      : given;
@@ -355,26 +356,10 @@ reconstruct_result run(Exec const& exec, reconstruct_request const& request,
 
 }  // namespace
 
-std::vector<std::string> iterative_methods() {
-  std::vector<std::string> list;
-  for (auto const& w : words(iterative_method{})) {
-    list.emplace_back(w.text);
-  }
-  return list;
-}
-
-bool tells_residual_before(std::string const& method) {
-  auto const by = method_named(method);
-  return by != iterative_method::cgls && by != iterative_method::lsqr && by != iterative_method::tv;
-}
-
 std::vector<std::string> iterative_projector_names() {
-  std::vector<std::string> list;
-  for (auto const& w : words(ct::projector{})) {
-    list.emplace_back(w.text);
-  }
-  list.emplace_back(texture_projector);
-  return list;
+  auto names = texts_of<ct::projector>();
+  names.emplace_back(texture_projector);
+  return names;
 }
 
 std::string name_of(ct::projector_options const& options) {

@@ -6,7 +6,7 @@
 #include <iso/core/check.hpp>
 #include <iso/core/grid.hpp>
 #include <iso/core/vec3.hpp>
-#include <iso/model/describe.hpp>
+#include <iso/model/word.hpp>
 
 #include <array>
 #include <cstdint>

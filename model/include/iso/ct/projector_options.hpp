@@ -8,7 +8,7 @@
 #include <iso/core/onto.hpp>
 #include <iso/core/summation.hpp>
 #include <iso/ct/region.hpp>
-#include <iso/model/describe.hpp>
+#include <iso/model/word.hpp>
 
 #include <array>
 #include <cstdint>
@@ -71,32 +71,6 @@ struct texture_projection_options {
   launch_shape shape = {};
 };
 
-/// The projection that stands for A.
-enum class projection {
-  exact,    ///< forward_project: the matrix that the method names
-  texture,  ///< forward_project_texture: linear Joseph with weights of 8 bits; float, on CUDA
-};
-
-/// The backprojection that stands for A^T.
-enum class backprojection {
-  adjoint,  ///< the transpose of A
-  fdk,      ///< weighted_back_project: unmatched; of scans that FDK takes
-};
-
-/// The choice of the matrix A that projects, and of what projects back.
-struct projector_options {
-  projector method = projector::joseph_linear;
-  boundary edge = boundary::zero;
-  region within = region::box;
-  std::int32_t oversampling = 1;  ///< exact methods: rays per pixel each way
-  std::int32_t words = 0;         ///< back_project_options::words of the adjoint
-  /// A projection other than `exact`, or a backprojection other than the adjoint, is only for
-  /// methods that divide by sums of rows and columns. Such a pair minimises no function.
-  ct::projection projection = ct::projection::exact;
-  ct::backprojection backprojection = ct::backprojection::adjoint;
-  launch_shape shape = {};  ///< changes no bit
-};
-
 constexpr auto words(projector) {
   return std::array{word{projector::joseph_linear, "joseph"},
                     word{projector::joseph_spline, "joseph-spline"},
@@ -109,12 +83,6 @@ constexpr auto words(joseph_path) {
 }
 constexpr auto words(region) {
   return std::array{word{region::box, "box"}, word{region::cylinder, "cylinder"}};
-}
-constexpr auto words(projection) {
-  return std::array{word{projection::exact, "exact"}, word{projection::texture, "texture"}};
-}
-constexpr auto words(backprojection) {
-  return std::array{word{backprojection::adjoint, "adjoint"}, word{backprojection::fdk, "fdk"}};
 }
 
 }  // namespace iso::ct

@@ -10,13 +10,12 @@
 //!       visit(x.max_gamma, field{.name = "max-gamma", .says = "...", .low = 1, .high = 1e6});
 //!     }
 //!
-//! and an enumeration has its words in the order of its values, `constexpr std::array
-//! words(interpolation)`. all_described<T> compares the fields visited with the members there are.
+//! and an enumeration has its words (iso/model/word.hpp). all_described<T> compares the fields visited with the members there are.
 #pragma once
 
 #include <iso/core/check.hpp>
+#include <iso/model/word.hpp>
 
-#include <array>
 #include <cmath>
 #include <concepts>
 #include <cstddef>
@@ -70,20 +69,8 @@ struct field {
 /// checked, and in no list of options and no file.
 struct hidden_field : field {};
 
-/// A word of an enumeration.
-template <class E>
-struct word {
-  E value;
-  std::string_view text;
-};
-template <class E>
-word(E, char const*) -> word<E>;
-
 template <class X, class T>
 concept describes = std::same_as<std::remove_const_t<X>, T>;
-
-template <class E>
-concept worded = std::is_enum_v<E> && requires { words(E{}); };
 
 namespace detail {
 
@@ -130,46 +117,6 @@ consteval std::size_t count_described() {
 /// Whether describe() visits as many fields as the aggregate has members.
 template <described T>
 inline constexpr bool all_described = detail::count_described<T>() == detail::count_members<T>();
-
-/// Returns the word of `value`; empty where it is none of its enumeration.
-/// Determinism: backend_to_backend; made on the host.
-template <worded E>
-constexpr std::string_view to_word(E value) {
-  for (auto const& w : words(E{})) {
-    if (w.value == value) {
-      return w.text;
-    }
-  }
-  return {};
-}
-
-/// Returns the value that `text` names, in any case.
-/// Determinism: backend_to_backend; made on the host.
-template <worded E>
-constexpr std::optional<E> from_word(std::string_view text) {
-  auto const small = [](char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; };
-  for (auto const& w : words(E{})) {
-    bool same = w.text.size() == text.size();
-    for (std::size_t i = 0; same && i < text.size(); ++i) {
-      same = small(w.text[i]) == small(text[i]);
-    }
-    if (same) {
-      return w.value;
-    }
-  }
-  return {};
-}
-
-/// Returns all words of an enumeration, with ", " between them.
-/// Determinism: backend_to_backend; made on the host.
-template <worded E>
-std::string all_words() {
-  std::string all;
-  for (auto const& w : words(E{})) {
-    all.append(all.empty() ? "" : ", ").append(w.text);
-  }
-  return all;
-}
 
 /// Returns the number in `u` that stands for the library's `x`: of those that read back to `x`, one
 /// that is short where there is one.

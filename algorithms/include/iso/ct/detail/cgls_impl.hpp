@@ -27,6 +27,14 @@ cgls<Exec, T>::cgls(Exec const& exec, geometry const& g,
 }
 
 template <execution_space Exec, real T>
+std::int64_t cgls<Exec, T>::bytes_needed(Exec const& exec, geometry const& g, grid const& box,
+                                         cgls_options const& options, bool masked) {
+  return detail::iterative_state<Exec, T>::bytes_needed(
+      exec, g, box, split_views(g.num_views(), g.num_views(), block_order::sequential),
+      options.projector, masked, 1, 1);
+}
+
+template <execution_space Exec, real T>
 iteration cgls<Exec, T>::step(job const& control) {
   state_.check_present();
   auto const& exec = state_.pair.exec();

@@ -86,6 +86,38 @@ class iterative_state {
         exec, num_readings(), square_misfit_term<T>{readings_.data(), mask_data(0), nullptr}));
   }
 
+  /// Returns the bytes of so many volumes and sets of projections.
+  [[nodiscard]] static std::int64_t bytes_of(geometry const& g, grid const& box,
+                                             std::int64_t volumes, std::int64_t sets) {
+    double const bytes = double(sizeof(T)) * (double(volumes) * double(box.size()) +
+                                              double(sets) * double(g.num_views()) *
+                                                  double(g.num_u()) * double(g.num_v()));
+    return bytes < 0x1p60 ? std::int64_t(bytes) : std::int64_t(1) << 60;
+  }
+  /// Returns the bytes that a method allocates which has so many volumes and sets of projections
+  /// beside what this state has: the copies of readings and their mask, a buffer of a block's
+  /// projections, the correction and the pair's scratch.
+  /// \throws iso::invalid_argument  as the pair's constructor
+  [[nodiscard]] static std::int64_t bytes_needed(Exec const& exec, geometry const& g,
+                                                 grid const& box, view_blocks const& blocks,
+                                                 projector_options const& projector, bool masked,
+                                                 std::int64_t volumes, std::int64_t sets) {
+    std::vector<view_vectors> views;
+    for (std::int64_t const view : blocks.views) {
+      views.push_back(g.views()[std::size_t(view)]);
+    }
+    geometry const in_order(g.kind(), g.num_u(), g.num_v(), views);
+    std::int64_t most = 0;
+    for (std::int64_t b = 0; b < blocks.count(); ++b) {
+      most = std::max(most, blocks.size(b));
+    }
+    // Texture units read three stacks of planes; one volume more says how many there are.
+    std::int64_t const texture = projector.projection == projection::texture ? 4 : 0;
+    return bytes_of(g, box, 1 + volumes + texture, 1 + sets + (masked ? 1 : 0)) +
+           std::int64_t(sizeof(T)) * most * g.num_u() * g.num_v() +
+           projector_pair<Exec, T>::bytes_needed(exec, in_order, box, blocks, projector);
+  }
+
   /// Throws iso::invalid_argument where the method was moved from.
   void check_present() const { present_.check(name_of_method_); }
 

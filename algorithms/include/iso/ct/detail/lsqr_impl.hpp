@@ -37,6 +37,14 @@ lsqr<Exec, T>::lsqr(Exec const& exec, geometry const& g,
 }
 
 template <execution_space Exec, real T>
+std::int64_t lsqr<Exec, T>::bytes_needed(Exec const& exec, geometry const& g, grid const& box,
+                                         lsqr_options const& options, bool masked) {
+  return detail::iterative_state<Exec, T>::bytes_needed(
+      exec, g, box, split_views(g.num_views(), g.num_views(), block_order::sequential),
+      options.projector, masked, 2, 1);
+}
+
+template <execution_space Exec, real T>
 iteration lsqr<Exec, T>::step(job const& control) {
   state_.check_present();
   auto const& pair = state_.pair;

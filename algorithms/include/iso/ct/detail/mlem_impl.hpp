@@ -42,6 +42,16 @@ mlem<Exec, T>::mlem(Exec const& exec, geometry const& g,
 }
 
 template <execution_space Exec, real T>
+std::int64_t mlem<Exec, T>::bytes_needed(Exec const& exec, geometry const& g, grid const& box,
+                                         mlem_options const& options, bool masked) {
+  auto const blocks = split_views(
+      g.num_views(), options.block_views == 0 ? g.num_views() : options.block_views, options.order);
+  // The weights of voxels; the background.
+  return detail::iterative_state<Exec, T>::bytes_needed(exec, g, box, blocks, options.projector,
+                                                        masked, blocks.count(), 1);
+}
+
+template <execution_space Exec, real T>
 iteration mlem<Exec, T>::step(job const& control) {
   state_.check_present();
   auto const& pair = state_.pair;

@@ -40,6 +40,18 @@ sart<Exec, T>::sart(Exec const& exec, geometry const& g,
 }
 
 template <execution_space Exec, real T>
+std::int64_t sart<Exec, T>::bytes_needed(Exec const& exec, geometry const& g, grid const& box,
+                                         sart_options const& options, bool masked) {
+  auto const blocks = split_views(
+      g.num_views(), options.block_views == 0 ? g.num_views() : options.block_views, options.order);
+  // The weights of voxels; those of rays, and of several blocks the residual.
+  bool const one = blocks.count() == 1;
+  return detail::iterative_state<Exec, T>::bytes_needed(
+      exec, g, box, blocks, options.projector, masked,
+      options.columns == column_sums::of_blocks ? blocks.count() : 1, one ? 1 : 2);
+}
+
+template <execution_space Exec, real T>
 iteration sart<Exec, T>::step(job const& control) {
   state_.check_present();
   auto const& pair = state_.pair;

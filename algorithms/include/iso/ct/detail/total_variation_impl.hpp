@@ -55,6 +55,18 @@ total_variation<Exec, T>::total_variation(
 }
 
 template <execution_space Exec, real T>
+std::int64_t total_variation<Exec, T>::bytes_needed(Exec const& exec, geometry const& g,
+                                                    grid const& box,
+                                                    total_variation_options const& options,
+                                                    bool masked) {
+  // Relaxed volume, slope and its mean, steps, three duals; the rays' weights, projection, dual and
+  // its mean.
+  return detail::iterative_state<Exec, T>::bytes_needed(
+      exec, g, box, split_views(g.num_views(), g.num_views(), block_order::sequential),
+      options.projector, masked, 7, 4);
+}
+
+template <execution_space Exec, real T>
 iteration total_variation<Exec, T>::step(job const& control) {
   state_.check_present();
   auto const& exec = state_.pair.exec();

@@ -14,9 +14,14 @@
 namespace iso::files {
 namespace detail {
 
-template <class Json>
+struct every_field {
+  constexpr bool operator()(field const&) const { return true; }
+};
+
+template <class Json, class Which>
 struct json_writer {
   Json& document;
+  Which const& which;
 
   void operator()(auto const&, hidden_field const&) const {}
 
@@ -27,9 +32,11 @@ struct json_writer {
         describe(*this, x);
       } else {
         Json part = Json::object();
-        describe(json_writer{part}, x);
+        describe(json_writer{part, which}, x);
         document[key_of(f)] = std::move(part);
       }
+    } else if (!which(f)) {
+      return;
     } else if constexpr (worded<T>) {
       document[key_of(f)] = std::string(to_word(x));
     } else if constexpr (std::is_same_v<T, vec3<double>>) {
@@ -44,6 +51,11 @@ struct json_writer {
       auto& value = document[key_of(f)];  // null
       if (!(f.zero_is_none && x == 0)) {
         value = key_has_unit(f) ? written_in(f.unit, x) : x;
+      }
+    } else if constexpr (std::is_integral_v<T>) {
+      auto& value = document[key_of(f)];  // null
+      if (!(f.zero_is_none && x == 0)) {
+        value = x;
       }
     } else {
       document[key_of(f)] = x;
@@ -90,11 +102,11 @@ struct json_reader {
 
 }  // namespace detail
 
-/// Writes every field of `x` that is for users into `document`: what is not given, and what is no
-/// number, is null.
-template <class Json, described T>
-void put_fields(Json& document, T const& x) {
-  describe(detail::json_writer<Json>{document}, x);
+/// Writes every field of `x` that is for users into `document`, or those of `which`: what is not
+/// given, and what is no number, is null.
+template <class Json, described T, class Which = detail::every_field>
+void put_fields(Json& document, T const& x, Which const& which = {}) {
+  describe(detail::json_writer<Json, Which>{document, which}, x);
 }
 
 /// Reads those fields of `x` that `document`, which a schema has checked, has; the others stay.

@@ -15,12 +15,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace iso::jobs {
-
-/// Returns the names of the iterative methods, as the command line has them.
-std::vector<std::string> iterative_methods();
 
 /// Names linear Joseph by texture units, which iterations alone take.
 inline constexpr char const* texture_projector = "joseph-texture";
@@ -30,25 +28,13 @@ std::vector<std::string> iterative_projector_names();
 std::string name_of(ct::projector_options const& options);
 ct::projector_options projector_named(std::string const& name, ct::projector_options options);
 
-/// How to reconstruct by iterations; what a method has not is refused.
+/// How to reconstruct by iterations.
 struct iterative_request {
-  std::string method;  ///< one of iterative_methods()
-  /// At most; without a number 1000 of TV, whose gap ends it, and 20 of the others.
-  std::optional<std::int64_t> iterations{};
-  std::optional<double> relaxation{};      ///< SIRT, SART, OS-SART: in (0, 2)
-  std::optional<std::int64_t> block{};     ///< OS-SART, OSEM: views of a block
-  std::optional<ct::block_order> order{};  ///< golden
-  std::optional<double> lower{};           ///< least value of a voxel, 1/mm
-  std::optional<double> upper{};           ///< largest value of a voxel, 1/mm
-  std::optional<double> damping{};         ///< LSQR, mm
-  std::optional<double> weight{};          ///< TV
-  double stop_residual = 0;                ///< ||b - A x|| / ||b|| at or below; 0: no matter
-  /// TV: relative primal-dual gap at or below (0.001); 0: no matter. In float at least 1e-5.
-  std::optional<double> stop_gap{};
+  ct::iterative_method method = ct::iterative_method::sirt;
+  ct::iterative_options options{};  ///< of that method: ct::default_options, with what is chosen
+  ct::stopping_rules rules{};       ///< ct::default_rules, with what is chosen; but for `noise`
   /// Photons of the open beam, each ray's: stop where the residual is what their noise leaves.
   std::optional<double> stop_noise{};
-  ct::projector_options projector{};
-  std::optional<ct::column_sums> columns{};  ///< SART, OS-SART: of blocks
   /// Start: on the result's grid, 1/mm; none: zeros (MLEM, OSEM: ones)
   std::optional<files::host_volume> start{};
   /// Voxels that count are not 0; on the result's grid. None: all do.
@@ -58,11 +44,12 @@ struct iterative_request {
   bool final_residual = false;         ///< project the result once more
   std::string checkpoint{};            ///< file to go on from, and to write; empty: none
   std::int64_t checkpoint_every = 10;  ///< iterations
-};
 
-/// Returns whether the residuals that a method tells, and stops by, are of the volume as each
-/// iteration found it; else they are of the volume that the iteration made.
-bool tells_residual_before(std::string const& method);
+  /// Returns the options of the method's projector.
+  [[nodiscard]] ct::projector_options const& projector() const {
+    return std::visit([](auto const& of) -> auto const& { return of.projector; }, options);
+  }
+};
 
 struct reconstruct_request {
   std::string backend;
