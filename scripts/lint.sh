@@ -7,7 +7,7 @@
 #   --fix      write the format instead of checking it
 #   --headers  also: every public header compiles alone (builds in build/openmp)
 #   --headers-since REVISION  only those that have changed since
-#   --tidy     also: clang-tidy on core/, backends/, model/, algorithms/, files/ and apps/ (minutes)
+#   --tidy     also: clang-tidy on core/, backends/, model/, algorithms/, documents/, files/ and apps/ (minutes)
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cd "$ISO_TOP"
 PATH=$ISO_DEPS/venv/bin:$PATH
@@ -108,7 +108,7 @@ check_messages() {
   python3 scripts/lint_messages.py --self-test >/dev/null || fail "scripts/lint_messages.py fails its own test" "Mend it."
   # shellcheck disable=SC2046
   wrong "messages read 'problem (reason); advice' (docs/adr/0006-errors-and-messages.md)" \
-    "$(python3 scripts/lint_messages.py $(files core backends model algorithms files apps cases | grep -E '\.(cpp|hpp|in)$') \
+    "$(python3 scripts/lint_messages.py $(files core backends model algorithms documents files apps cases | grep -E '\.(cpp|hpp|in)$') \
       $(files | grep -vE '^tests/|/test_' | grep -E '\.(cmake(\.in)?|py|sh)$|CMakeLists\.txt$') || true)"
 }
 
@@ -137,8 +137,11 @@ check_layers() {
     beyond algorithms/synthetic core backends model algorithms
   )"
   wrong "model/ is C++ without Kokkos" "$(in_code 'Kokkos|KOKKOS_' model)"
+  wrong "documents/ is C++ without Kokkos, and needs no library of files" "$(
+    beyond documents core model && in_code 'Kokkos|KOKKOS_|#include <(itk|H5|dcmtk|tiff|zlib|gdcm)' documents
+  )"
   wrong "files/ is C++ without Kokkos, save dose_matrix_file.hpp, dvh_structure.hpp and volume_view.hpp" "$(
-    { beyond files core model && in_code 'Kokkos|KOKKOS_' files; } |
+    { beyond files core model documents && in_code 'Kokkos|KOKKOS_' files; } |
       grep -vE '^files/include/iso/files/(dose_matrix_file|dvh_structure|volume_view)\.hpp:' || true
   )"
   wrong "library code does not print, abort, read the environment, or own Kokkos" \
@@ -177,7 +180,7 @@ check_tidy() {
   local sources gcc_headers
   # clang has no omp.h of its own here, and GCC's marks allocators in a way that clang refuses.
   gcc_headers=$(dirname "$(g++ -print-file-name=include/omp.h)")
-  sources=$(files core backends model algorithms files apps | grep -E '\.cpp$' |
+  sources=$(files core backends model algorithms documents files apps | grep -E '\.cpp$' |
     while read -r f; do grep -qF "$ISO_TOP/$f\"" build/openmp/compile_commands.json && echo "$f"; done || true)
   printf '%s\n' "$sources" | xargs -r -P "$(job_count)" -n 1 \
     clang-tidy --quiet -p build/openmp "--extra-arg=-idirafter$gcc_headers" "--extra-arg=-D__malloc__(f)=" ||

@@ -227,7 +227,7 @@ TEST_CASE("iterations take the memory that they ask for, and no tenth less") {
         method_of{tv, ct::total_variation_options{.weight = 0.01}}}) {
     // A turned detector is scattered, with more scratch a view.
     for (double const roll : {0.0, 2.0}) {
-      CAPTURE(iso::to_word(of.method));
+      CAPTURE(to_word(of.method));
       CAPTURE(roll);
       auto request = head();
       request.geometry = files::parse_geometry(

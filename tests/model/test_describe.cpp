@@ -2,12 +2,14 @@
 // Fields that are described: all of them, units that read back, words, ranges and messages.
 #include <iso/ct/fdk_options.hpp>
 #include <iso/ct/iterative_options.hpp>
+#include <iso/ct/readings_options.hpp>
 #include <iso/dose/beam.hpp>
 #include <iso/dose/dose_options.hpp>
 #include <iso/dvh/contours.hpp>
 #include <iso/dvh/quantity.hpp>
 #include <iso/gamma/gamma_options.hpp>
 #include <iso/model/describe.hpp>
+#include <iso/sparse/matrix_options.hpp>
 
 #include <iso/core/error.hpp>
 
@@ -85,6 +87,13 @@ static_assert(iso::all_described<iso::ct::mlem_options>);
 static_assert(iso::all_described<iso::ct::cgls_options>);
 static_assert(iso::all_described<iso::ct::lsqr_options>);
 static_assert(iso::all_described<iso::ct::total_variation_options>);
+static_assert(iso::all_described<iso::ct::line_integral_options>);
+static_assert(iso::all_described<iso::ct::dead_pixel_options>);
+static_assert(iso::all_described<iso::ct::centre_options>);
+static_assert(iso::all_described<iso::sparse::format_report>);
+static_assert(iso::all_described<iso::sparse::value_report>);
+static_assert(iso::all_described<iso::sparse::dose_matrix_options>);
+static_assert(iso::all_described<iso::sparse::dose_matrix_report>);
 
 template <class T>
 std::string refusal_of(T const& x) {
@@ -156,6 +165,12 @@ TEST_CASE("describe: ranges and enumerations are checked, in members of members 
   // 0 stands for none where the description says so.
   CHECK(refusal_of(iso::dvh::structure_options{}).empty());
   CHECK(!refusal_of(iso::dvh::structure_options{.slice_thickness = -1}).empty());
+}
+
+TEST_CASE("describe: rules for stopping, which are no literals") {
+  using iso::ct::stopping_rules;
+  CHECK(iso::detail::count_described<stopping_rules>() ==
+        iso::detail::count_members<stopping_rules>());
 }
 
 TEST_CASE("describe: keys of JSON") {

@@ -92,9 +92,8 @@ void validate_kind(char const* function, processor kind) {
 namespace iso::sparse {
 
 std::string_view to_string(matrix_format format) {
-  constexpr std::string_view names[] = {"csr32", "csr16", "row_block4", "row_block8"};
   detail::validate_format("iso::sparse::to_string", format);
-  return names[int(format)];
+  return to_word(format);
 }
 
 double product_cost(format_report const& format, processor kind) {

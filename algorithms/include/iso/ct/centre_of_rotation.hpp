@@ -5,6 +5,7 @@
 
 #include <iso/core/projection_view.hpp>
 #include <iso/ct/geometry.hpp>
+#include <iso/ct/readings_options.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -31,11 +32,6 @@ double axis_pixel(geometry const& g);
 ///                                (within 1e-3 rad) from another; sources or detectors that move
 ///                                along the axis by more than half a pixel, as on a helix
 std::vector<double> mirror_weights(geometry const& g);
-
-struct centre_options {
-  double guess = 0;  ///< pixels
-  double reach = 0;  ///< pixels either side of the guess; 0: a quarter of the detector
-};
 
 /// Finds the u about which `mean` is symmetric: where the axis meets the detector, with a fraction.
 ///

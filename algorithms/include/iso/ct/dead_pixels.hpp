@@ -5,6 +5,7 @@
 #pragma once
 
 #include <iso/ct/line_integrals.hpp>
+#include <iso/ct/readings_options.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -20,11 +21,6 @@ using pixel_mask = Kokkos::View<std::uint8_t**, Kokkos::LayoutRight, Space>;
 /// The same map where it is only read.
 template <class Space>
 using const_pixel_mask = Kokkos::View<std::uint8_t const**, Kokkos::LayoutRight, Space>;
-
-struct dead_pixel_options {
-  std::int64_t radius = 2;  ///< of the square that a pixel is compared with, 1 to 8 pixels
-  double tolerance = 0.5;   ///< of its median, in (0, 1)
-};
 
 /// Finds the pixels that do not respond to the beam as those around them do.
 ///

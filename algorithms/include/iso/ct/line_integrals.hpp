@@ -6,6 +6,7 @@
 
 #include <iso/core/concepts.hpp>
 #include <iso/core/projection_view.hpp>
+#include <iso/ct/readings_options.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -31,12 +32,6 @@ void mean_of_views(
     projection_view<std::type_identity_t<T> const, typename Exec::memory_space> const& images,
     Kokkos::View<double const*, typename Exec::memory_space> const& weights,
     projection_view<T, typename Exec::memory_space> const& mean);
-
-struct line_integral_options {
-  /// The least transmission; lower ones count as this. A pixel that no photon reached says only
-  /// that the line integral is large.
-  double min_transmission = 0x1p-14;
-};
 
 /// Turns readings into line integrals -log((reading - dark) / (flat - dark)), in place.
 ///

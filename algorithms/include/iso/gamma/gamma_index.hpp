@@ -55,6 +55,12 @@ class gamma_plan {
   gamma_plan(Exec const& exec, volume const& reference, volume const& evaluated,
              std::vector<criterion> const& criteria, gamma_options const& options = {});
 
+  /// Returns the bytes of eight numbers an evaluated voxel, which the plan allocates; cells come to
+  /// them once the doses are known. Enqueues nothing.
+  [[nodiscard]] static std::int64_t bytes_needed(grid const& evaluated) {
+    return 8 * std::int64_t(sizeof(T)) * evaluated.size();
+  }
+
   [[nodiscard]] volume const& reference() const { return reference_; }
   [[nodiscard]] volume const& evaluated() const { return evaluated_; }
   [[nodiscard]] std::vector<criterion> const& criteria() const { return criteria_; }

@@ -8,28 +8,11 @@
 
 #include <iso/core/job.hpp>
 #include <iso/sparse/csr.hpp>
+#include <iso/sparse/matrix_options.hpp>
 
 #include <cstdint>
 
 namespace iso::sparse {
-
-/// A report on the converted values.
-struct value_report {
-  std::int64_t overflowed = 0;   ///< finite numbers that became infinite, times the row's scale
-  std::int64_t underflowed = 0;  ///< non-zeros that became subnormal: fewer significant bits
-  std::int64_t lost = 0;         ///< non-zeros that became (positive) zero
-};
-
-enum class row_scaling {
-  none,
-  /// Divides every row by a power of two, kept in row_scales, so that its largest finite |value|
-  /// lies in [2^14, 2^15) for half, in [1, 2) for the others, or as near to that as 2^-1022 to
-  /// 2^1022 take it. Exact, but for what was subnormal.
-  by_largest,
-  /// Does as by_largest, with one power of two for all rows, from the largest finite |value| of
-  /// all.
-  uniform,
-};
 
 template <class Matrix>
 struct converted {

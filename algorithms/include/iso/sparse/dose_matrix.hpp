@@ -9,6 +9,7 @@
 #include <iso/detail/timed_batches.hpp>
 #include <iso/sparse/convert.hpp>
 #include <iso/sparse/formats.hpp>
+#include <iso/sparse/matrix_options.hpp>
 #include <iso/sparse/spmv.hpp>
 #include <iso/sparse/validate.hpp>
 
@@ -22,8 +23,6 @@
 #include <variant>
 
 namespace iso::sparse {
-
-enum class entry_order { by_rows, by_columns };
 
 /// The arrays of a matrix by compressed rows (CSR) or columns (CSC), on the host or in device
 /// memory; made by csr_arrays or csc_arrays.
@@ -94,33 +93,6 @@ auto csc_arrays(std::int64_t num_rows, std::int64_t num_cols, Offsets const& off
                 Rows const& rows, Values const& values) {
   return detail::arrays_of(entry_order::by_columns, num_rows, num_cols, offsets, rows, values);
 }
-
-struct dose_matrix_options {
-  /// The products that are wanted; each direction is a matrix of its own.
-  enum class directions { both, forward, transposed } products = directions::both;
-  /// The type in which values are stored: as they are given, or rounded to 16 bits. Where that type
-  /// cannot hold every value to its full digits, all values are divided by one power of two
-  /// (row_scaling::uniform). A and A^T hold the same numbers. Values below 2^-29 of the largest
-  /// lose digits in half, those below 2^-40 become zero; the report counts them.
-  enum class value_storage { as_given, half, bfloat16 } values = value_storage::as_given;
-  /// The largest number of vectors that a product multiplies at once.
-  std::int64_t vectors = 1;
-  /// The format. Absent: what `choose_format` takes.
-  std::optional<matrix_format> format = {};
-  /// The kind of processor for which a format is chosen. Absent: that where the matrix lies.
-  std::optional<processor> kind = {};
-};
-
-/// The format that a dose_matrix chose for one direction, and its cost.
-struct dose_matrix_report {
-  matrix_format format = matrix_format::csr32;
-  std::string values;  ///< half, bfloat16, float or double
-  std::int64_t num_entries = 0;
-  std::int64_t matrix_bytes = 0;
-  std::int64_t plan_bytes = 0;
-  value_report rounding;  ///< what became of the values
-  double scale = 1;       ///< times what is stored: the matrix
-};
 
 /// Returns one line. Determinism: backend_to_backend.
 std::string to_string(dose_matrix_report const& report);

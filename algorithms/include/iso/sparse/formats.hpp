@@ -7,38 +7,16 @@
 #include <iso/backend/registry.hpp>
 #include <iso/core/job.hpp>
 #include <iso/sparse/csr.hpp>
+#include <iso/sparse/matrix_options.hpp>
 
 #include <cstdint>
 #include <string_view>
 
 namespace iso::sparse {
 
-/// The format in which a matrix is stored.
-enum class matrix_format {
-  csr32,       ///< csr_view, 32-bit columns
-  csr16,       ///< csr_view, 16-bit columns from a base per row
-  row_block4,  ///< row_block_csr of 4 rows
-  row_block8,  ///< row_block_csr of 8 rows
-};
-
 /// Returns the enumerator's name. Determinism: backend_to_backend.
 /// \throws iso::invalid_argument  none of the enumeration
 std::string_view to_string(matrix_format format);
-
-/// The cost of a matrix in a format.
-struct format_report {
-  matrix_format format = matrix_format::csr32;
-  std::int64_t chunks = 0;       ///< of 32 columns; 0: a csr_view
-  double bytes_per_entry = 0;    ///< of the matrix's arrays
-  double fill = 1;               ///< entries over stored values, padding included
-  double reads_per_entry = 1;    ///< values of x read per entry
-  double columns_per_chunk = 0;  ///< from its first to its last, mean
-
-  /// Returns the rows of a block; 1: a csr_view.
-  [[nodiscard]] int rows() const {
-    return format == matrix_format::row_block4 ? 4 : format == matrix_format::row_block8 ? 8 : 1;
-  }
-};
 
 /// Returns what `a`, valid and its rows ascending, would cost in a format; csr16 whether or not its
 /// rows are narrow enough. Fences `exec`. Asks `control` as the functions of iso/sparse/convert.hpp
@@ -51,13 +29,6 @@ template <execution_space Exec, class Value, column_index Column>
 format_report measure_format(Exec const& exec,
                              csr_view<Value, Column, typename Exec::memory_space> const& a,
                              matrix_format format, job const& control = {});
-
-/// The kind of processor on which a product runs.
-enum class processor {
-  host,         ///< few fast threads; vectors are what compilers make
-  avx512_host,  ///< a host with AVX-512: products of 16-bit values by hand
-  device,       ///< many lanes that wait for memory: a GPU
-};
 
 /// Returns the processor of an execution space on this machine. Determinism: run_to_run.
 template <execution_space Exec>

@@ -39,14 +39,18 @@ CLI::Option* add_number(CLI::App& sub, field const& f, std::function<void(double
 
 }  // namespace detail
 
-/// Adds an option that is a word of an enumeration.
+/// Adds an option that is a word of an enumeration, or `none`, a word for nothing chosen.
 template <worded E>
 CLI::Option* add_words(CLI::App& sub, std::string const& name, std::optional<E>& x,
-                       std::string const& says) {
-  return sub
-      .add_option_function<std::string>(
-          name, [&x](std::string const& text) { x = from_word<E>(text); }, says)
-      ->transform(one_of(texts_of<E>()));
+                       std::string const& says, char const* none = nullptr) {
+  auto texts = texts_of<E>();
+  if (none != nullptr) {
+    texts.insert(texts.begin(), none);
+  }
+  auto* const option = sub.add_option_function<std::string>(
+                              name, [&x](std::string const& text) { x = from_word<E>(text); }, says)
+                           ->transform(one_of(texts));
+  return none == nullptr ? option : option->default_str(none);
 }
 template <worded E>
 CLI::Option* add_words(CLI::App& sub, std::string const& name, E& x, std::string const& says) {
@@ -88,7 +92,9 @@ struct option_adder {
   CLI::Option* add(T& x, field const& f) const {
     auto const name = "--" + std::string(f.name);
     auto const says = with_options(f.says);
-    if constexpr (worded<T>) {
+    if constexpr (requires { requires worded<typename T::value_type>; }) {
+      return add_words(sub, name, x, says);
+    } else if constexpr (worded<T>) {
       return f.flag.empty()
                  ? add_words(sub, name, x, says)
                  : sub.add_flag_callback(

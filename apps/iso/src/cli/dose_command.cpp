@@ -69,7 +69,7 @@ void check_outputs(dose_options const& options) {
 
 void read_inputs(dose_options& options) {
   auto& request = options.request;
-  request.plan = files::read_plan(options.plan, asked_of_user());
+  request.plan = read_plan(options.plan);
   auto const& kernel = request.plan.kernel.name;
   // Monte Carlo kernels are mixed for the spectrum, whatever it is.
   bool const fits = kernel.starts_with("6mv") || kernel == "monte_carlo";

@@ -15,6 +15,7 @@
 #include <iso/files/sweep_file.hpp>
 #include <iso/files/text.hpp>
 #include <iso/files/volume_file.hpp>
+#include <iso/model/describe.hpp>
 
 #include <fmt/core.h>
 
@@ -24,7 +25,6 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
-#include <numbers>
 #include <system_error>
 #include <variant>
 #include <vector>
@@ -51,7 +51,7 @@ std::string number_of(std::size_t n, char const* what) {
   return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
 }
 
-double degrees(double angle) { return angle * 180 / std::numbers::pi; }
+double degrees(double angle) { return written_in(units::degrees, angle); }
 
 /// Least, largest and mean of the numbers that are finite.
 template <class T>
@@ -287,7 +287,7 @@ void describe_json(std::string const& path, description& d) {
   auto const file = nlohmann::json::parse(text, nullptr, false);
   auto const has = [&](char const* field) { return file.is_object() && file.contains(field); };
   if (has("beams")) {
-    describe_plan(files::read_plan(path, asked_of_user()), d);
+    describe_plan(read_plan(path), d);
     return;
   }
   if (has("sets")) {
@@ -307,7 +307,7 @@ void describe_json(std::string const& path, description& d) {
   }
   d.title = "geometry of a scan";
   d.document.update({{"kind", "geometry"}, {"format", "JSON"}});
-  describe_geometry(files::read_geometry(path, asked_of_user()), d);
+  describe_geometry(read_geometry(path), d);
 }
 
 /// Throws iso::file_error where a file holds text alone, as no DICOM file does.
@@ -355,7 +355,7 @@ int run_file_info(std::string const& path, std::string const& json_file,
   } else if (end == ".xtekct") {
     d.title = "geometry of a scan (settings of a Nikon scanner)";
     d.document.update({{"kind", "geometry"}, {"format", "xtekct"}});
-    describe_geometry(files::read_geometry(path, asked_of_user()), d);
+    describe_geometry(read_geometry(path), d);
   } else {
     check_no_text(path);
     return run_dicom_info(path, json_file, folder);

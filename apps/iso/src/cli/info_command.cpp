@@ -42,7 +42,7 @@ json vectors_document(ct::geometry const& g) {
 
 int run_geometry(info_options const& options) {
   check_distinct({options.geometry, options.common.json_file});
-  auto const g = ct::make_geometry(files::read_geometry(options.geometry, asked_of_user()).scan);
+  auto const g = ct::make_geometry(read_geometry(options.geometry).scan);
   if (options.common.json_file != "-") {
     fmt::print("{} views of {} x {} pixels, {} rays\n", g.num_views(), g.num_u(), g.num_v(),
                to_word(g.kind()));

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "described.hpp"
 #include "matrix_command.hpp"
 
 #include <iso/core/error.hpp>
@@ -76,7 +77,7 @@ int run_apply(product_options& options) {
   }
   if (options.common.json_file != "-") {
     fmt::print("{} numbers by {} on {}, {}, in {:.4g} ms; hash {}\n", result.y.size(),
-               result.format, request.backend,
+               to_word(result.format), request.backend,
                result.bytes_per_entry
                    ? fmt::format("{:.3g} bytes a non-zero", *result.bytes_per_entry)
                    : std::string("no non-zeros"),
@@ -86,8 +87,8 @@ int run_apply(product_options& options) {
              {{"isocenter", ISO_VERSION},
               {"operation", "matrix apply"},
               {"backend", request.backend},
-              {"format", result.format},
-              {"sum", result.sum},
+              {"format", to_word(result.format)},
+              {"sum", to_word(result.sum)},
               {"size", result.y.size()},
               {"not_finite", warn_not_finite(result.y)},
               {"bytes_per_entry", result.bytes_per_entry ? json(*result.bytes_per_entry) : json()},
@@ -98,7 +99,7 @@ int run_apply(product_options& options) {
 }
 
 std::string label(jobs::bench_row const& row) {
-  return fmt::format("{} {} {}{}{}", row.values, row.format, row.sum,
+  return fmt::format("{} {} {}{}{}", row.values, to_word(row.format), to_word(row.sum),
                      row.vectors == "float" ? ", float vectors" : "",
                      row.count > 1 ? fmt::format(", {} vectors", row.count) : std::string());
 }
@@ -119,21 +120,9 @@ void print_rows(jobs::bench_result const& result) {
 json document_of(jobs::bench_result const& result) {
   json rows = json::array();
   for (auto const& row : result.rows) {
-    rows.push_back({{"variant", label(row)},
-                    {"backend", row.backend},
-                    {"values", row.values},
-                    {"format", row.format},
-                    {"sum", row.sum},
-                    {"vectors", row.vectors},
-                    {"count", row.count},
-                    {"chosen", row.chosen},
-                    {"time_ms", row.time_ms},
-                    {"bytes", row.bytes},
-                    {"flops", row.flops},
-                    {"bytes_per_entry", row.bytes_per_entry},
-                    {"share_of_ceiling", row.share_of_ceiling},
-                    {"error", row.error},
-                    {"hash", row.hash}});
+    json one = {{"variant", label(row)}};
+    put_fields(one, row);
+    rows.push_back(std::move(one));
   }
   return {{"isocenter", ISO_VERSION},        {"operation", "matrix bench"},
           {"bits_agree", result.bits_agree}, {"machine", cli::to_json(result.machine)},
@@ -178,15 +167,13 @@ command add_matrix_apply(CLI::App& app) {
   sub->add_option("--x", options->x, "vector file (.h5): what to multiply; ones where absent");
   sub->add_option("--y", options->y, "vector file (.h5): what beta scales");
   sub->add_option("--output", options->output, "vector file (.h5): the result");
-  sub->add_option("--format", options->apply.format,
-                  "how the matrix is stored for the product: auto, at the least cost; rows with "
-                  "columns of 32 or 16 bits; row blocks of 4 or 8 rows")
-      ->transform(one_of(jobs::apply_formats()))
-      ->capture_default_str();
-  sub->add_option("--sum", options->apply.sum,
-                  "how a row is added; automatic: reproducible for half values, else ordered")
-      ->transform(one_of({"automatic", "ordered", "reproducible"}))
-      ->capture_default_str();
+  add_words(*sub, "--format", options->apply.format,
+            "how the matrix is stored for the product: auto, at the least cost; rows with columns "
+            "of 32 or 16 bits; row blocks of 4 or 8 rows",
+            "auto");
+  add_words(*sub, "--sum", options->apply.sum,
+            "how a row is added; automatic: reproducible for half values, else ordered",
+            "automatic");
   sub->add_option("--alpha", options->apply.alpha, "factor of the product")
       ->check(number_from(-1e300, 1e300))
       ->capture_default_str();

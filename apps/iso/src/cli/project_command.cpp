@@ -101,7 +101,7 @@ void place_on_isocentre(project_options& options) {
 
 void read_inputs(project_options& options) {
   auto& request = options.request;
-  request.geometry = files::read_geometry(options.geometry, asked_of_user());
+  request.geometry = read_geometry(options.geometry);
   auto const views = ct::num_views(request.geometry.scan);
   if (options.view >= views) {
     throw invalid_argument(

@@ -97,7 +97,7 @@ std::optional<jobs::scan_request> read_inputs(reconstruct_options& options) {
   if (options.phantom.empty()) {
     header = read_scan_header(options.scan, options.projections, options.geometry);
   } else {
-    header.geometry = files::read_geometry(options.geometry, asked_of_user());
+    header.geometry = read_geometry(options.geometry);
     request.phantom_width = options.width;
   }
   request.geometry = header.geometry;

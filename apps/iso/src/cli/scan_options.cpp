@@ -158,7 +158,7 @@ scan_header read_scan_header(scan_options const& options, std::string const& pro
           projections, files::shortened(files::one_line(stack.unit), 40));
     }
     return {geometry_file.empty() ? files::parse_geometry(stack.geometry, projections)
-                                  : files::read_geometry(geometry_file, asked_of_user()),
+                                  : read_geometry(geometry_file),
             stack.extent};
   }
   std::error_code unknown;
@@ -179,7 +179,7 @@ scan_header read_scan_header(scan_options const& options, std::string const& pro
         "--line-integrals with --flats, --darks, --white or --dead-pixels (line integrals are not "
         "corrected again); leave one of them out");
   }
-  scan_header header{files::read_geometry(geometry_file, asked_of_user())};
+  scan_header header{read_geometry(geometry_file)};
   auto const pixels = ct::detector_pixels(header.geometry.scan);
   header.shape = {ct::num_views(header.geometry.scan), pixels[0], pixels[1]};
   return header;

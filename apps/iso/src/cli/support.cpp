@@ -4,6 +4,7 @@
 #include <iso/core/error.hpp>
 #include <iso/files/atomic_file.hpp>
 #include <iso/files/dicom_series.hpp>
+#include <iso/files/foreign_file.hpp>
 #include <iso/files/text.hpp>
 
 #include <fmt/core.h>
@@ -361,6 +362,18 @@ void centre(files::host_volume& volume) {
   for (std::size_t axis = 0; axis < 3; ++axis) {
     volume.origin[axis] = -0.5 * double(volume.extent[axis] - 1) * volume.spacing[axis];
   }
+}
+
+files::geometry_file read_geometry(std::string const& path) {
+  if (files::ending(path) != ".xtekct") {
+    files::refuse_foreign(path, "a geometry");
+  }
+  return files::read_geometry(path, asked_of_user());
+}
+
+files::plan read_plan(std::string const& path) {
+  files::refuse_foreign(path, "a plan");
+  return files::read_plan(path, asked_of_user());
 }
 
 }  // namespace iso::cli

@@ -7,6 +7,8 @@
 #include <iso/core/job.hpp>
 #include <iso/files/atomic_file.hpp>
 #include <iso/files/dicom_rt.hpp>
+#include <iso/files/geometry_file.hpp>
+#include <iso/files/plan_file.hpp>
 #include <iso/files/volume_file.hpp>
 #include <iso/jobs/report.hpp>
 #include <iso/jobs/session.hpp>
@@ -50,6 +52,11 @@ void add_threads(CLI::App& app, common_options& options);
 CLI::Option* add_extend_rays(CLI::App& app, bool& extend_rays);
 /// Says so where detectors stand in the volume or before it.
 void warn_of_views_within(std::int64_t within, std::int64_t views);
+
+/// Reads a geometry file or a plan, stopped by SIGINT. Where the file is DICOM or HDF5 the refusal
+/// says so.
+files::geometry_file read_geometry(std::string const& path);
+files::plan read_plan(std::string const& path);
 
 /// Shows from now on no progress and no notices, for --quiet; tables ask is_quiet().
 void be_quiet();

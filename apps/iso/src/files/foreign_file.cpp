@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "foreign_file.hpp"
-
 #include <iso/files/detail/refuse.hpp>
 #include <iso/files/dicom_series.hpp>
+#include <iso/files/foreign_file.hpp>
 #include <iso/files/hdf5_kind.hpp>
 
 #include <fmt/core.h>
@@ -12,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace iso::files::detail {
+namespace iso::files {
 namespace {
 
 namespace fs = std::filesystem;
@@ -35,21 +34,23 @@ void refuse_foreign(fs::path const& path, char const* wanted) {
   auto const bytes = first_bytes(path);
   if (bytes.starts_with("\x89HDF\r\n\x1a\n")) {
     auto const kind = read_hdf5_kind(path);
-    refuse(path, fmt::format("is a {} in HDF5 ({} is JSON); {}", name_of(kind), wanted,
-                             kind == hdf5_kind::stack && std::string_view(wanted) == "a geometry"
-                                 ? "name it as projections where a command takes them: they bring "
-                                   "their geometry"
-                                 : "write a file as docs/formats.md describes it"));
+    detail::refuse(
+        path, fmt::format("is a {} in HDF5 ({} is JSON); {}", name_of(kind), wanted,
+                          kind == hdf5_kind::stack && std::string_view(wanted) == "a geometry"
+                              ? "name it as projections where a command takes them: they bring "
+                                "their geometry"
+                              : "write a file as docs/formats.md describes it"));
   }
   if (bytes.size() == 132 && bytes.ends_with("DICM")) {
     auto const modality = has_dicom ? read_dicom_identity(path).modality : std::string();
     auto const what = modality == "RTPLAN" ? std::string("an RT Plan of DICOM")
                       : modality.empty()   ? std::string("a DICOM file")
                                            : fmt::format("a DICOM file of modality {}", modality);
-    refuse(path,
-           fmt::format("is {} ({} is JSON{}); write a file as docs/formats.md describes it", what,
-                       wanted, modality == "RTPLAN" ? ", and no beam of an RT Plan is read" : ""));
+    detail::refuse(
+        path,
+        fmt::format("is {} ({} is JSON{}); write a file as docs/formats.md describes it", what,
+                    wanted, modality == "RTPLAN" ? ", and no beam of an RT Plan is read" : ""));
   }
 }
 
-}  // namespace iso::files::detail
+}  // namespace iso::files

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "json_document.hpp"
 #include "json_schema.hpp"
+#include "sweep_schema.hpp"
 
 #include <iso/core/detail/fnv1a.hpp>
 #include <iso/files/atomic_file.hpp>
 #include <iso/files/detail/refuse.hpp>
-#include <iso/files/detail/sweep_schema.hpp>
 #include <iso/files/sweep_file.hpp>
 
 #include <fmt/core.h>

@@ -30,10 +30,10 @@ gamma_result run(Exec const& exec, gamma_request const& request, observer const&
   grid const e = make_grid(request.evaluated);
   validate(r, "iso gamma");
   validate(e, "iso gamma");
-  // Doses, gamma and status of the points; of each evaluated voxel its dose and its cell's ranges.
+  // Doses; gamma and status of the points.
   double const wanted =
       double(r.size()) * (sizeof(float) * (1.0 + double(request.criteria.size())) + 1.0) +
-      double(e.size()) * (9.0 * sizeof(float));
+      double(e.size()) * sizeof(float) + double(gamma::gamma_plan<float, space>::bytes_needed(e));
   gamma_result result;
   watch.step(0, "preparing");
   guard_memory(

@@ -7,34 +7,10 @@
 #include <iso/files/dose_matrix_file.hpp>
 #include <iso/jobs/matrix_product.hpp>
 
-#include <algorithm>
-#include <iterator>
 #include <optional>
 
 namespace iso::jobs {
 namespace {
-
-std::optional<summation> sum_named(std::string const& name) {
-  ISO_VALIDATE(name == "automatic" || name == "ordered" || name == "reproducible",
-               "sum '{}' is not known (there are three); choose automatic, ordered or reproducible",
-               name);
-  return name == "automatic" ? std::optional<summation>()
-         : name == "ordered" ? summation::ordered
-                             : summation::reproducible;
-}
-
-/// Absent: to be chosen.
-std::optional<matrix_format> format_named(std::string const& name) {
-  for (auto const format : all_formats) {
-    if (name == name_of(format)) {
-      return format;
-    }
-  }
-  ISO_VALIDATE(name == "auto",
-               "format '{}' is not known (it is none of those stored); see iso matrix apply --help",
-               name);
-  return {};
-}
 
 std::vector<double> filled(std::optional<std::vector<double>> const& given, std::int64_t length,
                            double preset, char const* name) {
@@ -60,16 +36,16 @@ Kokkos::View<double*, typename Exec::memory_space> loaded(Exec const& exec,
 template <class Exec>
 apply_result apply_to(Exec const& exec, files::host_matrix const& m, apply_request const& request,
                       observer const& watch) {
-  auto const sum = sum_named(request.sum);
+  auto const sum = request.sum;
   bool const turned = request.side == matrix_side::transposed;
   auto const x = filled(request.x, turned ? m.rows : m.columns, 1, "x");
   auto const y = filled(request.y, turned ? m.columns : m.rows, 0, "y");
-  auto const format = format_named(request.format);
+  auto const format = request.format;
   bool const halves = std::holds_alternative<files::host_matrix::half_bits>(m.values);
   ISO_VALIDATE(!is_row_block(format) || halves,
                "format '{}' (it is for values of 16 bits); convert the matrix by iso matrix "
                "convert --values half",
-               request.format);
+               to_word(format.value_or(matrix_format::csr32)));
   using direction = sparse::dose_matrix_options::directions;
   auto const to = turned ? direction::transposed : direction::forward;
   auto const a = files::make_dose_matrix(exec, m, {.products = to, .format = format},
@@ -85,11 +61,8 @@ apply_result apply_to(Exec const& exec, files::host_matrix const& m, apply_reque
   copy_out(exec, result.y, out);
   exec.fence("iso::jobs::apply_matrix: the result");
   auto const& report = a.report(to);
-  result.format = name_of(report.format);
-  result.sum =
-      sum.value_or(halves ? summation::reproducible : summation::ordered) == summation::ordered
-          ? "ordered"
-          : "reproducible";
+  result.format = report.format;
+  result.sum = sum.value_or(halves ? summation::reproducible : summation::ordered);
   if (report.num_entries > 0) {
     result.bytes_per_entry = double(report.matrix_bytes) / double(report.num_entries);
   }
@@ -98,15 +71,6 @@ apply_result apply_to(Exec const& exec, files::host_matrix const& m, apply_reque
 }
 
 }  // namespace
-
-std::vector<std::string> const& apply_formats() {
-  static std::vector<std::string> const names = [] {
-    std::vector<std::string> all = {"auto"};
-    std::transform(all_formats.begin(), all_formats.end(), std::back_inserter(all), name_of);
-    return all;
-  }();
-  return names;
-}
 
 apply_result apply_matrix(files::host_matrix const& matrix, apply_request const& request,
                           observer const& watch) {

@@ -143,8 +143,8 @@ class bench {
     bench_row row;
     row.backend = backend_;
     row.values = type_name<typename Matrix::value_type>();
-    row.format = name_of(format);
-    row.sum = sum == summation::ordered ? "ordered" : "reproducible";
+    row.format = format;
+    row.sum = sum;
     row.vectors = type_name<T>();
     row.count = count;
     row.chosen = sizeof(typename Matrix::value_type) == 2 && format == chosen_ && count == 1;
@@ -196,9 +196,9 @@ bool bits_agree(std::vector<bench_row> const& rows) {
   std::map<std::string, std::string> first;
   bool agree = true;
   for (auto const& row : rows) {
-    bool const ordered = row.sum == "ordered";
-    std::string const key = row.values + "/" + row.sum + "/" + row.vectors +
-                            (ordered ? "/" + row.format : std::string());
+    bool const ordered = row.sum == summation::ordered;
+    std::string const key = row.values + (ordered ? "/ordered/" : "/") + row.vectors + "/" +
+                            std::string(ordered ? to_word(row.format) : "");
     agree = agree && first.try_emplace(key, row.hash).first->second == row.hash;
   }
   return agree;

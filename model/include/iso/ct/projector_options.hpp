@@ -3,12 +3,10 @@
 //! Names the projectors and what their calls may choose.
 #pragma once
 
-#include <iso/core/interpolation.hpp>
 #include <iso/core/launch_shape.hpp>
 #include <iso/core/onto.hpp>
-#include <iso/core/summation.hpp>
 #include <iso/ct/region.hpp>
-#include <iso/model/word.hpp>
+#include <iso/model/core_words.hpp>
 
 #include <array>
 #include <cstdint>
@@ -86,15 +84,3 @@ constexpr auto words(region) {
 }
 
 }  // namespace iso::ct
-
-namespace iso {
-
-constexpr auto words(summation) {
-  return std::array{word{summation::ordered, "ordered"},
-                    word{summation::reproducible, "reproducible"}};
-}
-constexpr auto words(boundary) {
-  return std::array{word{boundary::zero, "zero"}, word{boundary::truncate, "truncate"}};
-}
-
-}  // namespace iso

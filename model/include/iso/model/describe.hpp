@@ -10,7 +10,8 @@
 //!       visit(x.max_gamma, field{.name = "max-gamma", .says = "...", .low = 1, .high = 1e6});
 //!     }
 //!
-//! and an enumeration has its words (iso/model/word.hpp). all_described<T> compares the fields visited with the members there are.
+//! and an enumeration has its words (iso/model/word.hpp). all_described<T> compares the fields
+//! visited with the members there are.
 #pragma once
 
 #include <iso/core/check.hpp>
@@ -105,7 +106,7 @@ consteval std::size_t count_members() {
 }
 
 template <described T>
-consteval std::size_t count_described() {
+constexpr std::size_t count_described() {
   count_fields count;
   T x{};
   describe(count, x);
@@ -143,7 +144,7 @@ struct check_fields {
     if constexpr (worded<type>) {
       ISO_VALIDATE(!to_word(value).empty(), "{}: {} is {} (none of its values); choose one of {}",
                    function, f.name, int(value), all_words<type>());
-    } else if constexpr (std::same_as<type, std::optional<double>>) {
+    } else if constexpr (requires { value.has_value(); }) {
       if (value) {
         (*this)(*value, f);
       }

@@ -6,6 +6,7 @@
 #include <iso/files/matrix_file.hpp>
 #include <iso/jobs/report.hpp>
 #include <iso/jobs/session.hpp>
+#include <iso/sparse/matrix_options.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -22,8 +23,8 @@ enum class matrix_side {
 struct apply_request {
   std::string backend;
   matrix_side side = matrix_side::forward;
-  std::string format = "auto";    ///< of apply_formats
-  std::string sum = "automatic";  ///< or "ordered" or "reproducible"
+  std::optional<sparse::matrix_format> format{};  ///< absent: that of least cost
+  std::optional<summation> sum{};                 ///< absent: as spmv_options
   double alpha = 1;
   double beta = 0;
   std::optional<std::vector<double>> x;  ///< absent: ones
@@ -32,15 +33,12 @@ struct apply_request {
 
 struct apply_result {
   std::vector<double> y;
-  std::string hash;                       ///< of y
-  std::string sum;                        ///< that was used: ordered or reproducible
-  std::string format;                     ///< of iso::sparse::matrix_format
+  std::string hash;                    ///< of y
+  summation sum = summation::ordered;  ///< that was used
+  sparse::matrix_format format = sparse::matrix_format::csr32;
   std::optional<double> bytes_per_entry;  ///< absent: no entries
   double time_ms = 0;                     ///< of one product
 };
-
-/// Returns "auto": the format of least cost; and the names of iso::sparse::matrix_format.
-std::vector<std::string> const& apply_formats();
 
 /// Computes y = alpha A x + beta y.
 /// \throws iso::invalid_argument  vectors of other lengths, names not known, a matrix that cannot
@@ -53,8 +51,8 @@ apply_result apply_matrix(files::host_matrix const& matrix, apply_request const&
 struct bench_row {
   std::string backend;
   std::string values;  ///< type of the stored numbers
-  std::string format;
-  std::string sum;      ///< ordered or reproducible
+  sparse::matrix_format format = sparse::matrix_format::csr32;
+  summation sum = summation::ordered;
   std::string vectors;  ///< type of the vectors
   int count = 1;        ///< vectors at once
   bool chosen = false;  ///< by iso::sparse::choose_format
@@ -66,6 +64,24 @@ struct bench_row {
   double error = 0;             ///< l1 against the product in long double, over that product's l1
   std::string hash;             ///< of y, of the first vector
 };
+
+void describe(auto&& visit, describes<bench_row> auto& x) {
+  visit(x.backend, field{.name = "backend", .says = "that it ran on"});
+  visit(x.values, field{.name = "values", .says = "type of the stored numbers"});
+  visit(x.format, field{.name = "format", .says = "in which the matrix is stored"});
+  visit(x.sum, field{.name = "sum", .says = "how a row is added"});
+  visit(x.vectors, field{.name = "vectors", .says = "type of the vectors"});
+  visit(x.count, field{.name = "count", .says = "vectors at once"});
+  visit(x.chosen, field{.name = "chosen", .says = "as the format of least cost"});
+  visit(x.time_ms, field{.name = "time-ms", .says = "of one product"});
+  visit(x.bytes, field{.name = "bytes", .says = "matrix, x and y moved once"});
+  visit(x.flops, field{.name = "flops", .says = "of the product"});
+  visit(x.bytes_per_entry, field{.name = "bytes-per-entry", .says = "of the matrix"});
+  visit(x.share_of_ceiling,
+        field{.name = "share-of-ceiling", .says = "least time at the measured rates over time"});
+  visit(x.error, field{.name = "error", .says = "l1 against long double, over that product's l1"});
+  visit(x.hash, field{.name = "hash", .says = "of y, of the first vector"});
+}
 
 struct bench_request {
   std::vector<std::string> backends;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/files/plan_file.hpp
-//! Reads treatment plans as JSON: schema/plan.schema.json, docs/formats.md.
+//! Reads treatment plans as JSON: documents/schema/plan.schema.json, docs/formats.md.
 #pragma once
 
 #include <iso/core/job.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/files/geometry_file.hpp
-//! Reads scan geometries as JSON: schema/geometry.schema.json, docs/formats.md.
+//! Reads scan geometries as JSON: documents/schema/geometry.schema.json, docs/formats.md.
 #pragma once
 
 #include <iso/core/job.hpp>

@@ -41,7 +41,7 @@ struct json_writer {
       document[key_of(f)] = std::string(to_word(x));
     } else if constexpr (std::is_same_v<T, vec3<double>>) {
       document[key_of(f)] = {x.x, x.y, x.z};
-    } else if constexpr (std::is_same_v<T, std::optional<double>>) {
+    } else if constexpr (requires { x.has_value(); }) {
       if (x) {
         (*this)(*x, f);
       } else {
@@ -89,7 +89,7 @@ struct json_reader {
     } else if constexpr (std::is_same_v<T, vec3<double>>) {
       auto const point = found->template get<std::array<double, 3>>();
       x = {point[0], point[1], point[2]};
-    } else if constexpr (std::is_same_v<T, std::optional<double>>) {
+    } else if constexpr (requires { x.has_value(); }) {
       (*this)(x.emplace(), f);
     } else if constexpr (std::is_floating_point_v<T>) {
       auto const written = found->template get<double>();

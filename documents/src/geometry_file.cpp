@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "foreign_file.hpp"
+#include "geometry_schema.hpp"
 #include "json_document.hpp"
 #include "json_schema.hpp"
 
 #include <iso/files/atomic_file.hpp>
-#include <iso/files/detail/geometry_schema.hpp>
 #include <iso/files/detail/refuse.hpp>
 #include <iso/files/geometry_file.hpp>
 #include <iso/files/text.hpp>
 #include <iso/files/xtekct_file.hpp>
+#include <iso/model/describe.hpp>
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <utility>
 
 namespace iso::files {
@@ -59,13 +58,11 @@ void validate(std::string const& name, json const& document) {
   detail::check_schema(name, schema, document);
 }
 
-double radians(double degrees) { return degrees * std::numbers::pi / 180; }
-
 std::vector<double> read_angles(json const& node) {
   std::vector<double> angles;
   if (node.is_array()) {
     for (double const degrees : node.get<std::vector<double>>()) {
-      angles.push_back(radians(degrees));
+      angles.push_back(units::degrees.to_library(degrees));
     }
     return angles;
   }
@@ -73,7 +70,7 @@ std::vector<double> read_angles(json const& node) {
   double const first = node.value("first", 0.0);
   double const range = node.at("range").get<double>();
   for (std::int64_t i = 0; i < count; ++i) {
-    angles.push_back(radians(first + range * double(i) / double(count)));
+    angles.push_back(units::degrees.to_library(first + range * double(i) / double(count)));
   }
   return angles;
 }
@@ -170,10 +167,11 @@ ct::scan scan_of(std::string const& name, json const& document) {
   scan.rays = kind == "circular_cone" ? ct::beam::cone : ct::beam::parallel;
   scan.detector = {pixels[0], pixels[1], pitch[0], pitch[1], offset[0], offset[1]};
   scan.angles = read_angles(document.at("angles_deg"));
-  scan.turn = {radians(turn.value("yaw", 0.0)), radians(turn.value("pitch", 0.0)),
-               radians(turn.value("roll", 0.0))};
+  scan.turn = {units::degrees.to_library(turn.value("yaw", 0.0)),
+               units::degrees.to_library(turn.value("pitch", 0.0)),
+               units::degrees.to_library(turn.value("roll", 0.0))};
   scan.detector_shifts = read_shifts<2>(name, document, "/detector/shifts_mm", scan.angles.size());
-  scan.axis_tilt = radians(document.value("axis_tilt_deg", 0.0));
+  scan.axis_tilt = units::degrees.to_library(document.value("axis_tilt_deg", 0.0));
   scan.helix_pitch = document.value("helix_pitch_mm", 0.0);
   if (scan.rays == ct::beam::cone) {
     scan.source_axis = document.at("source_axis_mm");
@@ -217,7 +215,6 @@ geometry_file read_geometry(std::filesystem::path const& path, job const& contro
   if (ending(path) == ".xtekct") {
     return geometry_of(read_xtekct(path), path.string());
   }
-  detail::refuse_foreign(path, "a geometry");
   return parse_geometry(read_text(path, std::size_t(1) << 28, control), path.string());
 }
 
