@@ -238,6 +238,16 @@ TEST_CASE("voxel_fractions: contours of many points take no longer than they are
   CHECK(seconds < 15);
 }
 
+TEST_CASE("voxel_fractions: contours of any width are told apart by their planes") {
+  // 20 km wide, every 2 mm: all were taken for one plane.
+  auto const s = column({rectangle(0, 0, 2e7, 1e7, 0)});
+  CHECK(
+      says(refused(s), "contours reach over 20000003 x 10000003 pixels in a plane (at most 2^28"));
+  auto const wide = report_of(s, {{21, 11, 8}, {1e6, 1e6, 1}, {0, 0, 0.5}});
+  CHECK(wide.planes == 4);
+  CHECK(wide.volume == doctest::Approx(2e14 * 8));
+}
+
 TEST_CASE("voxel_fractions: a cone on its side by either shape between planes") {
   // Its axis lies along x: apex at x = 0, and at x = 24 a radius of 12 mm. Sections every 3 mm.
   structure s{"cone", {}};

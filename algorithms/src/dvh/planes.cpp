@@ -18,9 +18,9 @@
 namespace iso::dvh::detail {
 namespace {
 
-/// Returns how far apart, in mm, the z of one plane's points may be. Files round coordinates, to
-/// float or to few digits, and not all contours of a slice alike.
-double plane_slack(double extent) { return std::max(0.01, 1e-6 * extent); }
+/// How far apart, in mm, the z of one plane's points may be. Files round coordinates, to float or
+/// to few digits, and not all contours of a slice alike.
+constexpr double plane_slack = 0.01;
 
 /// Of the square of a contour's extent: less is taken for none.
 constexpr double min_area = 1e-12;
@@ -38,7 +38,6 @@ struct named {
 struct flat_contour {
   polygon points;
   double z;
-  double extent;
 };
 
 bool has_area(polygon const& p) {
@@ -74,18 +73,16 @@ std::optional<flat_contour> flatten(contour const& c, std::size_t n, named const
   if (c.points.empty()) {
     return {};
   }
-  vec3<double> low = c.points[0];
-  vec3<double> high = c.points[0];
+  double low = c.points[0].z;
+  double high = low;
   polygon flat;
   for (auto const& p : c.points) {
     ISO_VALIDATE(std::isfinite(p.x) && std::isfinite(p.y) && std::isfinite(p.z),
                  "{}: contour {} of '{}' has a point at ({}, {}, {}) (coordinates must be finite); "
                  "remove the point",
                  who.function, n, who.name, p.x, p.y, p.z);
-    for (int axis = 0; axis < 3; ++axis) {
-      low[axis] = std::min(low[axis], p[axis]);
-      high[axis] = std::max(high[axis], p[axis]);
-    }
+    low = std::min(low, p.z);
+    high = std::max(high, p.z);
     point2 const at{p.x, p.y};
     if (flat.empty() || !(flat.back() == at)) {
       flat.push_back(at);
@@ -97,12 +94,11 @@ std::optional<flat_contour> flatten(contour const& c, std::size_t n, named const
   if (flat.size() < 3 || is_line(flat)) {
     return {};
   }
-  double const extent = std::max(high.x - low.x, high.y - low.y);
-  ISO_VALIDATE(high.z - low.z <= plane_slack(extent),
+  ISO_VALIDATE(high - low <= plane_slack,
                "{}: contour {} of '{}' goes from z = {} to {} mm (contours lie in axial planes); "
                "resample the contour to such planes",
-               who.function, n, who.name, low.z, high.z);
-  return flat_contour{std::move(flat), c.points[0].z, extent};
+               who.function, n, who.name, low, high);
+  return flat_contour{std::move(flat), c.points[0].z};
 }
 
 /// Returns a number for each contour, alike for those that cross each other.
@@ -246,12 +242,10 @@ contour_stack stack_of(structure const& s, structure_options const& options, cha
                "to take the planes' distance",
                function, options.slice_thickness);
   std::vector<flat_contour> flat;
-  double extent = 0;
   contour_stack stack;
   auto& report = stack.report;
   for (std::size_t n = 0; n < s.contours.size(); ++n) {
     if (auto one = flatten(s.contours[n], n, who)) {
-      extent = std::max(extent, one->extent);
       flat.push_back(std::move(*one));
     } else {
       ++report.left_out;
@@ -265,7 +259,7 @@ contour_stack stack_of(structure const& s, structure_options const& options, cha
   for (std::size_t first = 0; first < flat.size();) {
     std::vector<polygon> together;
     std::size_t n = first;
-    for (; n < flat.size() && flat[n].z - flat[first].z <= plane_slack(extent); ++n) {
+    for (; n < flat.size() && flat[n].z - flat[first].z <= plane_slack; ++n) {
       together.push_back(std::move(flat[n].points));
     }
     double const z = flat[first].z;

@@ -56,8 +56,7 @@ class structure_plan {
 /// their points rounded to 2^-27 of the extent of those that cross each other. What an even number
 /// of the loops goes around is outside. All other contours are taken as they are.
 ///
-/// Contours whose z differ by at most 0.01 mm, or 1e-6 of the largest contour's extent if that is
-/// more, lie in one plane, at the least of their z.
+/// Contours whose z differ by at most 0.01 mm lie in one plane, at the least of their z.
 ///
 /// A contour is joined to those that overlap it, as seen along z, in the nearest plane that has
 /// such, if that plane is the nearest to these too. Several may join one. Contours that joints hold
@@ -77,11 +76,11 @@ class structure_plan {
 /// \param      control  asked after each plane, once while contours are sorted and once while they
 ///                      are rasterised, and within a plane of many points
 /// \throws iso::invalid_argument  an invalid grid; no contours, or none with an area; contours with
-///           points that are not finite, not in one axial plane (within 0.01 mm, or 1e-6 of their
-///           extent if that is more), or that occur twice; contours that cross, of which more than
-///           1 % of the area is disputed (structure_report); a single plane without
-///           slice_thickness; structures without volume, or partly outside of the grid unless
-///           off_grid::cut; structures of more than 2^28 pixels a plane
+///           points that are not finite, not in one axial plane (within 0.01 mm), or that occur
+///           twice; contours that cross, of which more than 1 % of the area is disputed
+///           (structure_report); a single plane without slice_thickness; structures without volume,
+///           or partly outside of the grid unless off_grid::cut; structures of more than 2^28
+///           pixels a plane
 /// \throws iso::cancelled         as job::step
 std::vector<double> voxel_fractions(structure const& s, grid const& g,
                                     structure_options const& options = {},
