@@ -248,6 +248,18 @@ TEST_CASE("voxel_fractions: contours of any width are told apart by their planes
   CHECK(wide.volume == doctest::Approx(2e14 * 8));
 }
 
+TEST_CASE("voxel_fractions: what lies beside an edge that rounding tilts is outside") {
+  // By 2^-52 along y; corners of voxels lie between its ends.
+  double const above = 1 + 0x1p-52;
+  auto const tilted = column({flat({{3, 1}, {7, above}, {7, 9}, {3, 9}}, 0)});
+  auto const shares = voxel_fractions(tilted, box, {.caps = end_cap::rounded});
+  double left = 0;
+  for (std::int64_t n = 0; n < box.size(); ++n) {
+    left += n < 3 * 10 * 4 ? shares[std::size_t(n)] : 0;
+  }
+  CHECK(left == 0);
+}
+
 TEST_CASE("voxel_fractions: a cone on its side by either shape between planes") {
   // Its axis lies along x: apex at x = 0, and at x = 24 a radius of 12 mm. Sections every 3 mm.
   structure s{"cone", {}};

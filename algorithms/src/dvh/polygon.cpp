@@ -59,11 +59,16 @@ place beyond_edge(point2 const& at, point2 const& a, point2 const& b, place so_f
   if (std::min(a.y, b.y) > at.y || std::max(a.y, b.y) < at.y) {
     return so_far;
   }
-  int const side = side_of(a, b, at);
-  if (side == 0 && at.x >= std::min(a.x, b.x) && at.x <= std::max(a.x, b.x)) {
-    return place::on;
+  // Beyond the edge along x rounding decides nothing.
+  bool crosses = at.x < std::min(a.x, b.x);
+  if (!crosses && at.x <= std::max(a.x, b.x)) {
+    int const side = side_of(a, b, at);
+    if (side == 0) {
+      return place::on;
+    }
+    crosses = b.y > a.y ? side > 0 : side < 0;
   }
-  bool const crosses = (a.y <= at.y) != (b.y <= at.y) && (b.y > a.y ? side > 0 : side < 0);
+  crosses = crosses && (a.y <= at.y) != (b.y <= at.y);
   return !crosses ? so_far : so_far == place::inside ? place::outside : place::inside;
 }
 
