@@ -78,12 +78,13 @@ structure_text box(std::string const& name, double low, double high, double half
   return s;
 }
 
-/// A circle of 30000 points, each of which goes up to three steps back or on: edges cross.
+/// A circle of 30000 points, each of which goes up to six steps back or on: edges cross in tens of
+/// thousands of places.
 std::string rough_circle(int z) {
   constexpr int points = 30000;
   std::string text;
   for (int n = 0; n < points; ++n) {
-    double const angle = 2 * 3.14159265358979323846 / points * (n + n * 7 % 11 * 0.6 - 3);
+    double const angle = 2 * 3.14159265358979323846 / points * (n + n * 7 % 11 * 1.2 - 6);
     double const radius = 9 + 1e-3 * (n * 5 % 7);
     text += (n > 0 ? "\\" : "") + std::to_string(radius * std::cos(angle)) + "\\" +
             std::to_string(radius * std::sin(angle)) + "\\" + std::to_string(z);

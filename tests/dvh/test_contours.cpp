@@ -6,7 +6,9 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <cstdint>
 #include <ctime>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -236,6 +238,59 @@ TEST_CASE("voxel_fractions: contours of many points take no longer than they are
   double const seconds = double(std::clock() - begin) / CLOCKS_PER_SEC;
   // All pairs of edges took 36 s for one structure.
   CHECK(seconds < 15);
+}
+
+TEST_CASE(
+    "voxel_fractions: loops that rough contours are split into are compared by what is near") {
+  constexpr int count = 30000;
+  std::mt19937 bits;
+  auto const random = [&] { return 2 * double(bits()) / double(0xffffffffU) - 1; };
+  // Each point goes up to three steps back or on: thousands of loops, in two planes.
+  structure s{"rough", {}};
+  for (double const z : {1, 2}) {
+    plane_points points;
+    for (int n = 0; n < count; ++n) {
+      double const angle = 2 * pi * (n + 3 * random()) / count;
+      double const radius = 20 + (n % 2 == 0 ? 0.01 : -0.01) + 0.0025 * random();
+      points.emplace_back(radius * std::cos(angle), radius * std::sin(angle));
+    }
+    s.contours.push_back(flat(points, z));
+  }
+  // A processor's: the machine may be busy.
+  auto const begin = std::clock();
+  auto const rough = report_of(s, {{50, 50, 4}, {1, 1, 1}, {-25, -25, 0}});
+  CHECK(double(std::clock() - begin) / CLOCKS_PER_SEC < 15);  // 42 s with all edges for each loop
+  CHECK(rough.crossing_contours == 2);
+  CHECK(rough.parts > 5000);
+  CHECK(rough.volume == doctest::Approx(2 * pi * 400).epsilon(1e-3));
+}
+
+TEST_CASE("voxel_fractions: slivers beside a contour of many points") {
+  constexpr int count = 30000;
+  constexpr int slivers = 10000;
+  auto const on_circle = [](double radius, double angle) {
+    return std::pair(radius * std::cos(angle), radius * std::sin(angle));
+  };
+  plane_points circle;
+  for (int n = 0; n < count; ++n) {
+    circle.push_back(on_circle(20, 2 * pi * n / count));
+  }
+  structure s{"slivers", {flat(circle, 1)}};
+  for (int n = 0; n < slivers; ++n) {
+    double const angle = 2 * pi * n / slivers;
+    s.contours.push_back(
+        flat({on_circle(20.5, angle), on_circle(21, angle), on_circle(20, angle + 1e-4)}, 2));
+  }
+  // Others cross one contour of their own plane.
+  s.contours.push_back(flat(circle, 3));
+  for (int n = 0; n < slivers / 5; ++n) {
+    double const angle = 2 * pi * 5 * n / slivers;
+    s.contours.push_back(
+        flat({on_circle(19.999, angle), on_circle(20.001, angle), on_circle(20, angle + 3e-4)}, 3));
+  }
+  auto const begin = std::clock();
+  report_of(s, {{50, 50, 6}, {1, 1, 1}, {-25, -25, 0}});
+  CHECK(double(std::clock() - begin) / CLOCKS_PER_SEC < 10);
 }
 
 TEST_CASE("voxel_fractions: contours of any width are told apart by their planes") {

@@ -45,9 +45,21 @@ struct whole_frame {
 struct whole_edge {
   point low;
   point high;
-  /// By polygon: how often it goes from low to high, less how often it comes back.
-  std::vector<int> along;
+  /// Of each polygon that it is of: how often that goes from low to high, less how often it comes
+  /// back.
+  std::vector<std::pair<std::size_t, int>> along;
   int copies = 0;
+
+  void add(std::size_t polygon, int way) {
+    auto const same = std::find_if(along.begin(), along.end(),
+                                   [&](auto const& of) { return of.first == polygon; });
+    if (same == along.end()) {
+      along.emplace_back(polygon, way);
+    } else {
+      same->second += way;
+    }
+    ++copies;
+  }
 };
 
 /// Cuts the edges of polygons where they meet.
@@ -78,9 +90,7 @@ std::vector<whole_edge> edges_of(std::vector<polygon> const& all, whole_frame co
     auto& edge = found[{low, high}];
     edge.low = low;
     edge.high = high;
-    edge.along.resize(all.size());
-    edge.along[of[id].first] += of[id].second ? 1 : -1;
-    ++edge.copies;
+    edge.add(of[id].first, of[id].second ? 1 : -1);
   }
   std::vector<whole_edge> edges;
   for (auto& [ends, edge] : found) {
@@ -106,13 +116,32 @@ struct areas {
   double once_down = 0;  ///< the other way
 };
 
-/// Adds the trapezoids below edges with what changes there.
-areas areas_of(std::vector<whole_edge> const& edges, std::size_t polygons, job const& asked) {
-  areas sum;
-  auto const add = [&](std::vector<int> const& windings, double area) {
+/// How often each of some polygons goes around a place. Most do not: these cost nothing.
+class winding_numbers {
+ public:
+  explicit winding_numbers(std::size_t polygons) : of_(polygons), is_changed_(polygons) {}
+
+  void add(whole_edge const& e) {
+    for (auto const& [n, ways] : e.along) {
+      of_[n] += ways;
+      if (!is_changed_[n]) {
+        is_changed_[n] = true;
+        changed_.push_back(n);
+      }
+    }
+  }
+  void clear() {
+    for (std::size_t const n : changed_) {
+      of_[n] = 0;
+      is_changed_[n] = false;
+    }
+    changed_.clear();
+  }
+  /// Adds an area of such a place.
+  void add_area(areas& sum, double area) const {
     double* to = nullptr;
-    for (int const w : windings) {
-      if (w != 0) {
+    for (std::size_t const n : changed_) {
+      if (int const w = of_[n]; w != 0) {
         bool const is_disputed = to != nullptr || w > 1 || w < -1;
         to = is_disputed ? &sum.disputed : w > 0 ? &sum.once_up : &sum.once_down;
       }
@@ -120,7 +149,17 @@ areas areas_of(std::vector<whole_edge> const& edges, std::size_t polygons, job c
     if (to != nullptr) {
       *to += area;
     }
-  };
+  }
+
+ private:
+  std::vector<int> of_;
+  std::vector<bool> is_changed_;
+  std::vector<std::size_t> changed_;
+};
+
+/// Adds the trapezoids below edges with what changes there.
+areas areas_of(std::vector<whole_edge> const& edges, std::size_t polygons, job const& asked) {
+  areas sum;
   // Edges whose middles come one after the other, each with those that pass there.
   std::vector<whole_edge const*> by_middle;
   for (auto const& e : edges) {
@@ -136,7 +175,7 @@ areas areas_of(std::vector<whole_edge> const& edges, std::size_t polygons, job c
                    [&](auto const* a, auto const* b) { return middle(a) < middle(b); });
   std::vector<whole_edge const*> passing;
   auto next = by_low.begin();
-  std::vector<int> windings(polygons);
+  winding_numbers windings(polygons);
   std::size_t looked_at = 0;
   for (auto const* e : by_middle) {
     if (looked_at++ % edges_between_questions == 0) {
@@ -147,21 +186,17 @@ areas areas_of(std::vector<whole_edge> const& edges, std::size_t polygons, job c
       passing.push_back(*next);
     }
     std::erase_if(passing, [&](auto const* f) { return 2 * std::int64_t(f->high.first) <= at; });
-    windings.assign(polygons, 0);
+    windings.clear();
     for (auto const* f : passing) {
       if (f != e && is_below_middle(*f, *e)) {
-        for (std::size_t n = 0; n < polygons; ++n) {
-          windings[n] += f->along[n];
-        }
+        windings.add(*f);
       }
     }
     double const area = 0.5 * (double(e->low.second) + double(e->high.second)) *
                         (double(e->high.first) - double(e->low.first));
-    add(windings, area);
-    for (std::size_t n = 0; n < polygons; ++n) {
-      windings[n] += e->along[n];
-    }
-    add(windings, -area);
+    windings.add_area(sum, area);
+    windings.add(*e);
+    windings.add_area(sum, -area);
   }
   return sum;
 }

@@ -30,39 +30,47 @@ struct neighbours {
   std::vector<std::size_t> regions;  ///< empty: there are none
 };
 
-/// The outer contours of each plane's regions.
-using outlines = std::vector<std::vector<polygon_index>>;
+/// The outer contours of a plane's regions.
+struct outlines {
+  std::vector<polygon_index> regions;
+  joined_boxes boxes;  ///< of each region
+};
 
-outlines outlines_of(planes_of_stack const& planes) {
-  outlines all;
+std::vector<outlines> outlines_of(planes_of_stack const& planes) {
+  std::vector<outlines> all;
   for (auto const& plane : planes) {
     auto& of_plane = all.emplace_back();
+    std::vector<box2> boxes;
     for (auto const& region : plane.regions) {
-      of_plane.emplace_back(region.contours[0]);
+      boxes.push_back(of_plane.regions.emplace_back(region.contours[0]).box());
     }
+    of_plane.boxes = joined_boxes(boxes);
   }
   return all;
 }
 
-std::vector<std::size_t> overlapping(polygon_index const& outline,
-                                     std::vector<polygon_index> const& plane, job const& asked) {
+std::vector<std::size_t> overlapping(polygon_index const& outline, outlines const& plane,
+                                     job const& asked) {
   std::vector<std::size_t> found;
-  for (std::size_t m = 0; m < plane.size(); ++m) {
-    asked.step(0);
-    if (overlap(outline, plane[m])) {
-      found.push_back(m);
-    }
-  }
+  plane.boxes.for_each_block([&](box2 const& b) { return b.meets(outline.box()); },
+                             [&](std::size_t first, std::size_t end) {
+                               for (std::size_t m = first; m < end; ++m) {
+                                 asked.step(0);
+                                 if (overlap(outline, plane.regions[m], asked)) {
+                                   found.push_back(m);
+                                 }
+                               }
+                             });
   return found;
 }
 
 /// Of each plane's regions.
 using neighbour_lists = std::vector<std::vector<neighbours>>;
 
-neighbour_lists neighbours_above(outlines const& planes, job const& asked) {
+neighbour_lists neighbours_above(std::vector<outlines> const& planes, job const& asked) {
   neighbour_lists all(planes.size());
   for (std::size_t n = 0; n < planes.size(); ++n) {
-    for (auto const& outline : planes[n]) {
+    for (auto const& outline : planes[n].regions) {
       auto& found = all[n].emplace_back();
       for (std::size_t k = n + 1; k < planes.size() && found.regions.empty(); ++k) {
         found = {k, overlapping(outline, planes[k], asked)};
@@ -72,31 +80,54 @@ neighbour_lists neighbours_above(outlines const& planes, job const& asked) {
   return all;
 }
 
-neighbour_lists neighbours_below(outlines const& planes, neighbour_lists const& above,
+neighbour_lists neighbours_below(std::vector<outlines> const& planes, neighbour_lists const& above,
                                  job const& asked) {
   neighbour_lists all(planes.size());
   for (std::size_t k = 0; k < planes.size(); ++k) {
-    for (std::size_t m = 0; m < planes[k].size(); ++m) {
-      auto& found = all[k].emplace_back();
-      for (std::size_t n = k; n-- > 0 && found.regions.empty();) {
-        if (n + 1 < k) {
-          found = {n, overlapping(planes[k][m], planes[n], asked)};
-          continue;
-        }
-        // What overlaps the next plane is known.
-        found.plane = n;
-        for (std::size_t r = 0; r < above[n].size(); ++r) {
-          auto const& up = above[n][r];
-          if (up.plane == k &&
-              std::find(up.regions.begin(), up.regions.end(), m) != up.regions.end()) {
-            found.regions.push_back(r);
-          }
-        }
+    all[k].resize(planes[k].regions.size());
+    if (k == 0) {
+      continue;
+    }
+    // What overlaps the next plane is known.
+    for (std::size_t r = 0; r < above[k - 1].size(); ++r) {
+      auto const& up = above[k - 1][r];
+      for (std::size_t const m : up.plane == k ? up.regions : std::vector<std::size_t>{}) {
+        all[k][m].plane = k - 1;
+        all[k][m].regions.push_back(r);
+      }
+    }
+    for (std::size_t m = 0; m < all[k].size(); ++m) {
+      auto& found = all[k][m];
+      for (std::size_t n = k - 1; n-- > 0 && found.regions.empty();) {
+        found = {n, overlapping(planes[k].regions[m], planes[n], asked)};
       }
     }
   }
   return all;
 }
+
+/// Numbers from 0, of which some are united: each group goes by its least one.
+class united_numbers {
+ public:
+  explicit united_numbers(std::size_t count) : before_(count) {
+    std::iota(before_.begin(), before_.end(), std::size_t(0));
+  }
+  [[nodiscard]] std::size_t count() const { return before_.size(); }
+  std::size_t least(std::size_t n) {
+    while (before_[n] != n) {
+      n = before_[n] = before_[before_[n]];  // a shorter way for the next
+    }
+    return n;
+  }
+  void unite(std::size_t a, std::size_t b) {
+    std::size_t const of_a = least(a);
+    std::size_t const of_b = least(b);
+    before_[std::max(of_a, of_b)] = std::min(of_a, of_b);
+  }
+
+ private:
+  std::vector<std::size_t> before_;  ///< one of its group that is no greater
+};
 
 /// Returns joints of each plane with the one above: groups of regions that overlap each other and
 /// have no nearer ones.
@@ -108,27 +139,22 @@ std::vector<joint> joints_of(planes_of_stack const& planes, job const& asked) {
   for (std::size_t n = 0; n < planes.size(); ++n) {
     std::size_t const count = planes[n].regions.size();
     // By the higher plane: the group of each region of both.
-    std::map<std::size_t, std::vector<std::size_t>> groups;
+    std::map<std::size_t, united_numbers> groups;
     for (std::size_t r = 0; r < count; ++r) {
       auto const& up = above[n][r];
       for (std::size_t const m : up.regions) {
         if (below[up.plane][m].plane != n) {
           continue;
         }
-        auto& group = groups[up.plane];
-        if (group.empty()) {
-          group.resize(count + planes[up.plane].regions.size());
-          std::iota(group.begin(), group.end(), std::size_t(0));
-        }
-        std::size_t const from = std::max(group[r], group[count + m]);
-        std::size_t const to = std::min(group[r], group[count + m]);
-        std::replace(group.begin(), group.end(), from, to);
+        auto& group =
+            groups.try_emplace(up.plane, count + planes[up.plane].regions.size()).first->second;
+        group.unite(r, count + m);
       }
     }
-    for (auto const& [plane, group] : groups) {
+    for (auto& [plane, group] : groups) {
       std::map<std::size_t, joint> members;
-      for (std::size_t g = 0; g < group.size(); ++g) {
-        auto& j = members.try_emplace(group[g], joint{n, plane, {}, {}}).first->second;
+      for (std::size_t g = 0; g < group.count(); ++g) {
+        auto& j = members.try_emplace(group.least(g), joint{n, plane, {}, {}}).first->second;
         (g < count ? j.below : j.above).push_back(g < count ? g : g - count);
       }
       for (auto const& [key, j] : members) {
@@ -141,60 +167,52 @@ std::vector<joint> joints_of(planes_of_stack const& planes, job const& asked) {
   return joints;
 }
 
+/// Returns the number of a structure's regions in the planes before each, and in all.
+std::vector<std::size_t> first_regions(planes_of_stack const& planes) {
+  std::vector<std::size_t> first = {0};
+  for (auto const& plane : planes) {
+    first.push_back(first.back() + plane.regions.size());
+  }
+  return first;
+}
+
 /// The parts of a structure, each all regions that joints hold together.
 class structure_parts {
  public:
-  structure_parts(planes_of_stack const& planes, std::vector<joint> const& joints) {
-    for (auto const& plane : planes) {
-      first_.push_back(part_.size());
-      part_.resize(part_.size() + plane.regions.size());
-    }
-    std::iota(part_.begin(), part_.end(), std::size_t(0));
+  structure_parts(planes_of_stack const& planes, std::vector<joint> const& joints)
+      : first_(first_regions(planes)), parts_(first_.back()) {
     for (auto const& j : joints) {
       for (std::size_t const r : j.below) {
-        unite(index(j.low, r), index(j.low, j.below[0]));
+        parts_.unite(first_[j.low] + r, any_of(j));
       }
       for (std::size_t const r : j.above) {
-        unite(index(j.high, r), index(j.low, j.below[0]));
+        parts_.unite(first_[j.high] + r, any_of(j));
       }
     }
     std::map<std::size_t, std::vector<double>> spacings;
     for (auto const& j : joints) {
-      spacings[root(index(j.low, j.below[0]))].push_back(planes[j.high].z - planes[j.low].z);
+      spacings[parts_.least(any_of(j))].push_back(planes[j.high].z - planes[j.low].z);
     }
     for (auto const& [part, all] : spacings) {
       spacing_[part] = median_of(all);
     }
   }
   /// Returns the median distance of the planes that the part of a joint has.
-  [[nodiscard]] double spacing(joint const& j) const {
-    return spacing_.at(root(index(j.low, j.below[0])));
-  }
-  [[nodiscard]] std::int64_t count() const {
+  [[nodiscard]] double spacing(joint const& j) { return spacing_.at(parts_.least(any_of(j))); }
+  [[nodiscard]] std::int64_t count() {
     std::int64_t parts = 0;
-    for (std::size_t n = 0; n < part_.size(); ++n) {
-      parts += part_[n] == n ? 1 : 0;
+    for (std::size_t n = 0; n < parts_.count(); ++n) {
+      parts += parts_.least(n) == n ? 1 : 0;
     }
     return parts;
   }
 
  private:
-  [[nodiscard]] std::size_t index(std::size_t plane, std::size_t region) const {
-    return first_[plane] + region;
-  }
-  [[nodiscard]] std::size_t root(std::size_t n) const {
-    while (part_[n] != n) {
-      n = part_[n];
-    }
-    return n;
-  }
-  void unite(std::size_t a, std::size_t b) {
-    std::size_t const first = std::min(root(a), root(b));
-    part_[std::max(root(a), root(b))] = first;
-  }
+  /// Returns a region of the part of a joint.
+  [[nodiscard]] std::size_t any_of(joint const& j) const { return first_[j.low] + j.below[0]; }
 
   std::vector<std::size_t> first_;  ///< of each plane's regions
-  std::vector<std::size_t> part_;   ///< of a region: itself, or one before
+  united_numbers parts_;
   std::map<std::size_t, double> spacing_;
 };
 
@@ -212,7 +230,7 @@ void join_planes(contour_stack& stack, double slice_thickness, job const& asked)
   auto const distance = [&](joint const& j) { return planes[j.high].z - planes[j.low].z; };
   auto const between = [&](joint const& j) { return std::pair(planes[j.low].z, planes[j.high].z); };
   auto const found = joints_of(planes, asked);
-  structure_parts const whole(planes, found);
+  structure_parts whole(planes, found);
   for (auto const& j : found) {
     if (distance(j) > farthest * whole.spacing(j)) {
       add_once(report.separations, between(j));
@@ -220,7 +238,7 @@ void join_planes(contour_stack& stack, double slice_thickness, job const& asked)
       stack.joints.push_back(j);
     }
   }
-  structure_parts const parts(planes, stack.joints);
+  structure_parts parts(planes, stack.joints);
   report.parts = parts.count();
   report.planes = std::int64_t(planes.size());
   std::vector<double> distances;

@@ -158,7 +158,7 @@ double corner_distances::at(std::int64_t i, std::int64_t j) {
     double least = std::numeric_limits<double>::infinity();
     bool inside = false;
     for (auto& contour : contours_) {
-      least = std::min(least, contour.distance_to(p));
+      least = contour.distance_to(p, least);
       inside = inside != (contour.place_of(p) == place::inside);
     }
     known = inside ? -least : least;

@@ -113,11 +113,15 @@ std::vector<std::size_t> crossing_groups(std::vector<polygon> const& all, contac
   for (auto const& [a, b] : met.crossing) {
     unite(a, b);
   }
+  std::map<std::size_t, polygon_index> indices;  // of those that touch another
+  auto const index_of = [&](std::size_t n) -> polygon_index const& {
+    return indices.try_emplace(n, all[n]).first->second;
+  };
   for (auto const& [a, b] : met.touching) {
     if (groups[a] != groups[b]) {
       asked.step(0);
-      polygon_index const one(all[a]);
-      polygon_index const other(all[b]);
+      auto const& one = index_of(a);
+      auto const& other = index_of(b);
       if (goes_into_and_out_of(one, other) || goes_into_and_out_of(other, one)) {
         unite(a, b);
       }
@@ -167,23 +171,29 @@ std::pair<std::vector<polygon>, double> without_crossings(std::vector<polygon> c
 /// Returns which contours each one lies in.
 std::vector<std::vector<std::size_t>> holders_of(std::vector<polygon> const& all, double z,
                                                  named const& who, job const& asked) {
-  std::vector<polygon_index> indices(all.begin(), all.end());
+  std::vector<polygon_index> const indices(all.begin(), all.end());
+  std::vector<box2> found;
+  std::transform(all.begin(), all.end(), std::back_inserter(found), bounds_of);
+  joined_boxes const boxes(found);
   std::vector<std::vector<std::size_t>> holders(all.size());
   for (std::size_t n = 0; n < all.size(); ++n) {
     asked.step(0);
-    for (std::size_t m = 0; m < all.size(); ++m) {
-      if (n == m || !indices[m].box().holds(indices[n].box())) {
-        continue;
+    auto const may_hold = [&](box2 const& b) { return b.holds(indices[n].box()); };
+    boxes.for_each_block(may_hold, [&](std::size_t first, std::size_t end) {
+      for (std::size_t m = first; m < end; ++m) {
+        if (n == m || !may_hold(indices[m].box())) {
+          continue;
+        }
+        auto const where = place_of(indices[n], indices[m]);
+        ISO_VALIDATE(where != place::on,
+                     "{}: '{}' has one contour twice at z = {} mm (inside or a hole?); remove one "
+                     "of the two",
+                     who.function, who.name, z);
+        if (where == place::inside) {
+          holders[n].push_back(m);
+        }
       }
-      auto const where = place_of(indices[n], indices[m]);
-      ISO_VALIDATE(
-          where != place::on,
-          "{}: '{}' has one contour twice at z = {} mm (inside or a hole?); remove one of the two",
-          who.function, who.name, z);
-      if (where == place::inside) {
-        holders[n].push_back(m);
-      }
-    }
+    });
   }
   return holders;
 }
@@ -192,17 +202,18 @@ contour_plane plane_of(std::vector<polygon> const& all, double z, named const& w
                        job const& asked) {
   auto const holders = holders_of(all, z, who, asked);
   contour_plane plane{z, {}};
+  std::vector<std::size_t> regions(all.size());  // of those that are no holes
   for (std::size_t n = 0; n < all.size(); ++n) {
-    if (holders[n].size() % 2 != 0) {
-      continue;
+    if (holders[n].size() % 2 == 0) {
+      regions[n] = plane.regions.size();
+      plane.regions.emplace_back().contours.push_back(all[n]);
     }
-    auto& region = plane.regions.emplace_back();
-    region.contours.push_back(all[n]);
-    for (std::size_t hole = 0; hole < all.size(); ++hole) {
-      auto const& around = holders[hole];
-      if (around.size() == holders[n].size() + 1 &&
-          std::find(around.begin(), around.end(), n) != around.end()) {
-        region.contours.push_back(all[hole]);
+  }
+  for (std::size_t hole = 0; hole < all.size(); ++hole) {
+    auto const& around = holders[hole];
+    for (std::size_t const n : around) {
+      if (around.size() % 2 != 0 && holders[n].size() + 1 == around.size()) {
+        plane.regions[regions[n]].contours.push_back(all[hole]);
       }
     }
   }

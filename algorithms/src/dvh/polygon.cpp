@@ -96,20 +96,18 @@ point2 middle(point2 const& a, point2 const& b) { return {0.5 * (a.x + b.x), 0.5
 /// Returns the middle of edge n.
 point2 middle(polygon_index const& p, std::size_t n) { return middle(p.point(n), p.point(n + 1)); }
 
+edge edge_of(point2 const& a, point2 const& b, std::size_t owner, std::size_t place) {
+  return {a, b, owner, place, box_of_edge(a, b)};
+}
+
 /// Calls f(e, g) for each two edges whose boxes meet.
 template <class F>
-void for_each_near_pair(std::vector<polygon> const& all, job const& asked, F const& f) {
-  std::vector<edge> edges;
+void for_each_near_pair(std::vector<edge> edges, job const& asked, F const& f) {
   double width = 0;
   double height = 0;
-  for (std::size_t owner = 0; owner < all.size(); ++owner) {
-    for (std::size_t n = 0; n < all[owner].size(); ++n) {
-      point2 const a = all[owner][n];
-      point2 const b = next_of(all[owner], n);
-      edges.push_back({a, b, owner, n, box_of_edge(a, b)});
-      width += std::fabs(b.x - a.x);
-      height += std::fabs(b.y - a.y);
-    }
+  for (auto const& e : edges) {
+    width += e.box.high.x - e.box.low.x;
+    height += e.box.high.y - e.box.low.y;
   }
   // Along the axis along which edges are short, so that few are passed at once.
   bool const along_x = width <= height;
@@ -147,23 +145,28 @@ box2 bounds_of(polygon const& p) {
   return box;
 }
 
+joined_boxes::joined_boxes(std::vector<box2> const& all) : count_(all.size()) {
+  auto const join = [](std::vector<box2> const& some, std::vector<box2>& to) {
+    for (std::size_t n = 0; n < some.size(); ++n) {
+      if (n % a_block == 0) {
+        to.push_back(some[n]);
+      }
+      to.back() = joined(to.back(), some[n]);
+    }
+  };
+  join(all, blocks_);
+  join(blocks_, groups_);
+}
+
 polygon_index::polygon_index(polygon const& p) : points_(p), box_(bounds_of(p)) {
   points_.push_back(p[0]);
   double rise = 0;
+  std::vector<box2> boxes;
   for (std::size_t n = 0; n < size(); ++n) {
-    auto const box = box_of_edge(points_[n], points_[n + 1]);
-    if (n % a_block == 0) {
-      blocks_.push_back(box);
-    }
-    blocks_.back() = joined(blocks_.back(), box);
-    rise += box.high.y - box.low.y;
+    boxes.push_back(box_of_edge(points_[n], points_[n + 1]));
+    rise += boxes.back().high.y - boxes.back().low.y;
   }
-  for (std::size_t n = 0; n < blocks_.size(); ++n) {
-    if (n % a_block == 0) {
-      groups_.push_back(blocks_[n]);
-    }
-    groups_.back() = joined(groups_.back(), blocks_[n]);
-  }
+  edges_ = joined_boxes(boxes);
   // So many rows that an edge is in about two of them, whatever way the edges go.
   double const high = box_.high.y - box_.low.y;
   double const most = double(size());
@@ -200,38 +203,43 @@ std::size_t polygon_index::row_of(double y) const {
   return std::min(std::size_t(std::max(row, 0.0)), row_ends_.size() - 1);
 }
 
-double polygon_index::distance_to(point2 const& at) {
+double polygon_index::distance_to(point2 const& at, double within) {
   constexpr double rounding = 1 - 1e-9;
   double least = std::numeric_limits<double>::infinity();
-  auto const look = [&](std::size_t block) {
-    std::size_t const to = std::min((block + 1) * a_block, size());
-    for (std::size_t n = block * a_block; n < to; ++n) {
+  auto const look = [&](std::size_t first, std::size_t end) {
+    for (std::size_t n = first; n < end; ++n) {
       double const square = square_to(at, points_[n], points_[n + 1]);
       if (square < least) {
         least = square;
-        nearest_ = block;
+        nearest_ = n;
       }
     }
   };
-  std::size_t const first = nearest_;
-  look(first);
-  for (std::size_t group = 0; group < groups_.size(); ++group) {
-    if (!(square_to(at, groups_[group]) * rounding < least)) {
-      continue;
-    }
-    std::size_t const to = std::min((group + 1) * a_block, blocks_.size());
-    for (std::size_t n = group * a_block; n < to; ++n) {
-      if (n != first && square_to(at, blocks_[n]) * rounding < least) {
-        look(n);
-      }
-    }
+  auto const may_be_nearer = [&](box2 const& b) { return square_to(at, b) * rounding < least; };
+  if (!(square_to(at, box_) * rounding < within * within)) {
+    return within;
   }
-  return std::sqrt(least);
+  look(nearest_, nearest_ + 1);
+  edges_.for_each_block(may_be_nearer, look);
+  return std::min(std::sqrt(least), within);
+}
+
+std::vector<std::size_t> polygon_index::edges_near(box2 const& b) const {
+  std::vector<std::size_t> found;
+  edges_.for_each_block([&](box2 const& around) { return around.meets(b); },
+                        [&](std::size_t first, std::size_t end) {
+                          for (std::size_t n = first; n < end; ++n) {
+                            if (box_of_edge(points_[n], points_[n + 1]).meets(b)) {
+                              found.push_back(n);
+                            }
+                          }
+                        });
+  return found;
 }
 
 place polygon_index::place_of(point2 const& at) const {
   auto so_far = place::outside;
-  if (at.y < box_.low.y || at.y > box_.high.y) {
+  if (!box_.holds({at, at})) {
     return so_far;
   }
   std::size_t const row = row_of(at.y);
@@ -259,38 +267,61 @@ place place_of(polygon_index const& inner, polygon_index const& outer) {
 
 bool goes_into_and_out_of(polygon_index const& a, polygon_index const& b) {
   bool inside = false;
-  bool outside = false;
-  for (std::size_t n = 0; n < a.size() && !(inside && outside); ++n) {
+  bool outside = !b.box().holds(a.box());
+  for (std::size_t const n : a.edges_near(b.box())) {
     for (auto const& at : {a.point(n), middle(a, n)}) {
       auto const where = b.place_of(at);
       inside = inside || where == place::inside;
       outside = outside || where == place::outside;
     }
+    if (inside && outside) {
+      return true;
+    }
   }
-  return inside && outside;
+  return false;
 }
 
-bool overlap(polygon_index const& a, polygon_index const& b) {
+bool overlap(polygon_index const& a, polygon_index const& b, job const& asked) {
   if (!a.box().meets(b.box())) {
     return false;
   }
-  auto const has_point_in = [](polygon_index const& p, polygon_index const& around) {
-    for (std::size_t n = 0; n < p.size(); ++n) {
+  // Of a large polygon beside a small one most edges lie elsewhere.
+  auto const of_a = a.edges_near(b.box());
+  auto const of_b = b.edges_near(a.box());
+  auto const has_point_in = [](polygon_index const& p, std::vector<std::size_t> const& edges,
+                               polygon_index const& around) {
+    return std::any_of(edges.begin(), edges.end(), [&](std::size_t n) {
       // Of polygons with edges on one line only the middle of another edge may lie inside.
-      if (around.place_of(p.point(n)) == place::inside ||
-          around.place_of(middle(p, n)) == place::inside) {
-        return true;
-      }
-    }
-    return false;
+      return around.place_of(p.point(n)) == place::inside ||
+             around.place_of(middle(p, n)) == place::inside;
+    });
   };
-  return has_point_in(a, b) || has_point_in(b, a) || place_of(a, b) != place::outside ||
-         contacts_of({a.points(), b.points()}).crossing.contains({0, 1});
+  if (has_point_in(a, of_a, b) || has_point_in(b, of_b, a) || place_of(a, b) != place::outside) {
+    return true;
+  }
+  std::vector<edge> edges;
+  for (std::size_t const n : of_a) {
+    edges.push_back(edge_of(a.point(n), a.point(n + 1), 0, n));
+  }
+  for (std::size_t const n : of_b) {
+    edges.push_back(edge_of(b.point(n), b.point(n + 1), 1, n));
+  }
+  bool crosses = false;
+  for_each_near_pair(std::move(edges), asked, [&](edge const& e, edge const& f) {
+    crosses = crosses || (e.owner != f.owner && cross(e, f));
+  });
+  return crosses;
 }
 
 contacts contacts_of(std::vector<polygon> const& all, job const& asked) {
+  std::vector<edge> edges;
+  for (std::size_t owner = 0; owner < all.size(); ++owner) {
+    for (std::size_t n = 0; n < all[owner].size(); ++n) {
+      edges.push_back(edge_of(all[owner][n], next_of(all[owner], n), owner, n));
+    }
+  }
   contacts found;
-  for_each_near_pair(all, asked, [&](edge const& e, edge const& f) {
+  for_each_near_pair(std::move(edges), asked, [&](edge const& e, edge const& f) {
     std::pair<std::size_t, std::size_t> const owners = std::minmax(e.owner, f.owner);
     bool const of_one = owners.first == owners.second;
     std::size_t const apart = e.place > f.place ? e.place - f.place : f.place - e.place;

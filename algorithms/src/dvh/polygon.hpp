@@ -4,6 +4,7 @@
 
 #include <iso/core/job.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <set>
 #include <utility>
@@ -45,35 +46,65 @@ struct box2 {
 
 box2 bounds_of(polygon const& p);
 
+/// Boxes, of which neighbours in their order are joined: a search passes most of them by.
+class joined_boxes {
+ public:
+  joined_boxes() = default;
+  explicit joined_boxes(std::vector<box2> const& all);
+
+  /// Calls f(first, end) for boxes that come one after the other where wanted(b) holds of the box
+  /// around these, in order.
+  template <class Wanted, class F>
+  void for_each_block(Wanted const& wanted, F const& f) const {
+    for (std::size_t group = 0; group < groups_.size(); ++group) {
+      if (!wanted(groups_[group])) {
+        continue;
+      }
+      std::size_t const end = std::min((group + 1) * a_block, blocks_.size());
+      for (std::size_t n = group * a_block; n < end; ++n) {
+        if (wanted(blocks_[n])) {
+          f(n * a_block, std::min((n + 1) * a_block, count_));
+        }
+      }
+    }
+  }
+
+ private:
+  static constexpr std::size_t a_block = 16;  // boxes, and blocks of a group
+
+  std::size_t count_ = 0;
+  std::vector<box2> blocks_;
+  std::vector<box2> groups_;  ///< of blocks
+};
+
 enum class place { outside, inside, on };
 
-/// A polygon that many points are asked about: how far they are from its nearest edge, and whether
-/// they lie in it. Boxes of edges leave most of them out of the first search, rows along y out of
-/// the second.
+/// A polygon that many points and others are asked about: how far they are from its nearest edge,
+/// whether they lie in it, which edges they come near. Boxes of edges leave most of them out of
+/// these searches, rows along y out of the second.
 class polygon_index {
  public:
   explicit polygon_index(polygon const& p);
   [[nodiscard]] std::size_t size() const { return points_.size() - 1; }
   /// Returns where edge n begins; that of size() is the first one's again.
   [[nodiscard]] point2 const& point(std::size_t n) const { return points_[n]; }
-  [[nodiscard]] polygon points() const { return {points_.begin(), points_.end() - 1}; }
   [[nodiscard]] box2 const& box() const { return box_; }
-  [[nodiscard]] double distance_to(point2 const& at);
+  /// Returns how far `at` is from the nearest edge, or `within` where that is farther.
+  [[nodiscard]] double distance_to(point2 const& at, double within);
   [[nodiscard]] place place_of(point2 const& at) const;
+  /// Returns the edges, in order, whose boxes meet one: all that have a point in it.
+  [[nodiscard]] std::vector<std::size_t> edges_near(box2 const& b) const;
 
  private:
-  static constexpr std::size_t a_block = 16;  // edges, and blocks of a group
-
   [[nodiscard]] std::size_t row_of(double y) const;
 
   polygon points_;  ///< with the first at the end too
   box2 box_;
-  std::vector<box2> blocks_;
-  std::vector<box2> groups_;           ///< of blocks
+  joined_boxes edges_;
   std::vector<std::size_t> row_ends_;  ///< in `in_rows_`
   std::vector<std::size_t> in_rows_;   ///< edges that reach a row, row by row
   double rows_per_mm_ = 0;
-  std::size_t nearest_ = 0;  ///< block that the last point was nearest to
+  std::size_t nearest_ = 0;  ///< edge that the last point was nearest to
 };
 
 /// Returns where `inner` lies in `outer`, which it does not cross; place::on where they are the
@@ -85,7 +116,8 @@ place place_of(polygon_index const& inner, polygon_index const& outer);
 bool goes_into_and_out_of(polygon_index const& a, polygon_index const& b);
 
 /// Returns whether two polygons share any area.
-bool overlap(polygon_index const& a, polygon_index const& b);
+/// \param asked  while many edges are looked at; reports nothing
+bool overlap(polygon_index const& a, polygon_index const& b, job const& asked);
 
 /// Pairs of polygons that meet, each once, the lesser first. A pair of one polygon twice is of
 /// edges that are not neighbours.
