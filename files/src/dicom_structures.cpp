@@ -80,18 +80,6 @@ std::optional<std::array<int, 3>> colour_of(DcmItem& item) {
   return colour;
 }
 
-rt_structure structure_of(fs::path const& path, DcmItem& item) {
-  rt_structure s;
-  auto const number = integer_of(item, DCM_ROINumber, path);
-  if (!number) {
-    refuse(path, "has a structure without a number (its contours cannot be told); export it again");
-  }
-  s.number = *number;
-  s.name = printable(one_line(text_of(item, DCM_ROIName)));
-  s.frame_of_reference = uid_of(text_of(item, DCM_ReferencedFrameOfReferenceUID));
-  return s;
-}
-
 // The kind of a contour. INTERPOLATED_PLANAR is longer than a code may be.
 std::string kind_of(std::string const& text) {
   return trimmed(text) == "INTERPOLATED_PLANAR" ? trimmed(text) : stated_code(text);
@@ -101,6 +89,38 @@ std::string kind_of(std::string const& text) {
 std::string refusal_of(fs::path const& path, rt_structure const& s, std::string_view what) {
   return fmt::format("'{}': has a structure '{}' that {}", path.string(), shortened(s.name, 64),
                      what);
+}
+
+// Says what is wrong with one structure, which a reader of its numbers says of the file.
+void refuse_as(fs::path const& path, rt_structure& s, file_error const& failure) {
+  // Readers of numbers begin with the file's name.
+  std::string_view const sentence = failure.what();
+  s.refusal = refusal_of(path, s, sentence.substr(path.string().size() + 4));
+}
+
+// A structure's number, or that which an item refers to; nothing where it is none.
+std::optional<int> number_of(fs::path const& path, DcmItem& item, DcmTagKey tag) {
+  try {
+    return integer_of(item, tag, path);
+  } catch (file_error const&) {
+    return {};
+  }
+}
+
+rt_structure structure_of(fs::path const& path, DcmItem& item) {
+  rt_structure s;
+  s.name = printable(one_line(text_of(item, DCM_ROIName)));
+  s.frame_of_reference = uid_of(text_of(item, DCM_ReferencedFrameOfReferenceUID));
+  try {
+    auto const number = integer_of(item, DCM_ROINumber, path);
+    if (!number) {
+      refuse(path, "has no number (its contours cannot be told); export it again");
+    }
+    s.number = *number;
+  } catch (file_error const& failure) {
+    refuse_as(path, s, failure);
+  }
+  return s;
 }
 
 // PS3.3 C.8.8.6.3: all other kinds may bound something.
@@ -150,9 +170,7 @@ void add_contours(fs::path const& path, DcmItem& item, rt_structure& s) {
     for_each_item(item, DCM_ContourSequence,
                   [&](DcmItem& contour) { add_contour(path, contour, s); });
   } catch (file_error const& failure) {
-    // Readers of numbers begin with the file's name.
-    std::string_view const sentence = failure.what();
-    s.refusal = refusal_of(path, s, sentence.substr(path.string().size() + 4));
+    refuse_as(path, s, failure);
     s.contours.clear();
   }
 }
@@ -176,34 +194,45 @@ rt_structure_set read_rt_structure_set(fs::path const& path) {
   std::map<int, std::size_t> at;
   for_each_item(set, DCM_StructureSetROISequence, [&](DcmItem& item) {
     auto s = structure_of(path, item);
-    auto const [found, is_new] = at.emplace(s.number, result.structures.size());
-    if (!is_new) {
-      auto& other = result.structures[found->second];
-      refuse_number(path, s, other);
-      refuse_number(path, other, s);
+    if (s.refusal.empty()) {
+      auto const [found, is_new] = at.emplace(s.number, result.structures.size());
+      if (!is_new) {
+        auto& other = result.structures[found->second];
+        refuse_number(path, s, other);
+        refuse_number(path, other, s);
+      }
     }
     result.structures.push_back(std::move(s));
   });
+  // Whose some contours are may not be known; all others are.
+  auto const add_unnamed = [&](std::string const& name, std::string const& whose) {
+    auto& s = result.structures.emplace_back();
+    s.name = name;
+    s.refusal = fmt::format("'{}': has contours of {} (it may be cut short); export it again",
+                            path.string(), whose);
+    return &s;
+  };
   for_each_item(set, DCM_ROIContourSequence, [&](DcmItem& item) {
-    int const number = integer_of(item, DCM_ReferencedROINumber, path).value_or(0);
-    auto const [found, is_unnamed] = at.emplace(number, result.structures.size());
+    auto const number = number_of(path, item, DCM_ReferencedROINumber);
+    if (!number) {
+      add_unnamed("no number", "a structure whose number it does not tell");
+      return;
+    }
+    auto const [found, is_unnamed] = at.emplace(*number, result.structures.size());
     if (is_unnamed) {
-      // Whose contours these are is not known; all others are.
-      auto& s = result.structures.emplace_back();
-      s.number = number;
-      s.name = fmt::format("number {}", number);
-      s.refusal = fmt::format(
-          "'{}': has contours of a structure {} that it does not name (it may "
-          "be cut short); export it again",
-          path.string(), number);
+      add_unnamed(fmt::format("number {}", *number),
+                  fmt::format("a structure {} that it does not name", *number))
+          ->number = *number;
     }
     auto& of = result.structures[found->second];
     if (of.refusal.empty()) {
       add_contours(path, item, of);
     }
   });
+  // A type is no measure: what is observed of a number that is none is passed by.
   for_each_item(set, DCM_RTROIObservationsSequence, [&](DcmItem& item) {
-    auto const found = at.find(integer_of(item, DCM_ReferencedROINumber, path).value_or(0));
+    auto const number = number_of(path, item, DCM_ReferencedROINumber);
+    auto const found = number ? at.find(*number) : at.end();
     if (found != at.end()) {
       result.structures[found->second].type = code_of(text_of(item, DCM_RTROIInterpretedType));
     }

@@ -112,9 +112,11 @@ TEST_CASE("whole numbers are read whole, and one is not taken of several" *
     return refusal([&] { files::read_rt_structure_set(file); });
   };
   auto const whole = dicom_file(structure_set({{"cord"}}));
-  CHECK(names(said_of_set(whole, std::string("\x22\0IS\2\0", 6) + "1 ",
-                          std::string("\x22\0IS\2\0", 6) + "1x"),
-              {"holds '1?' as ROINumber"}));
+  CHECK(said_of_set(whole, std::string("\x22\0IS\2\0", 6) + "1 ",
+                    std::string("\x22\0IS\2\0", 6) + "1x")
+            .empty());
+  CHECK(names(files::read_rt_structure_set(file).structures.at(0).refusal,
+              {"a structure 'cord' that holds '1?' as ROINumber"}));
   CHECK(said_of_set(whole, std::string("\x46\0IS\2\0", 6) + "3 ",
                     std::string("\x46\0IS\2\0", 6) + "3,")
             .empty());
@@ -206,6 +208,45 @@ TEST_CASE("contours of a structure that the set does not name are refused, and t
   CHECK(set.structures[2].number == 7);
   CHECK(names(refusal([&] { files::find_structure(file, set, "number 7"); }),
               {"has contours of a structure 7 that it does not name"}));
+}
+
+TEST_CASE("numbers of structures that are none or absent refuse these structures alone" *
+          doctest::skip(!files::has_dicom)) {
+  scratch_folder const scratch;
+  auto const file = scratch / "set.dcm";
+  auto const whole = dicom_file(structure_set({{"heart"}, {"lung"}}));
+  std::string const own("\x22\0IS\2\0", 6);       // ROI Number
+  std::string const of_other("\x84\0IS\2\0", 6);  // Referenced ROI Number
+  auto const first_reference = whole.find(of_other + "2 ");
+  auto const with = [&](std::size_t at, std::string const& number) {
+    auto bytes = whole;
+    bytes.replace(at + 6, number.size(), number);
+    put(file, bytes);
+    return files::read_rt_structure_set(file);
+  };
+  for (std::string const number : {"2,", "  "}) {
+    CAPTURE(number);
+    auto const set = with(whole.find(own + "2 "), number);
+    CHECK(files::find_structure(file, set, "heart").contours.size() == 1);
+    CHECK(names(refusal([&] { files::find_structure(file, set, "lung"); }),
+                {"has a structure 'lung' that ",
+                 number == "  " ? "has no number (its contours" : "holds '2,' as ROINumber"}));
+    // Its contours and its type are nobody's.
+    REQUIRE(set.structures.size() == 3);
+    CHECK(set.structures[2].name == "number 2");
+    CHECK_FALSE(set.structures[2].refusal.empty());
+    // Those of contours.
+    auto const other = with(first_reference, number);
+    CHECK(files::find_structure(file, other, "heart").contours.size() == 1);
+    REQUIRE(other.structures.size() == 3);
+    CHECK(other.structures[1].contours.empty());
+    CHECK(names(other.structures[2].refusal, {"a structure whose number it does not tell"}));
+    // Those of observations, which say a type.
+    auto const third = with(whole.find(of_other + "2 ", first_reference + 1), number);
+    CHECK(files::find_structure(file, third, "lung").contours.size() == 1);
+    CHECK(third.structures[0].type == "PTV");
+    CHECK(third.structures[1].type.empty());
+  }
 }
 
 TEST_CASE("a big-endian RT Dose has the values of its little-endian twin" *

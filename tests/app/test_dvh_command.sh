@@ -93,6 +93,12 @@ expect 0 '^Box +1.728 +0 +30$' "${comma[@]}" --skip Comma Between
 expect 2 "'Comma' that holds '-6,[0-9]*' as ContourData" "${comma[@]}" --structure Comma
 expect 0 "Comma .* 0 .*; its contours cannot be used" info comma.dcm --json comma.json
 tr -d '\n' <comma.json | grep -qE '"refusal": "[^"]*ContourData' || fail "comma.json: $(cat comma.json)"
+# Nor does one without a number.
+expect 7 "'Lost' is refused, and the others are reported: 'numberless.dcm': has a structure 'Lost' that has no number" dvh --dose dose.dcm --structures numberless.dcm --quantity mean
+says "'number 2' is refused, and the others are reported: "
+says '^Box +1.728 +0 +30$'
+expect 2 "'Lost' that has no number" dvh --dose dose.dcm --structures numberless.dcm --structure Lost
+expect 0 "Lost .* 0 .*; its contours cannot be used" info numberless.dcm
 # Each structure has its own frame of reference.
 expect 7 "'Elsewhere' is refused, and the others are reported: 'box_elsewhere.dcm' and 'dose.dcm' have frames of reference 1.2.3.9 and 1.2.3.3" dvh --dose dose.dcm --structures box_elsewhere.dcm --quantity mean
 says '^Box +1.728 +0 +30$'

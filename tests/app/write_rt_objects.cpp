@@ -182,6 +182,10 @@ int main(int count, char** words) {
   auto comma = box("Comma", -6, 6, 6);
   comma.further.back().replace(2, 1, ",");  // -6,000000
   put(folder / "comma.dcm", dicom_file(structure_set({box("Box", -6, 6, 6), comma, between})));
+  auto numberless = dicom_file(structure_set({box("Box", -6, 6, 6), box("Lost", -6, 6, 6)}));
+  auto const number = numberless.find(std::string("\x22\0IS\2\0", 6) + "2 ");
+  numberless.replace(number + 6, 1, " ");
+  put(folder / "numberless.dcm", numberless);
   put(folder / "none.dcm", dicom_file(structure_set({empty})));
   structure_text rough{"Rough", "CLOSED_PLANAR", rough_circle(-9), {}};
   for (int z = -8; z <= 9; ++z) {

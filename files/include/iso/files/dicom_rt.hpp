@@ -77,7 +77,7 @@ struct rt_dose_options {
 /// A structure: the contours of one organ or target, in the patient's coordinates.
 struct rt_structure {
   std::string name;
-  int number = 0;                              ///< ROI Number
+  int number = 0;                              ///< ROI Number; 0 where there is none, too
   std::optional<std::array<int, 3>> colour{};  ///< red, green, blue, 0 to 255
   std::string type{};                          ///< "PTV", "ORGAN", "EXTERNAL"; may be empty
   std::string frame_of_reference{};            ///< UID; those of one set may differ
@@ -95,9 +95,10 @@ struct rt_structure_set {
 };
 
 /// Reads an RT Structure Set. What is wrong with one structure stands in its `refusal`: contours
-/// whose numbers are no points or that may bound something and are not read, or the number of
-/// another structure. The others can be used.
-/// \throws iso::file_error  no such file, no RT Structure Set, structures without a number
+/// whose numbers are no points or that may bound something and are not read, no number of its own,
+/// or that of another structure. The others can be used. Contours of a structure that the set does
+/// not name are one of their own, with a `refusal`.
+/// \throws iso::file_error  no such file, no RT Structure Set
 rt_structure_set read_rt_structure_set(std::filesystem::path const& path);
 
 /// Returns the structure of that name in the set read from `path`. Its own frame of reference is to
