@@ -188,6 +188,14 @@ PYTHON
 tr -d ' \n' <of_ct.json | grep -qF '"isodoses_percent":[10.0,90.0],"structures":["Box","a,\"b\""]' || fail "of_ct.json: $(cat of_ct.json)"
 expect 0 'RT Dose .PHYSICAL, PLAN.: 12 x 12 x 12 voxels' info of_ct.dcm
 expect 0 '^Box +1.728 +0 ' dvh --dose of_ct.dcm --structures set.dcm --structure Box --quantity mean
+# Without --structure those that are refused are named, and the others outlined, as iso dvh reports them.
+expect 7 "'Twin' is refused, and the others are outlined: 'wrong.dcm': has two structures of the name 'Twin'" "${dose[@]}" --structures wrong.dcm --png others.png --json others.json
+says "'Far' is refused, and the others are outlined: 'Far' goes from 106 to 118 mm"
+tr -d ' \n' <others.json | grep -qE '"structures":\[[^]]*"Aside"' || fail "others.json: $(cat others.json)"
+tr -d '\n' <others.json | grep -qE '"refused": \[ *\{ *"name": "Twin", *"reason": "[^"]*two structures' || fail "others.json: $(cat others.json)"
+[ -s others.png ] || fail 'no picture of the other structures'
+expect 7 "'Lost' is refused, and the others are outlined: " "${dose[@]}" --structures numberless.dcm --png others.png
+expect 7 "'Elsewhere' is refused, and the others are outlined: .* frames of reference 1.2.3.9 and 1.2.3.3" "${dose[@]}" --structures box_elsewhere.dcm --png others.png
 sed 's/0, 0, 0/9, 9, 9/' plan.json >aside.json
 expect 0 "'Box' does not lie in the slices" dose --plan aside.json --ct ct --structures set.dcm --png aside.png
 # Several layers below the slice across z, and above it.
@@ -251,7 +259,8 @@ refuse "'absent.dcm'" dvh --dose absent.dcm --structures set.dcm --structure Box
 refuse_dose "'set.dcm' and 'other' have frames of reference 1.2.3.3 and 1.2.3.9" dose --plan plan.json --ct other --structures set.dcm
 refuse_dose "'set.dcm' and 'elsewhere.dcm' have frames of reference 1.2.3.3 and 1.2.3.9" dose --plan plan.json --density one.mha --like elsewhere.dcm --structures set.dcm
 refuse_dose "'wrong.dcm': has no structure 'Heart'" "${dose[@]}" --structures wrong.dcm --structure Heart
-refuse_dose "two structures of the name 'Twin'" "${dose[@]}" --structures wrong.dcm
+refuse_dose "two structures of the name 'Twin'" "${dose[@]}" --structures wrong.dcm --structure Twin
+refuse_dose "'between.dcm': has a structure 'Between' that has INTERPOLATED_PLANAR contours" "${dose[@]}" --structures between.dcm
 refuse_dose "'Far' goes from 106 to 118 mm.*they do not overlap" "${dose[@]}" --structures wrong.dcm --structure Far
 expect 2 'structures requires --png' "${dose[@]}" --structures set.dcm --out refused/x.dcm
 for quantity in X95 D101 ''; do

@@ -109,7 +109,7 @@ void check_position(std::string const& path, std::string const& position) {
 }
 
 // Before any work: whose dose it is, and the structures of that patient.
-std::vector<files::rt_structure> read_belongings(dose_options& options) {
+structure_choice read_belongings(dose_options& options) {
   std::string volume = options.ct + options.density;  // one of them
   auto& like = options.rt.like;
   bool const is_rt_dose = files::ending(options.output) == ".dcm";
@@ -136,10 +136,10 @@ std::vector<files::rt_structure> read_belongings(dose_options& options) {
     return {};
   }
   auto const set = files::read_rt_structure_set(options.structures.file);
-  auto chosen = chosen_structures(options.structures, set);
-  check_frame(options.structures, chosen, volume + options.phantom, frame);
+  auto choice = chosen_structures(options.structures, set);
+  check_frame(options.structures, choice, volume + options.phantom, frame);
   tell_left_out(options.structures, set);
-  return chosen;
+  return choice;
 }
 
 /// Returns how the next outline looks: in the structure's own colour, dashed where an earlier one
@@ -158,7 +158,8 @@ files::line_style style_of(files::rt_structure const& structure,
   return style;
 }
 
-std::vector<outlined_structure> outlined(std::vector<files::rt_structure> const& structures,
+std::vector<outlined_structure> outlined(structure_options const& options,
+                                         structure_choice& structures,
                                          files::host_volume const& patient,
                                          picture_slices const& slices) {
   std::vector<files::host_volume> grids;
@@ -166,7 +167,7 @@ std::vector<outlined_structure> outlined(std::vector<files::rt_structure> const&
     grids.push_back(grid_of(s, patient));
   }
   std::vector<outlined_structure> all;
-  for (auto const& s : structures) {
+  use_structures(options, structures, [&](files::rt_structure const& s) {
     auto shares = jobs::structure_shares(s, patient, grids, asked_of_user());
     if (std::all_of(shares.begin(), shares.end(), [](auto const& of_slice) {
           return *std::max_element(of_slice.begin(), of_slice.end()) < outline_share;
@@ -174,7 +175,8 @@ std::vector<outlined_structure> outlined(std::vector<files::rt_structure> const&
       spdlog::info("'{}' does not lie in the slices of the picture", files::shortened(s.name, 64));
     }
     all.push_back({s.name, style_of(s, all), std::move(shares)});
-  }
+  });
+  tell_refused(structures.refused, "outlined");
   return all;
 }
 
@@ -233,7 +235,7 @@ int run_dose(dose_options& options) {
   check_outputs(options);
   read_inputs(options);
   auto& request = options.request;
-  auto const structures = read_belongings(options);
+  auto structures = read_belongings(options);
   auto const& isocentre = request.plan.beams.front().beam.isocentre;
   std::array<double, 3> const point = {isocentre.x, isocentre.y, isocentre.z};
   picture_slices slices{};
@@ -241,7 +243,7 @@ int run_dose(dose_options& options) {
   if (!options.png.empty()) {
     auto const patient = jobs::dose_grid(request);
     slices = slices_through(patient, point);
-    outlines = outlined(structures, patient, slices);
+    outlines = outlined(options.structures, structures, patient, slices);
   }
   jobs::session const session(options.common.threads);
   request.backend = sole_backend(options.common.backend, "dose");
@@ -264,14 +266,15 @@ int run_dose(dose_options& options) {
         "g/cm3), dose in colours (red is {:.4g} Gy), isodoses at {} % of that",
         options.png, white_density, result.maximum, fmt::join(options.isodoses, ", "));
     json names = json::array();
-    for (auto const& s : structures) {
+    for (auto const& s : structures.taken) {
       names.push_back(s.name);
     }
     document["picture"] = {{"point_mm", point},
                            {"white_g_cm3", white_density},
                            {"red_gy", result.maximum},
                            {"isodoses_percent", options.isodoses},
-                           {"structures", std::move(names)}};
+                           {"structures", std::move(names)},
+                           {"refused", json_of(structures.refused)}};
   }
   if (options.common.json_file != "-") {
     auto const& n = result.dose.extent;
@@ -286,7 +289,7 @@ int run_dose(dose_options& options) {
         result.hash);
   }
   write_json(options.common.json_file, document, std::move(outputs));
-  return success;
+  return structures.refused.empty() ? success : some_refused;
 }
 
 void add_input_options(CLI::App& sub, dose_options& options) {

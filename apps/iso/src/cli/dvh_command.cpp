@@ -39,7 +39,7 @@ struct dvh_options {
   std::vector<dvh_dose> read;  ///< their volumes are the request's
   /// What --same-frame takes for one frame of reference: dose and structure.
   std::vector<std::pair<std::string, std::string>> assumed;
-  std::vector<jobs::refused_structure> refused;
+  structure_choice chosen;  ///< what is taken becomes the request's
 };
 
 void read_options(dvh_options& options) {
@@ -119,27 +119,16 @@ void read_doses(dvh_options& options) {
 void choose_structures(dvh_options& options, files::rt_structure_set const& set) {
   auto& request = options.request;
   request.report_others = options.structures.names.empty();
-  auto chosen = chosen_structures(options.structures, set, &options.refused);
+  auto& choice = options.chosen = chosen_structures(options.structures, set);
   read_doses(options);
-  for (auto& s : chosen) {
-    try {
-      check_frames(options, s);
-      request.structures.push_back(std::move(s));
-    } catch (file_error const& refusal) {
-      if (!request.report_others) {
-        throw;
-      }
-      options.refused.push_back({s.name, refusal.what()});
-    }
-  }
-  if (request.structures.empty()) {
-    throw file_error(options.refused[0].reason);
-  }
+  use_structures(options.structures, choice,
+                 [&](files::rt_structure const& s) { check_frames(options, s); });
   for (auto const& dose : options.read) {
     if (!dose.frame) {
-      check_frame(options.structures, request.structures, dose.name, dose.frame);
+      check_frame(options.structures, choice, dose.name, dose.frame);
     }
   }
+  request.structures = std::exchange(choice.taken, {});
   if (!options.assumed.empty()) {
     spdlog::warn("'{}' has another frame of reference than '{}': --same-frame takes both for one",
                  options.assumed[0].first, options.structures.file);
@@ -270,10 +259,6 @@ json document_of(dvh_options const& options, jobs::dvh_result const& result) {
   for (std::size_t q = 0; q < request.quantities.size(); ++q) {
     units[options.quantities[q]] = std::string(unit_of(request.quantities[q]));
   }
-  json refused = json::array();
-  for (auto const& [name, reason] : options.refused) {
-    refused.push_back({{"name", name}, {"reason", in_terms_of_options(reason)}});
-  }
   json assumed = json::array();
   for (auto const& [dose, structure] : options.assumed) {
     assumed.push_back({{"dose", dose}, {"structure", structure}});
@@ -293,7 +278,7 @@ json document_of(dvh_options const& options, jobs::dvh_result const& result) {
   document["surface"] = std::string(to_word(request.surface));
   document["units"] = std::move(units);
   document["assumed_same_frame"] = std::move(assumed);
-  document["refused"] = std::move(refused);
+  document["refused"] = json_of(options.chosen.refused);
   document["doses"] = std::move(doses);
   document["hash"] = result.hash;
   document["seconds"] = result.seconds;
@@ -355,7 +340,8 @@ void keep_reported(dvh_options& options, jobs::dvh_result const& result) {
     reported.push_back(std::move(structures[n]));
   }
   structures = std::move(reported);
-  options.refused.insert(options.refused.end(), result.refused.begin(), result.refused.end());
+  auto& refused = options.chosen.refused;
+  refused.insert(refused.end(), result.refused.begin(), result.refused.end());
 }
 
 int run_dvh(dvh_options& options) {
@@ -367,10 +353,7 @@ int run_dvh(dvh_options& options) {
   request.backend = sole_backend(options.common.backend, "dvh");
   auto const result = jobs::evaluate_structures(request, terminal_observer());
   keep_reported(options, result);
-  for (auto const& [name, reason] : options.refused) {
-    spdlog::warn("'{}' is refused, and the others are reported: {}", files::shortened(name, 64),
-                 in_terms_of_options(reason));
-  }
+  tell_refused(options.chosen.refused, "reported");
   for (std::size_t d = 0; d < options.read.size(); ++d) {
     for (std::size_t s = 0; s < request.structures.size(); ++s) {
       warn_of(result.entries[d][s], options.quantities,
@@ -394,7 +377,7 @@ int run_dvh(dvh_options& options) {
     }
   }
   write_json(options.common.json_file, document_of(options, result), std::move(outputs));
-  return options.refused.empty() ? success : some_refused;
+  return options.chosen.refused.empty() ? success : some_refused;
 }
 
 }  // namespace

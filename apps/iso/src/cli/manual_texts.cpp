@@ -187,7 +187,9 @@ constexpr named_text exit_texts[] = {
     {"4", "anything else that failed; standard output that is full or closed"},
     {"5", "iso sweep --merge --against: a share of the ceiling has fallen"},
     {"6", "iso sweep --merge --against: no point is left to compare, all were disturbed"},
-    {"7", "iso dvh without --structure: some structures are refused, and the others reported"},
+    {"7",
+     "iso dvh, iso dose without --structure: some structures are refused, the others reported or "
+     "outlined"},
     {"130", "stopped by SIGINT (nothing is left half-written)"},
 };
 

@@ -8,6 +8,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace iso::cli {
 
@@ -15,6 +16,13 @@ namespace {
 
 bool has(std::vector<std::string> const& names, std::string const& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// Throws iso::file_error where every structure is refused.
+void check_taken(structure_choice const& choice) {
+  if (choice.taken.empty() && !choice.refused.empty()) {
+    throw file_error(choice.refused[0].reason);
+  }
 }
 
 }  // namespace
@@ -30,9 +38,8 @@ CLI::Option* add_structure_options(CLI::App& sub, structure_options& options) {
   return file;
 }
 
-std::vector<files::rt_structure> chosen_structures(structure_options const& options,
-                                                   files::rt_structure_set const& set,
-                                                   std::vector<jobs::refused_structure>* refused) {
+structure_choice chosen_structures(structure_options const& options,
+                                   files::rt_structure_set const& set) {
   auto names = options.names;
   std::string all;
   for (auto const& s : set.structures) {
@@ -50,18 +57,18 @@ std::vector<files::rt_structure> chosen_structures(structure_options const& opti
                       name, all.empty() ? "none" : files::shortened(all, 1000)));
     }
   }
-  std::vector<files::rt_structure> chosen;
+  structure_choice choice;
   for (auto name = names.begin(); name != names.end(); ++name) {
     bool const is_first = std::find(names.begin(), name, *name) == name;
     try {
       if (is_first || !options.names.empty()) {
-        chosen.push_back(files::find_structure(options.file, set, *name));
+        choice.taken.push_back(files::find_structure(options.file, set, *name));
       }
     } catch (file_error const& refusal) {
-      if (refused == nullptr || !options.names.empty()) {
+      if (!options.names.empty()) {
         throw;
       }
-      refused->push_back({*name, refusal.what()});
+      choice.refused.push_back({*name, refusal.what()});
     }
     if (!is_first && !options.names.empty()) {
       throw invalid_argument(
@@ -73,7 +80,46 @@ std::vector<files::rt_structure> chosen_structures(structure_options const& opti
         "'{}' has no structure with closed contours (there is none to take); name another file",
         options.file));
   }
-  return chosen;
+  check_taken(choice);
+  return choice;
+}
+
+void use_structures(structure_options const& options, structure_choice& choice,
+                    std::function<void(files::rt_structure const&)> const& use) {
+  std::vector<files::rt_structure> used;
+  auto const refuse = [&](files::rt_structure const& s, error const& refusal) {
+    if (!options.names.empty()) {
+      throw;  // what is being handled
+    }
+    choice.refused.push_back({s.name, refusal.what()});
+  };
+  for (auto& s : choice.taken) {
+    try {
+      use(s);
+      used.push_back(std::move(s));
+    } catch (invalid_argument const& refusal) {
+      refuse(s, refusal);
+    } catch (file_error const& refusal) {
+      refuse(s, refusal);
+    }
+  }
+  choice.taken = std::move(used);
+  check_taken(choice);
+}
+
+void tell_refused(std::vector<jobs::refused_structure> const& refused, char const* done) {
+  for (auto const& [name, reason] : refused) {
+    spdlog::warn("'{}' is refused, and the others are {}: {}", files::shortened(name, 64), done,
+                 in_terms_of_options(reason));
+  }
+}
+
+json json_of(std::vector<jobs::refused_structure> const& refused) {
+  json list = json::array();
+  for (auto const& [name, reason] : refused) {
+    list.push_back({{"name", name}, {"reason", in_terms_of_options(reason)}});
+  }
+  return list;
 }
 
 void tell_left_out(structure_options const& options, files::rt_structure_set const& set) {
@@ -94,24 +140,21 @@ void tell_left_out(structure_options const& options, files::rt_structure_set con
   }
 }
 
-void check_frame(structure_options const& options,
-                 std::vector<files::rt_structure> const& structures, std::string const& volume,
-                 std::optional<std::string> const& frame) {
+void check_frame(structure_options const& options, structure_choice& choice,
+                 std::string const& volume, std::optional<std::string> const& frame) {
   // A set may have several frames of reference: each structure says its own.
-  auto const& first = structures.front();
-  auto const in_other = [&](std::string const& wanted) {
-    return std::find_if(structures.begin(), structures.end(),
-                        [&](auto const& s) { return s.frame_of_reference != wanted; });
-  };
-  auto const unlike = in_other(first.frame_of_reference);
-  bool const is_mixed = unlike != structures.end();
+  auto const& first = choice.taken.front();
+  auto const unlike = std::find_if(choice.taken.begin(), choice.taken.end(), [&](auto const& s) {
+    return s.frame_of_reference != first.frame_of_reference;
+  });
+  bool const is_mixed = unlike != choice.taken.end();
   if (frame) {
-    auto const other = in_other(*frame);
-    auto const& s = other == structures.end() ? first : *other;
-    auto const name =
-        is_mixed ? fmt::format("{}, structure {}", options.file, files::shortened(s.name, 64))
-                 : options.file;
-    files::check_same_frame(name, s.frame_of_reference, volume, *frame);
+    use_structures(options, choice, [&](files::rt_structure const& s) {
+      auto const name =
+          is_mixed ? fmt::format("{}, structure {}", options.file, files::shortened(s.name, 64))
+                   : options.file;
+      files::check_same_frame(name, s.frame_of_reference, volume, *frame);
+    });
     return;
   }
   if (is_mixed) {
