@@ -385,6 +385,8 @@ host_volume read_volume(fs::path const& path, finite_values values, subfolders s
     auto const how = align(path, *io);
     place(path, *io, how, n, volume);
     volume.unit = read_unit(*io);
+    detail::nifti_name const name(path);
+    io->SetFileName(name.path().string());
     if (dynamic_cast<itk::MetaImageIO*>(io.GetPointer()) != nullptr) {
       detail::check_meta_voxels(path);
     }
@@ -396,6 +398,9 @@ host_volume read_volume(fs::path const& path, finite_values values, subfolders s
                           asked.step(0);
                           volume.values = convert(path, *io, bytes, n, how);
                         });
+    if (dynamic_cast<itk::NiftiImageIO*>(io.GetPointer()) != nullptr) {
+      detail::check_nifti_scale(path, volume.values, asked);
+    }
   });
   if (values == finite_values::required) {
     check_finite(path, volume);

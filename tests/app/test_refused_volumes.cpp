@@ -6,7 +6,11 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
 #include <limits>
+#include <string>
 
 namespace files = iso::files;
 using namespace iso::test;
@@ -105,16 +109,90 @@ TEST_CASE(
   doubles.front() = 1e-60;  // which rounds to 0, as small numbers do
   CHECK(said(1).empty());
   auto const voxels = bytes_of(file_values<short>());
-  for (float const slope : {1e-41F, std::numeric_limits<float>::infinity()}) {
+  auto const scaled = [&](float slope, float offset) {
     auto header = nifti();
-    header.replace(112, sizeof slope, bytes_of(std::vector<float>{slope}));
-    CHECK(names(read("s.nii", header + voxels), {"s.nii", "has a slope of"}));
+    header.replace(112, 8, bytes_of(std::vector<float>{slope, offset}));
+    return read("s.nii", header + voxels);
+  };
+  // ITK takes slopes up to 2.2e-16 for none.
+  for (float const slope : {1e-41F, 1e-20F, -2.2e-16F, std::numeric_limits<float>::infinity()}) {
+    CHECK(names(scaled(slope, 0), {"s.nii", "has a slope of"}));
   }
+  CHECK(scaled(2.3e-16F, 0).empty());
+  // It adds an offset where a slope of 0 says that values are as they are stored, and no small one.
+  CHECK(names(scaled(0, 5), {"s.nii", "has an offset of 5 for its values beside a slope of 0"}));
+  CHECK(names(scaled(1, 1e-17F), {"has an offset of 1e-17"}));
+  CHECK(scaled(0, 0).empty());
+  CHECK(scaled(1, 5).empty());
   std::string const field = "ElementToIntensityFunction";
   CHECK(names(read("f.mha", metaimage(field + "Slope = 2\n") + voxels),
               {"f.mha", field + "Slope = 2", "as they are stored"}));
   CHECK(names(read("f.mha", metaimage(field + "Offset = 1\n") + voxels), {field + "Offset = 1"}));
   CHECK(read("f.mha", metaimage(field + "Slope = 1\n" + field + "Offset = 0\n") + voxels).empty());
+}
+
+TEST_CASE("a packed NIfTI beside one of its name has its own voxels") {
+  scratch_folder const folder;
+  auto values = file_values<short>();
+  put_gz(folder / "v.nii.gz", nifti() + bytes_of(values));
+  CHECK(files::read_volume(folder / "v.nii.gz").values == small_volume().values);
+  std::reverse(values.begin(), values.end());
+  put(folder / "v.nii", nifti() + bytes_of(values));
+  CHECK(files::read_volume(folder / "v.nii.gz").values == small_volume().values);
+  CHECK(files::read_volume(folder / "v.nii").values.front() == small_volume().values.back());
+}
+
+TEST_CASE("a slope that leaves no float of a NIfTI's largest value is refused") {
+  scratch_folder const folder;
+  auto const swap = [](std::string bytes, std::size_t from, std::size_t size) {
+    std::reverse(bytes.begin() + std::ptrdiff_t(from), bytes.begin() + std::ptrdiff_t(from + size));
+    return bytes;
+  };
+  // Voxels that are some hundreds times the scale, or less.
+  auto const said = [&](float slope, float scale, std::string const& name, bool swapped = false) {
+    auto values = file_values<float>();
+    for (float& x : values) {
+      x *= scale;
+    }
+    auto bytes = nifti();
+    auto const set = [&](std::size_t at, auto value) {
+      std::memcpy(bytes.data() + at, &value, sizeof value);
+    };
+    set(70, std::int16_t(16));
+    set(72, std::int16_t(32));
+    set(112, slope);
+    if (swapped) {
+      bytes = swap(bytes, 0, 4);
+      for (std::size_t at : {40, 42, 44, 46, 48, 50, 52, 54, 70, 72, 252, 254}) {
+        bytes = swap(bytes, at, 2);
+      }
+      for (std::size_t at = 76; at < 120; at += 4) {
+        bytes = swap(bytes, at, 4);
+      }
+      for (std::size_t at = 256; at < 328; at += 4) {
+        bytes = swap(bytes, at, 4);
+      }
+    }
+    bytes += bytes_of(values);
+    if (swapped) {
+      for (std::size_t at = 352; at < bytes.size(); at += 4) {
+        bytes = swap(bytes, at, 4);
+      }
+    }
+    name.ends_with(".gz") ? put_gz(folder / name, bytes) : put(folder / name, bytes);
+    return refusal([&] { files::read_volume(folder / name); });
+  };
+  for (std::string const name : {"f.nii", "f.nii.gz"}) {
+    for (bool const swapped : {false, true}) {
+      CAPTURE(name);
+      CAPTURE(swapped);
+      CHECK(names(said(1e-10F, 1e-38F, name, swapped), {name.c_str(), "holds values up to", "e-"}));
+      CHECK(names(said(1e-10F, 1e-32F, name, swapped), {"lose digits below 1.2e-38"}));
+      CHECK(said(1e-10F, 1e-26F, name, swapped).empty());
+      CHECK(said(1e-10F, 0, name, swapped).empty());  // zeros are zeros
+      CHECK(said(2, 1e-40F, name, swapped).empty());  // nothing is lost that the file has
+    }
+  }
 }
 
 TEST_CASE("files that are too short for what they claim are refused") {
