@@ -150,30 +150,8 @@ void warn_of_body(jobs::reconstruct_result const& result,
   }
 }
 
-int run_reconstruct(reconstruct_options& options) {
-  check(options);
-  if (auto const method = from_word<ct::iterative_method>(options.method)) {
-    choose_method(options.iterative, *method);
-  }
-  auto scan = read_inputs(options);
-  auto& request = options.request;
-  jobs::session const session(options.common.threads);
-  bool const is_adjoint = request.adjoint_of.has_value();
-  char const* const operation = is_adjoint ? adjoint : "reconstruct";
-  request.backend = sole_backend(options.common.backend, operation);
-  json corrections = json::object();
-  if (scan) {
-    if (request.iterative && request.iterative->reading_mask) {
-      scan->mask = request.iterative->reading_mask->values;
-    }
-    auto corrected =
-        correct_scan(std::move(*scan), request.backend, terminal_observer(), corrections);
-    request.shape = corrected.shape;
-    request.projections = std::move(corrected.projections);
-    request.geometry = std::move(corrected.geometry);
-  }
-  auto result = jobs::reconstruct(request, terminal_observer());
-  move_to(options.place, result.volume);
+/// Warns of what the scan, the readings and the iterations leave to wish for.
+void warn_of(jobs::reconstruct_result const& result, jobs::reconstruct_request const& request) {
   if (result.blind_views > 0) {
     spdlog::warn(
         "{} of {} views see nothing of the volume (they add nothing to it); check the geometry, "
@@ -202,10 +180,15 @@ int run_reconstruct(reconstruct_options& options) {
         result.history.back().gap, result.history.size(), request.iterative->rules.gap,
         request.precision == "float" ? ", or --precision double where it falls no further" : "");
   }
+}
+
+json document_of(reconstruct_options const& options, jobs::reconstruct_result const& result) {
+  auto const& request = options.request;
   auto const& v = result.volume;
+  bool const is_adjoint = request.adjoint_of.has_value();
   json document = {
       {"isocenter", ISO_VERSION},
-      {"operation", operation},
+      {"operation", is_adjoint ? adjoint : "reconstruct"},
       {"method", request.adjoint_of ? std::string(to_word(*request.adjoint_of)) : options.method},
       {"backend", request.backend},
       {"precision", request.precision},
@@ -252,7 +235,57 @@ int run_reconstruct(reconstruct_options& options) {
     document["error"] = {{"mean_absolute", (*result.error)[0]},
                          {"root_mean_square", (*result.error)[1]}};
   }
-  document.update(corrections);
+  return document;
+}
+
+/// Returns what was done, as the line that is printed has it.
+std::string how_of(jobs::reconstruct_request const& request,
+                   jobs::reconstruct_result const& result) {
+  auto how = std::string(to_word(request.filter.window)) +
+             (result.arc == ct::scan_arc::short_scan ? ", short scan" : "") +
+             (result.detector == ct::detector_placement::displaced ? ", displaced detector" : "");
+  if (request.adjoint_of) {
+    how = to_word(*request.adjoint_of);
+  } else if (request.iterative) {
+    auto const& last = result.history.back();
+    how =
+        fmt::format("{} iterations, residual {:.3e}{}", last.number, last.relative_residual,
+                    ct::tells_residual_before(request.iterative->method) ? " before the last" : "");
+    if (result.final_residual) {
+      how += fmt::format(", {:.3e} of the result", (*result.final_residual)[1]);
+    }
+    if (result.box) {
+      how += fmt::format(", gap {:.2e} on [{:.4g}, {:.4g}] /mm", last.gap, (*result.box)[0],
+                         (*result.box)[1]);
+    }
+    if (result.resumed > 0) {
+      how += fmt::format(", {} of them before", result.resumed);
+    }
+  }
+  return how;
+}
+
+void print_result(reconstruct_options const& options, jobs::reconstruct_result const& result) {
+  auto const& v = result.volume;
+  auto const& s = v.spacing;
+  bool const cubes = s[0] == s[1] && s[1] == s[2];
+  fmt::print("{} x {} x {} voxels of {} mm by {} ({}) on {} in {:.4g} ms, in {}; hash {}\n",
+             v.extent[0], v.extent[1], v.extent[2],
+             cubes ? fmt::format("{:.4g}", s[0])
+                   : fmt::format("{:.4g} x {:.4g} x {:.4g}", s[0], s[1], s[2]),
+             options.method, how_of(options.request, result), options.request.backend,
+             result.time_ms, v.unit == "HU" ? "Hounsfield units" : v.unit, result.hash);
+  if (result.error) {
+    fmt::print("difference from the phantom: mean absolute {:.4g}, root mean square {:.4g} /mm\n",
+               (*result.error)[0], (*result.error)[1]);
+  }
+}
+
+/// Prepares the files of the volume, its picture and the history of its iterations.
+std::vector<files::atomic_file> prepare_outputs(reconstruct_options const& options,
+                                                jobs::reconstruct_result const& result,
+                                                json& document) {
+  auto const& v = result.volume;
   std::vector<files::atomic_file> outputs;
   if (!options.output.empty()) {
     if (names_folder(options.output)) {
@@ -274,40 +307,38 @@ int run_reconstruct(reconstruct_options& options) {
   if (!options.iterative.history.empty()) {
     outputs.push_back(prepare_history(options.iterative.history, result.history));
   }
+  return outputs;
+}
+
+int run_reconstruct(reconstruct_options& options) {
+  check(options);
+  if (auto const method = from_word<ct::iterative_method>(options.method)) {
+    choose_method(options.iterative, *method);
+  }
+  auto scan = read_inputs(options);
+  auto& request = options.request;
+  jobs::session const session(options.common.threads);
+  request.backend =
+      sole_backend(options.common.backend, request.adjoint_of ? adjoint : "reconstruct");
+  json corrections = json::object();
+  if (scan) {
+    if (request.iterative && request.iterative->reading_mask) {
+      scan->mask = request.iterative->reading_mask->values;
+    }
+    auto corrected =
+        correct_scan(std::move(*scan), request.backend, terminal_observer(), corrections);
+    request.shape = corrected.shape;
+    request.projections = std::move(corrected.projections);
+    request.geometry = std::move(corrected.geometry);
+  }
+  auto result = jobs::reconstruct(request, terminal_observer());
+  move_to(options.place, result.volume);
+  warn_of(result, request);
+  json document = document_of(options, result);
+  document.update(corrections);
+  auto outputs = prepare_outputs(options, result, document);
   if (options.common.json_file != "-") {
-    auto const& s = v.spacing;
-    bool const cubes = s[0] == s[1] && s[1] == s[2];
-    auto how = std::string(to_word(request.filter.window)) +
-               (result.arc == ct::scan_arc::short_scan ? ", short scan" : "") +
-               (result.detector == ct::detector_placement::displaced ? ", displaced detector" : "");
-    if (is_adjoint) {
-      how = to_word(*request.adjoint_of);
-    } else if (request.iterative) {
-      auto const& last = result.history.back();
-      how = fmt::format(
-          "{} iterations, residual {:.3e}{}", last.number, last.relative_residual,
-          ct::tells_residual_before(request.iterative->method) ? " before the last" : "");
-      if (result.final_residual) {
-        how += fmt::format(", {:.3e} of the result", (*result.final_residual)[1]);
-      }
-      if (result.box) {
-        how += fmt::format(", gap {:.2e} on [{:.4g}, {:.4g}] /mm", last.gap, (*result.box)[0],
-                           (*result.box)[1]);
-      }
-      if (result.resumed > 0) {
-        how += fmt::format(", {} of them before", result.resumed);
-      }
-    }
-    fmt::print("{} x {} x {} voxels of {} mm by {} ({}) on {} in {:.4g} ms, in {}; hash {}\n",
-               v.extent[0], v.extent[1], v.extent[2],
-               cubes ? fmt::format("{:.4g}", s[0])
-                     : fmt::format("{:.4g} x {:.4g} x {:.4g}", s[0], s[1], s[2]),
-               options.method, how, request.backend, result.time_ms,
-               v.unit == "HU" ? "Hounsfield units" : v.unit, result.hash);
-    if (result.error) {
-      fmt::print("difference from the phantom: mean absolute {:.4g}, root mean square {:.4g} /mm\n",
-                 (*result.error)[0], (*result.error)[1]);
-    }
+    print_result(options, result);
   }
   write_json(options.common.json_file, document, std::move(outputs));
   return success;

@@ -178,84 +178,154 @@ struct above_reading {
   }
 };
 
+/// The memory that a run of iterations takes, bytes.
+struct iterative_memory {
+  std::int64_t needed = 0;      ///< where it computes
+  std::int64_t checkpoint = 0;  ///< of the host
+  bool in_blocks = false;       ///< of which one volume a block
+};
+
+template <class T, class Exec>
+iterative_memory memory_of(Exec const& exec, iterative_request const& request,
+                           ct::geometry const& g, grid const& box) {
+  double const voxels = double(box.size());
+  double const pixels = double(g.num_views()) * double(g.num_u()) * double(g.num_v());
+  // The volume, the readings, and masks as they are given.
+  double const as_given =
+      ((request.mask ? 2 : 1) * voxels + (request.reading_mask ? 2 : 1) * pixels) *
+      double(sizeof(T));
+  iterative_memory memory;
+  std::visit(
+      [&](auto const& options) {
+        using method = method_with<Exec, T, decltype(options)>;
+        memory.needed = sum_of_bytes(
+            method::bytes_needed(exec, g, box, options, request.reading_mask.has_value()),
+            as_given);
+        memory.checkpoint = sum_of_bytes(
+            0, checkpoint_bytes<T, Exec>(method::bytes_visited(g, box), voxels, pixels));
+        if constexpr (std::is_same_v<method, ct::sart<Exec, T>>) {
+          memory.in_blocks = options.block_views > 0 && options.block_views < g.num_views() &&
+                             options.columns == ct::column_sums::of_blocks;
+        }
+      },
+      request.options);
+  return memory;
+}
+
+/// Puts the start into `x`, and returns the masks: 1 where they are given as not 0.
+template <class T, class Exec>
+ct::iterative_masks<T, typename Exec::memory_space> put_given(
+    Exec const& exec, iterative_request const& request, ct::geometry const& g,
+    volume_view<T, typename Exec::memory_space> const& x) {
+  using space = typename Exec::memory_space;
+  ct::iterative_masks<T, space> masks;
+  auto const ones = [](std::vector<float> values) {
+    for (float& value : values) {
+      value = value != 0 ? 1.0F : 0.0F;
+    }
+    return values;
+  };
+  if (request.start) {
+    cases::put(exec, x.data, request.start->values);
+  }
+  if (request.mask) {
+    auto const mask = make_volume<T, space>(exec, "iso::jobs::mask", x.grid);
+    cases::put(exec, mask.data, ones(request.mask->values));
+    masks.voxels = mask.data;
+  }
+  if (request.reading_mask) {
+    auto const mask = make_projections<T, space>(exec, "iso::jobs::reading_mask", g.num_views(),
+                                                 g.num_u(), g.num_v());
+    cases::put(exec, mask.data, ones(request.reading_mask->values));
+    masks.readings = mask.data;
+  }
+  return masks;
+}
+
+/// Returns the request's rules, with what the noise of its photons leaves.
+template <class T, class Exec, class Space>
+ct::stopping_rules rules_of(Exec const& exec, iterative_request const& request,
+                            projection_view<T const, Space> const& b,
+                            ct::iterative_masks<T, Space> const& masks,
+                            reconstruct_result& result) {
+  auto rules = request.rules;
+  if (request.stop_noise) {
+    rules.noise = ct::noise_of_counts<Exec, T>(exec, b, *request.stop_noise, {masks.readings});
+    ISO_VALIDATE(is_finite(rules.noise),
+                 "iso reconstruct: --stop-noise (readings are too large to be of counted "
+                 "photons); mask them, or leave --stop-noise out");
+    result.dark_readings = ct::detail::count_of(
+        exec, std::int64_t(b.data.size()),
+        above_reading<T>{b.data.data(), masks.readings.data(), std::log(*request.stop_noise)});
+  }
+  return rules;
+}
+
+/// Iterates from where a checkpoint left the method, to the rules' end.
+template <class T, class Exec, class Method>
+void run_method(Exec const& exec, iterative_request const& request, ct::stopping_rules rules,
+                checkpoint_of<T, Exec> const& checkpoint, observer const& watch, job control,
+                Method& made, reconstruct_result& result) {
+  checkpoint.restore(made, result.history);
+  result.resumed = std::int64_t(result.history.size());
+  ISO_VALIDATE(result.resumed <= rules.iterations,
+               "iso reconstruct: --iterations {} (the checkpoint has made {}); ask for as many, or "
+               "name another file",
+               rules.iterations, result.resumed);
+  std::string doing = "preparing";
+  rules.proceed = [&](ct::iteration const& now) {
+    doing = now.gap == now.gap ? message("gap {:.2e}", {now.gap})
+                               : message("residual {:.3e}", {now.relative_residual});
+    result.history.push_back(now);
+    if (now.number % request.checkpoint_every == 0) {
+      checkpoint.save(made, result.history);
+    }
+    return true;
+  };
+  control.progress = [&](double fraction) { watch.step(fraction, doing); };
+  rules.iterations -= result.resumed;
+  bool const done = !result.history.empty() && rules.met_by(result.history.back());
+  if (rules.iterations >= 1 && !done) {
+    result.time_ms = 1e3 * cases::seconds_of(exec, [&] { ct::iterate(made, rules, control); });
+    if (result.history.back().number % request.checkpoint_every != 0) {
+      checkpoint.save(made, result.history);
+    }
+  }
+  result.rule_met = rules.met_by(result.history.back());
+}
+
 /// Runs the method; `readings` makes the projections, `keep` takes the volume.
 template <class T, class Exec, class Readings, class Keep>
 void iterate_scan(Exec const& exec, iterative_request const& request, ct::geometry const& g,
                   grid const& box, observer const& watch, reconstruct_result& result,
                   Readings const& readings, Keep const& keep) {
   using space = typename Exec::memory_space;
-  std::int64_t const views = g.num_views();
-  check_options(request, views);
+  check_options(request, g.num_views());
   double const min_gap = sizeof(T) == 4 ? 1e-5 : 0;
   ISO_VALIDATE(request.rules.gap == 0 || request.rules.gap >= min_gap,
                "iso reconstruct: --stop-gap {} in float (a gap is off by about {} there); give "
                "--precision double",
                request.rules.gap, min_gap);
-  double const voxels = double(box.size());
-  double const pixels = double(views) * double(g.num_u()) * double(g.num_v());
-  std::int64_t const most = request.rules.iterations;
-  // The volume, the readings, and masks as they are given.
-  double const as_given =
-      ((request.mask ? 2 : 1) * voxels + (request.reading_mask ? 2 : 1) * pixels) *
-      double(sizeof(T));
-  std::int64_t visited = 0;
-  bool in_blocks = false;
-  std::visit(
-      [&](auto const& options) {
-        using method = method_with<Exec, T, decltype(options)>;
-        result.bytes_needed = sum_of_bytes(
-            method::bytes_needed(exec, g, box, options, request.reading_mask.has_value()),
-            as_given);
-        visited = method::bytes_visited(g, box);
-        if constexpr (std::is_same_v<method, ct::sart<Exec, T>>) {
-          in_blocks = options.block_views > 0 && options.block_views < views &&
-                      options.columns == ct::column_sums::of_blocks;
-        }
-      },
-      request.options);
+  auto const memory = memory_of<T>(exec, request, g, box);
+  result.bytes_needed = memory.needed;
+  char const* const what = memory.in_blocks
+                               ? "iso reconstruct (a volume a block; --column-sums scan takes one)"
+                               : "iso reconstruct";
+  if (!request.checkpoint.empty()) {
+    check_free(exec, memory.needed, memory.checkpoint, what);
+  }
   watch.step(0, "preparing");
-  auto const compute = [&] {
+  guard_memory(exec, memory.needed, what, [&] {
     auto const given = readings();
     projection_view<T const, space> const b = given;
     auto const x = make_volume<T, space>(exec, "iso::jobs::volume", box);
-    ct::iterative_masks<T, space> masks;
-    // A mask is 1 where it is not 0.
-    auto const ones = [](std::vector<float> values) {
-      for (float& value : values) {
-        value = value != 0 ? 1.0F : 0.0F;
-      }
-      return values;
-    };
-    if (request.start) {
-      cases::put(exec, x.data, request.start->values);
-    }
-    if (request.mask) {
-      auto const mask = make_volume<T, space>(exec, "iso::jobs::mask", box);
-      cases::put(exec, mask.data, ones(request.mask->values));
-      masks.voxels = mask.data;
-    }
-    if (request.reading_mask) {
-      auto const mask =
-          make_projections<T, space>(exec, "iso::jobs::reading_mask", views, g.num_u(), g.num_v());
-      cases::put(exec, mask.data, ones(request.reading_mask->values));
-      masks.readings = mask.data;
-    }
-    auto rules = request.rules;
-    if (request.stop_noise) {
-      rules.noise = ct::noise_of_counts<Exec, T>(exec, b, *request.stop_noise, {masks.readings});
-      ISO_VALIDATE(is_finite(rules.noise),
-                   "iso reconstruct: --stop-noise (readings are too large to be of counted "
-                   "photons); mask them, or leave --stop-noise out");
-      result.dark_readings = ct::detail::count_of(
-          exec, std::int64_t(b.data.size()),
-          above_reading<T>{b.data.data(), masks.readings.data(), std::log(*request.stop_noise)});
-    }
+    auto const masks = put_given<T>(exec, request, g, x);
+    auto const rules = rules_of<T>(exec, request, b, masks, result);
     checkpoint_of<T, Exec> const checkpoint(
         exec, request.checkpoint,
         request.checkpoint.empty()
             ? typename checkpoint_of<T, Exec>::belongings()
             : belongings_of<T>(request, g, box, cases::fetch(exec, given.data)));
-    std::string doing = "preparing";
     job control;
     control.cancelled = [&] {
       if (watch.cancelled) {
@@ -264,58 +334,22 @@ void iterate_scan(Exec const& exec, iterative_request const& request, ct::geomet
       }
       return false;
     };
-    auto const run = [&](auto& made) {
-      checkpoint.restore(made, result.history);
-      result.resumed = std::int64_t(result.history.size());
-      ISO_VALIDATE(result.resumed <= most,
-                   "iso reconstruct: --iterations {} (the checkpoint has made {}); ask for as "
-                   "many, or name another file",
-                   most, result.resumed);
-      rules.proceed = [&](ct::iteration const& now) {
-        doing = now.gap == now.gap ? message("gap {:.2e}", {now.gap})
-                                   : message("residual {:.3e}", {now.relative_residual});
-        result.history.push_back({now.number, now.residual, now.relative_residual, now.gap});
-        if (now.number % request.checkpoint_every == 0) {
-          checkpoint.save(made, result.history);
-        }
-        return true;
-      };
-      control.progress = [&](double fraction) { watch.step(fraction, doing); };
-      rules.iterations = most - result.resumed;
-      bool const done = !result.history.empty() && rules.met_by(result.history.back());
-      if (rules.iterations >= 1 && !done) {
-        result.time_ms = 1e3 * cases::seconds_of(exec, [&] { ct::iterate(made, rules, control); });
-        if (result.history.back().number % request.checkpoint_every != 0) {
-          checkpoint.save(made, result.history);
-        }
-      }
-      result.rule_met = rules.met_by(result.history.back());
-    };
     std::visit(
         [&](auto const& options) {
           method_with<Exec, T, decltype(options)> made(exec, g, b, x, options, masks, control);
-          run(made);
+          run_method(exec, request, rules, checkpoint, watch, control, made, result);
           if constexpr (requires { made.box(); }) {
             result.box = {made.box().lower, made.box().upper};
           }
         },
         request.options);
     if (request.final_residual) {
-      control.progress = {};
       result.final_residual = residual_of<T>(exec, g, request.projector(), b,
                                              volume_view<T const, space>(x), masks, control);
     }
     keep(x);
     return 0;
-  };
-  char const* const what = in_blocks
-                               ? "iso reconstruct (a volume a block; --column-sums scan takes one)"
-                               : "iso reconstruct";
-  if (!request.checkpoint.empty()) {
-    check_free(exec, result.bytes_needed,
-               sum_of_bytes(0, checkpoint_bytes<T, Exec>(visited, voxels, pixels)), what);
-  }
-  guard_memory(exec, result.bytes_needed, what, compute);
+  });
 }
 
 }  // namespace iso::jobs

@@ -245,87 +245,64 @@ void check(reconstruct_request const& request, ct::geometry const& g) {
   }
 }
 
-template <class T, class Exec>
-reconstruct_result run(Exec const& exec, reconstruct_request const& request,
-                       observer const& watch) {
-  using space = typename Exec::memory_space;
-  auto const given = ct::make_geometry(request.geometry.scan);
-  check(request, given);
-  auto const& options = request.filter;
-  auto const volume_grid = grid_of(request, given, options);
-  validate(volume_grid, command_of(request));
-  reconstruct_result result;
-  result.views = given.num_views();
-  bool const filtered =
-      request.iterative ? request.iterative->projector().backprojection == ct::backprojection::fdk
-                        : !request.adjoint_of;
-  auto const g = request.iterative || request.adjoint_of
-                     ? behind_volume(given, volume_grid, request.extend_rays, result.views_within)
-                     : given;
-  // A ray reaches voxels whose middles lie beside it. Filtered backprojection goes by middles
-  // alone.
-  result.blind_views =
-      filtered ? blind_views(g, volume_grid) : missed_views(g, volume_grid, reach_of(request));
+/// Throws where no view sees a voxel's middle, or a voxel.
+void check_views(reconstruct_request const& request, ct::geometry const& g, grid const& box,
+                 bool filtered, reconstruct_result const& result) {
   ISO_VALIDATE(
-      !filtered || result.blind_views < result.views || g.num_v() > 1 ||
-          volume_grid.extent[2] % 2 != 0,
+      !filtered || result.blind_views < result.views || g.num_v() > 1 || box.extent[2] % 2 != 0,
       "iso reconstruct: none of the {} views sees the middle of any voxel of the volume (its {} "
       "slices lie beside the only row of pixels, and the result would be zero); choose an odd "
       "number of slices by --extent, or an iterative method with the adjoint",
-      result.views, volume_grid.extent[2]);
+      result.views, box.extent[2]);
   ISO_VALIDATE(result.blind_views < result.views,
                "{}: none of the {} views sees any voxel of the volume (the result would be zero); "
                "check the detector's place in the geometry, --extent and --spacing, and give "
                "--isocentre for a volume in the patient's coordinates",
                command_of(request), result.views);
-  auto const keep = [&](volume_view<T, space> const& volume) {
-    auto const values = fetch(exec, volume.data);
-    result.hash = hash_text(hash_bits<T>(values));
-    result.volume = on_host(volume_grid, values, request.table, request.adjoint_of ? "mm" : "1/mm");
-    if (request.phantom_width && !request.adjoint_of) {
-      result.error =
-          error_of<T>(exec, *request.phantom_width, values, volume, job{{}, watch.cancelled});
-    }
-  };
-  if (!request.adjoint_of && !request.phantom_width) {
-    bool const masked = request.iterative && request.iterative->reading_mask;
-    std::span<float const> const mask =
-        masked ? std::span<float const>(request.iterative->reading_mask->values)
-               : std::span<float const>();
-    if (request.iterative && request.iterative->stop_noise) {
-      result.clipped_readings = clipped_readings(request.projections, mask, result.largest_reading);
-    }
-    auto const outside = find_body_outside(given, volume_grid, request.projections, mask);
-    result.part_cut = outside.cut;
-    // Filtered backprojection makes each voxel by itself.
-    if (request.iterative && outside.volume_too_small()) {
-      result.part_outside = outside.part;
-      result.voxels_wanted = outside.voxels;
-    }
+}
+
+/// Looks into the readings for what they tell of the noise and of what was scanned.
+void examine_readings(reconstruct_request const& request, ct::geometry const& given,
+                      grid const& box, reconstruct_result& result) {
+  bool const masked = request.iterative && request.iterative->reading_mask;
+  std::span<float const> const mask =
+      masked ? std::span<float const>(request.iterative->reading_mask->values)
+             : std::span<float const>();
+  if (request.iterative && request.iterative->stop_noise) {
+    result.clipped_readings = clipped_readings(request.projections, mask, result.largest_reading);
   }
-  if (request.iterative) {
-    iterate_scan<T>(
-        exec, *request.iterative, g, volume_grid, watch, result,
-        [&] { return readings_of<T>(exec, request, g, job{{}, watch.cancelled}); }, keep);
-    watch.step(1, "done");
-    return result;
+  auto const outside = find_body_outside(given, box, request.projections, mask);
+  result.part_cut = outside.cut;
+  // Filtered backprojection makes each voxel by itself.
+  if (request.iterative && outside.volume_too_small()) {
+    result.part_outside = outside.part;
+    result.voxels_wanted = outside.voxels;
   }
+}
+
+/// Does filtered backprojection or the adjoint of a projection; `keep` takes the volume.
+template <class T, class Exec, class Keep>
+void back_project_scan(Exec const& exec, reconstruct_request const& request, ct::geometry const& g,
+                       grid const& box, observer const& watch, reconstruct_result& result,
+                       Keep const& keep) {
+  using space = typename Exec::memory_space;
+  auto const& options = request.filter;
   ct::back_project_options adjoint;
   if (request.adjoint_of) {
     adjoint.method = *request.adjoint_of;
     adjoint.oversampling = request.oversampling;
   }
   std::int64_t const scratch = request.adjoint_of
-                                   ? ct::back_project_bytes_needed<T>(exec, g, volume_grid, adjoint)
+                                   ? ct::back_project_bytes_needed<T>(exec, g, box, adjoint)
                                    : ct::fdk_bytes_needed<T>(exec, g, options);
   double const pixels = double(g.num_views()) * double(g.num_u()) * double(g.num_v());
-  double const wanted = (double(volume_grid.size()) + pixels) * double(sizeof(T)) + double(scratch);
+  double const wanted = (double(box.size()) + pixels) * double(sizeof(T)) + double(scratch);
   watch.step(0, "preparing");
   guard_memory(
       exec, wanted < 0x1p62 ? std::int64_t(wanted) : std::int64_t(1) << 62, command_of(request),
       [&] {
         auto const projections = readings_of<T>(exec, request, g, job{{}, watch.cancelled});
-        auto const volume = make_volume<T, space>(exec, "iso::jobs::volume", volume_grid);
+        auto const volume = make_volume<T, space>(exec, "iso::jobs::volume", box);
         workspace<space> const work(scratch);
         job control;
         control.progress = [&](double fraction) {
@@ -350,6 +327,50 @@ reconstruct_result run(Exec const& exec, reconstruct_request const& request,
         keep(volume);
         return 0;
       });
+}
+
+template <class T, class Exec>
+reconstruct_result run(Exec const& exec, reconstruct_request const& request,
+                       observer const& watch) {
+  using space = typename Exec::memory_space;
+  auto const given = ct::make_geometry(request.geometry.scan);
+  check(request, given);
+  auto const& options = request.filter;
+  auto const volume_grid = grid_of(request, given, options);
+  validate(volume_grid, command_of(request));
+  reconstruct_result result;
+  result.views = given.num_views();
+  bool const filtered =
+      request.iterative ? request.iterative->projector().backprojection == ct::backprojection::fdk
+                        : !request.adjoint_of;
+  auto const g = request.iterative || request.adjoint_of
+                     ? behind_volume(given, volume_grid, request.extend_rays, result.views_within)
+                     : given;
+  // A ray reaches voxels whose middles lie beside it. Filtered backprojection goes by middles
+  // alone.
+  result.blind_views =
+      filtered ? blind_views(g, volume_grid) : missed_views(g, volume_grid, reach_of(request));
+  check_views(request, g, volume_grid, filtered, result);
+  auto const keep = [&](volume_view<T, space> const& volume) {
+    auto const values = fetch(exec, volume.data);
+    result.hash = hash_text(hash_bits<T>(values));
+    result.volume = on_host(volume_grid, values, request.table, request.adjoint_of ? "mm" : "1/mm");
+    if (request.phantom_width && !request.adjoint_of) {
+      result.error =
+          error_of<T>(exec, *request.phantom_width, values, volume, job{{}, watch.cancelled});
+    }
+  };
+  if (!request.adjoint_of && !request.phantom_width) {
+    examine_readings(request, given, volume_grid, result);
+  }
+  if (request.iterative) {
+    iterate_scan<T>(
+        exec, *request.iterative, g, volume_grid, watch, result,
+        [&] { return readings_of<T>(exec, request, g, job{{}, watch.cancelled}); }, keep);
+    watch.step(1, "done");
+    return result;
+  }
+  back_project_scan<T>(exec, request, g, volume_grid, watch, result, keep);
   watch.step(1, "done");
   return result;
 }
