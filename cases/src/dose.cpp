@@ -148,6 +148,46 @@ dose::point_kernel kernel_named(std::string const& name, dose::spectrum const& p
   return dose::named_kernel(name);
 }
 
+// A cube of 256 mm of N^3 voxels, a field of 100 mm, 64 directions.
+static void add_sized_dose(catalogue& all) {
+  auto const add_sized = [&]<template <class> class Case>(sized_text const& text) {
+    all.add_sized(text, [](auto const& exec, point const& p) {
+      return in_precision(p, [&]<class T>(T) {
+        double const voxel = 256 / double(p.size);
+        Case<T> what{water_field(grid::centred({p.size, p.size, p.size}, {voxel, voxel, voxel}))};
+        if constexpr (requires { what.options.shape; }) {
+          what.options.shape.groups_per_launch = p.groups_per_launch;
+        }
+        return ready_of(exec, what.prepare(exec), p);
+      });
+    });
+  };
+  auto const numbers = [](double n) { return 4 * n * n * n; };
+  auto const extra = [](double n) { return 16 * n * n * n; };
+  add_sized.operator()<terma_case>({"dose_terma",
+                                    "TERMA of a 100 mm field of 6 MV in 256 mm of water",
+                                    "voxels along each side",
+                                    16,
+                                    1024,
+                                    {"float", "double"},
+                                    3,
+                                    shapes::fixed,
+                                    numbers,
+                                    extra,
+                                    [](double n) { return 8 * n * n * n; }});
+  add_sized.operator()<convolution_case>({"dose_convolution",
+                                          "its collapsed-cone convolution in 64 directions",
+                                          "voxels along each side",
+                                          16,
+                                          1024,
+                                          {"float", "double"},
+                                          3,
+                                          shapes::any,
+                                          numbers,
+                                          extra,
+                                          [](double n) { return 64 * n * n * n; }});
+}
+
 void add_dose(catalogue& all) {
   using engine = dose::dose_engine;
   auto const with = [](std::vector<std::string> names, std::vector<std::string> const& more) {
@@ -197,44 +237,7 @@ void add_dose(catalogue& all) {
   add("non_voxel", tabulated, oblique, "table", {4, 4},
       {.engine = engine::non_voxel, .radial_step = 2, .ray_spacing = 3});
   add("voxel_lines", convolve, oblique, "6mv", {4, 4}, {.engine = engine::voxel_lines});
-
-  // A cube of 256 mm of N^3 voxels, a field of 100 mm, 64 directions.
-  auto const add_sized = [&]<template <class> class Case>(sized_text const& text) {
-    all.add_sized(text, [](auto const& exec, point const& p) {
-      return in_precision(p, [&]<class T>(T) {
-        double const voxel = 256 / double(p.size);
-        Case<T> what{water_field(grid::centred({p.size, p.size, p.size}, {voxel, voxel, voxel}))};
-        if constexpr (requires { what.options.shape; }) {
-          what.options.shape.groups_per_launch = p.groups_per_launch;
-        }
-        return ready_of(exec, what.prepare(exec), p);
-      });
-    });
-  };
-  auto const numbers = [](double n) { return 4 * n * n * n; };
-  auto const extra = [](double n) { return 16 * n * n * n; };
-  add_sized.operator()<terma_case>({"dose_terma",
-                                    "TERMA of a 100 mm field of 6 MV in 256 mm of water",
-                                    "voxels along each side",
-                                    16,
-                                    1024,
-                                    {"float", "double"},
-                                    3,
-                                    shapes::fixed,
-                                    numbers,
-                                    extra,
-                                    [](double n) { return 8 * n * n * n; }});
-  add_sized.operator()<convolution_case>({"dose_convolution",
-                                          "its collapsed-cone convolution in 64 directions",
-                                          "voxels along each side",
-                                          16,
-                                          1024,
-                                          {"float", "double"},
-                                          3,
-                                          shapes::any,
-                                          numbers,
-                                          extra,
-                                          [](double n) { return 64 * n * n * n; }});
+  add_sized_dose(all);
 }
 
 }  // namespace iso::cases
