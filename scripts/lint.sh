@@ -140,9 +140,9 @@ check_layers() {
   wrong "documents/ is C++ without Kokkos, and needs no library of files" "$(
     beyond documents core model && in_code 'Kokkos|KOKKOS_|#include <(itk|H5|dcmtk|tiff|zlib|gdcm)' documents
   )"
-  wrong "files/ is C++ without Kokkos, save dose_matrix_file.hpp, dvh_structure.hpp and volume_view.hpp" "$(
+  wrong "files/ is C++ without Kokkos, save dose_matrix_file.hpp and volume_view.hpp" "$(
     { beyond files core model documents && in_code 'Kokkos|KOKKOS_' files; } |
-      grep -vE '^files/include/iso/files/(dose_matrix_file|dvh_structure|volume_view)\.hpp:' || true
+      grep -vE '^files/include/iso/files/(dose_matrix_file|volume_view)\.hpp:' || true
   )"
   wrong "library code does not print, abort, read the environment, or own Kokkos" \
     "$(in_code 'std::(cout|cerr|clog)\b|\bf?printf\s*\(|\bputs\s*\(|std::(abort|exit|terminate|getenv)\b|\bgetenv\s*\(|Kokkos::(abort|printf|initialize|finalize|ScopeGuard)\b' core backends model algorithms)"

@@ -224,6 +224,13 @@ void check_same_frame(std::filesystem::path const& a, std::string const& frame_a
   }
 }
 
+dvh::structure make_structure(rt_structure const& from) {
+  if (!from.refusal.empty()) {
+    throw file_error(from.refusal);
+  }
+  return from;
+}
+
 rt_structure const& find_structure(std::filesystem::path const& path, rt_structure_set const& set,
                                    std::string const& name) {
   rt_structure const* found = nullptr;

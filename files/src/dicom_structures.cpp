@@ -154,7 +154,7 @@ void add_contour(fs::path const& path, DcmItem& contour, rt_structure& s) {
                              "again",
                              points, *told));
   }
-  auto& to = s.contours.emplace_back();
+  auto& to = s.contours.emplace_back().points;
   for (std::size_t p = 0; p < numbers.size(); p += 3) {
     to.push_back({numbers[p], numbers[p + 1], numbers[p + 2]});
   }

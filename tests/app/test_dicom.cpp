@@ -402,8 +402,9 @@ TEST_CASE("structures are read, and those that bound no volume are refused when 
                          {"odd", "BLOB"}});
   CHECK(set.structures.size() == 8);
   auto const& cord = files::find_structure(file, set, "cord");
-  using points = std::vector<std::array<double, 3>>;
-  CHECK(cord.contours == std::vector<points>{{{0, 0, 9}, {4, 0, 9}, {4, 5, 9}}});
+  using points = std::vector<iso::vec3<double>>;
+  REQUIRE(cord.contours.size() == 1);
+  CHECK(cord.contours[0].points == points{{0, 0, 9}, {4, 0, 9}, {4, 5, 9}});
   CHECK(cord.colour == std::array<int, 3>{255, 0, 7});
   CHECK(cord.type == "PTV");
   auto const refused = [&](std::string const& name) {
@@ -413,7 +414,8 @@ TEST_CASE("structures are read, and those that bound no volume are refused when 
   CHECK(names(refused("between"),
               {"INTERPOLATED_PLANAR contours", "CLOSEDPLANAR_XOR ones are read"}));
   CHECK(names(refused("odd"), {"'odd' that has BLOB contours"}));
-  CHECK(files::find_structure(file, set, "parted").contours == cord.contours);
+  CHECK(files::find_structure(file, set, "parted").contours.at(0).points ==
+        cord.contours[0].points);
   CHECK(names(refused("bare"), {"without contours"}));
   CHECK(names(refused("ptv"), {"two structures", "numbers 4 and 5"}));
   CHECK(names(refused("lung"), {"no structure 'lung'", "cord, iso, bare"}));

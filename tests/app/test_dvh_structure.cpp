@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Structures of a real plan as voxel fractions.
-#include <iso/files/dvh_structure.hpp>
+#include <iso/dvh/structure.hpp>
+#include <iso/files/dicom_rt.hpp>
 
 #include <doctest/doctest.h>
 
@@ -45,7 +46,8 @@ TEST_CASE("a real plan's structures have the volumes that another program finds"
 }
 
 TEST_CASE("a structure that was refused when it was read is refused again") {
-  files::rt_structure bad{"cord", 1};
+  files::rt_structure bad;
+  bad.name = "cord";
   bad.refusal = "'set.dcm': has a structure 'cord' that is bad";
   CHECK_THROWS_WITH_AS(files::make_structure(bad), bad.refusal.c_str(), iso::file_error);
 }

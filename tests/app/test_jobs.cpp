@@ -133,10 +133,10 @@ TEST_CASE("a structure beside the doses is refused before any other is evaluated
   auto const square = [](std::string const& name, double x, double z) {
     files::rt_structure s;
     s.name = name;
-    s.contours = {{{x, -4, z}, {x + 8, -4, z}, {x + 8, 4, z}, {x, 4, z}}};
+    s.contours = {{{{x, -4, z}, {x + 8, -4, z}, {x + 8, 4, z}, {x, 4, z}}}};
     s.contours.push_back(s.contours.front());
-    for (auto& point : s.contours.back()) {
-      point[2] += 2;
+    for (auto& point : s.contours.back().points) {
+      point.z += 2;
     }
     return s;
   };
@@ -228,7 +228,7 @@ TEST_CASE("a structure's shares of the voxels of slices, whatever lies beyond") 
   auto across_y = patient;
   across_y.extent[1] = 1;
   auto const square = [](double low, double z) {
-    return std::vector<std::array<double, 3>>{{low, 1, z}, {4, 1, z}, {4, 9, z}, {low, 9, z}};
+    return iso::dvh::contour{{{low, 1, z}, {4, 1, z}, {4, 9, z}, {low, 9, z}}};
   };
   files::rt_structure s;
   s.name = "Box";
@@ -243,8 +243,8 @@ TEST_CASE("a structure's shares of the voxels of slices, whatever lies beyond") 
   // One plane is as thick as a voxel.
   s.contours = {square(1, 2.5)};
   CHECK(jobs::structure_shares(s, patient, {across_z})[0][1 * 8 + 2] == 1);
-  for (auto& point : s.contours[0]) {
-    point[0] += 100;
+  for (auto& point : s.contours[0].points) {
+    point.x += 100;
   }
   CHECK_THROWS_WITH_AS(jobs::structure_shares(s, patient, {across_z}),
                        doctest::Contains("do not overlap"), iso::invalid_argument);

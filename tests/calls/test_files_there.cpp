@@ -3,8 +3,8 @@
 #include "calls.hpp"
 
 #include <iso/core/error.hpp>
+#include <iso/files/dicom_rt.hpp>
 #include <iso/files/dose_matrix_file.hpp>
-#include <iso/files/dvh_structure.hpp>
 #include <iso/files/volume_view.hpp>
 
 #include <filesystem>
@@ -25,6 +25,7 @@ TEST_CASE("volumes, matrices and structures of files") {
   iso::files::host_matrix const matrix{2, 2, {0, 1, 2}, {0, 1}, std::vector<float>{1, 2}};
   CHECK(iso::files::make_dose_matrix(exec, matrix).num_entries() == 2);
   CHECK_THROWS_AS(iso::files::read_dose_matrix(exec, "none.h5"), iso::file_error);
-  CHECK(iso::files::make_structure({.name = "PTV", .contours = {{{0, 0, 0}}}}).contours.size() ==
-        1);
+  CHECK(
+      iso::files::make_structure({{.name = "PTV", .contours = {{{{0, 0, 0}}}}}}).contours.size() ==
+      1);
 }

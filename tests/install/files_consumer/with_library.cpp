@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <iso/core/version.hpp>
+#include <iso/files/dicom_rt.hpp>
 #include <iso/files/dose_matrix_file.hpp>
-#include <iso/files/dvh_structure.hpp>
 #include <iso/files/volume_view.hpp>
 
 static_assert(iso::version_major() == ISO_VERSION_MAJOR);

@@ -88,9 +88,9 @@ std::string structures_text(std::string const& path, json& document) {
     double low = std::numeric_limits<double>::infinity();
     double high = -low;
     for (auto const& contour : s.contours) {
-      for (auto const& point : contour) {
-        low = std::min(low, point[2]);
-        high = std::max(high, point[2]);
+      for (auto const& point : contour.points) {
+        low = std::min(low, point.z);
+        high = std::max(high, point.z);
       }
     }
     bool const is_empty = s.contours.empty();

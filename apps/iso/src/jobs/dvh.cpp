@@ -8,7 +8,7 @@
 #include <iso/core/job.hpp>
 #include <iso/dvh/dose_volume.hpp>
 #include <iso/dvh/structure.hpp>
-#include <iso/files/dvh_structure.hpp>
+#include <iso/files/dicom_rt.hpp>
 #include <iso/jobs/dvh.hpp>
 
 #include <algorithm>

@@ -5,6 +5,7 @@
 //! patient's name or number.
 #pragma once
 
+#include <iso/dvh/contours.hpp>
 #include <iso/files/dicom_series.hpp>
 
 #include <array>
@@ -75,13 +76,11 @@ struct rt_dose_options {
                                           rt_dose_options const& options = {});
 
 /// A structure: the contours of one organ or target, in the patient's coordinates.
-struct rt_structure {
-  std::string name;
+struct rt_structure : dvh::structure {
   int number = 0;                              ///< ROI Number; 0 where there is none, too
   std::optional<std::array<int, 3>> colour{};  ///< red, green, blue, 0 to 255
   std::string type{};                          ///< "PTV", "ORGAN", "EXTERNAL"; may be empty
   std::string frame_of_reference{};            ///< UID; those of one set may differ
-  std::vector<std::vector<std::array<double, 3>>> contours{};  ///< closed, planar; points in mm
   std::string other_geometry{};  ///< "POINT", ...: a contour of another kind, which is not read
   /// Why what is drawn cannot be used, a sentence that names file and structure; then it has no
   /// contours. Empty where it can.
@@ -107,5 +106,9 @@ rt_structure_set read_rt_structure_set(std::filesystem::path const& path);
 ///                          contours, or with some that bound no volume
 rt_structure const& find_structure(std::filesystem::path const& path, rt_structure_set const& set,
                                    std::string const& name);
+
+/// Returns the contours of a structure that can be used.
+/// \throws iso::file_error  one with a `refusal`
+dvh::structure make_structure(rt_structure const& from);
 
 }  // namespace iso::files
