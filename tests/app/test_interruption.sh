@@ -80,6 +80,8 @@ stops computes sweep --file sweep.json --output kept.jsonl
 
 # While it writes.
 stops writes reconstruct --projections p.h5 --extent 320 320 320 --spacing 0.2 --output late.nii.gz
+sed 's/128, 128/256, 256/; s/60/4/' cone.json >few.json
+stops writes project "${serial[@]}" --phantom shepp-logan --size 16 --geometry few.json --flat-images 250 --scan late.folder
 stops fills reconstruct --projections p.h5 --extent 400 400 200 --spacing 0.6 --water 0.5 --output late.series/
 stops writes matrix generate prostate-1 --factor 0.1 --output late.mtx
 

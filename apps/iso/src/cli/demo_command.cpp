@@ -45,36 +45,6 @@ fs::path find_example_ct() {
   return {};
 }
 
-/// A folder, made where absent, and gone again where nothing came to lie in it.
-class output_folder {
- public:
-  explicit output_folder(fs::path const& folder) {
-    std::error_code failure;
-    for (auto one = fs::absolute(folder).lexically_normal();
-         !one.empty() && !fs::exists(one, failure); one = one.parent_path()) {
-      made_.push_back(one);
-    }
-    fs::create_directories(folder, failure);
-    if (failure) {
-      throw file_error(
-          fmt::format("'{}': this folder cannot be made ({}); choose another folder by --output",
-                      folder.string(), failure.message()));
-    }
-    remove_when_ended(made_);
-  }
-  output_folder(output_folder const&) = delete;
-  output_folder& operator=(output_folder const&) = delete;
-  ~output_folder() {
-    std::error_code is_used;
-    for (auto const& one : made_) {
-      fs::remove(one, is_used);
-    }
-  }
-
- private:
-  std::vector<fs::path> made_;  ///< the innermost first
-};
-
 /// Throws where --json names a file that the demo writes itself.
 void check_apart(fs::path const& json_file, fs::path const& folder) {
   std::error_code unknown;
@@ -99,7 +69,7 @@ int run_demo(demo_options const& options) {
   }
   fs::path const folder = options.folder;
   check_apart(options.common.json_file, folder);
-  output_folder const kept(folder);
+  output_folder const kept(folder, "--output");
   check_writable(folder / "demo.json");
   check_writable(options.common.json_file);
   request.folder = folder;

@@ -5,6 +5,7 @@
 #include <iso/core/error.hpp>
 #include <iso/files/atomic_file.hpp>
 
+#include <fmt/core.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <spdlog/spdlog.h>
@@ -18,7 +19,6 @@
 #include <mutex>
 #include <system_error>
 #include <thread>
-#include <utility>
 #include <vector>
 
 namespace iso::cli {
@@ -31,7 +31,15 @@ std::atomic<bool> interrupted{false};
 std::atomic<ending_by> ends_by{ending_by::nobody};
 ::sem_t came;
 std::mutex of_folders;
-std::vector<std::filesystem::path> made_folders;
+std::vector<std::filesystem::path> made_folders;  // the innermost first
+
+void remove_empty_folders() {
+  std::lock_guard const lock(of_folders);
+  std::error_code is_used;
+  for (auto const& one : made_folders) {
+    std::filesystem::remove(one, is_used);
+  }
+}
 
 extern "C" void note_interrupt(int) {
   int const before = errno;
@@ -49,13 +57,7 @@ extern "C" void* end_what_does_not_ask(void*) {
   auto expected = ending_by::nobody;
   if (ends_by.compare_exchange_strong(expected, ending_by::thread)) {
     files::abandon_temporaries();
-    {
-      std::lock_guard const lock(of_folders);
-      std::error_code is_used;
-      for (auto const& one : made_folders) {
-        std::filesystem::remove(one, is_used);
-      }
-    }
+    remove_empty_folders();
     end_progress();
     spdlog::error("{}", interrupted_sentence);
     ::_exit(cancelled_by_user);
@@ -80,10 +82,26 @@ void watch_for_signals() {
   std::signal(SIGXFSZ, SIG_IGN);
 }
 
-void remove_when_ended(std::vector<std::filesystem::path> folders) {
-  std::lock_guard const lock(of_folders);
-  made_folders = std::move(folders);
+output_folder::output_folder(std::filesystem::path const& folder, char const* option) {
+  namespace fs = std::filesystem;
+  std::error_code failure;
+  {
+    std::lock_guard const lock(of_folders);
+    made_folders.clear();
+    for (auto one = fs::absolute(folder).lexically_normal();
+         !one.empty() && !fs::exists(one, failure); one = one.parent_path()) {
+      made_folders.push_back(one);
+    }
+  }
+  fs::create_directories(folder, failure);
+  if (failure) {
+    remove_empty_folders();
+    throw file_error(fmt::format("'{}': this folder cannot be made ({}); choose another by {}",
+                                 folder.string(), failure.message(), option));
+  }
 }
+
+output_folder::~output_folder() { remove_empty_folders(); }
 
 job asked_of_user() {
   return {{}, [] { return interrupted.load(); }};

@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <optional>
 
 namespace iso::cli {
 namespace {
@@ -224,6 +225,7 @@ int run_project(project_options& options) {
       fmt::format("{} views of {} x {} pixels by {} on {} in {:.4g} ms; hash {}", result.extent[0],
                   result.extent[1], result.extent[2], to_word(request.method), request.backend,
                   result.time_ms, result.hash);
+  std::optional<output_folder> kept;  // what is not put in place leaves it before it goes
   std::vector<files::atomic_file> outputs;
   if (!options.output.empty()) {
     outputs.push_back(
@@ -236,8 +238,9 @@ int run_project(project_options& options) {
     scan.extent = result.extent;
     std::visit([&](auto const& values) { scan.integrals.assign(values.begin(), values.end()); },
                result.values);
-    auto images = prepare_scan(options.scan, jobs::simulate_scan(scan, terminal_observer()),
-                               request.geometry.text);
+    auto const simulated = jobs::simulate_scan(scan, terminal_observer());
+    kept.emplace(options.scan.folder, "--scan");
+    auto images = prepare_scan(options.scan, simulated, request.geometry.text);
     std::move(images.begin(), images.end(), std::back_inserter(outputs));
   }
   if (!options.png.empty()) {

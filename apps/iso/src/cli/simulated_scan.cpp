@@ -18,6 +18,7 @@ void prepare_series(std::vector<files::atomic_file>& outputs, fs::path const& fo
                     std::array<std::int64_t, 3> const& extent) {
   auto const size = std::size_t(extent[1] * extent[2]);
   for (std::size_t i = 0; i * size < images.size(); ++i) {
+    asked_of_user().step(1);
     outputs.push_back(files::prepare_tiff(folder / fmt::format("{}_{:04}.tif", name, i),
                                           std::span<float const>(images).subspan(i * size, size),
                                           extent[1], extent[2], files::pixel_type::uint16));
@@ -82,12 +83,6 @@ std::vector<files::atomic_file> prepare_scan(simulated_scan_options const& optio
                                              jobs::simulated_scan const& scan,
                                              std::string const& geometry) {
   fs::path const folder = options.folder;
-  std::error_code failure;
-  fs::create_directories(folder, failure);
-  if (failure) {
-    throw file_error(fmt::format("'{}': this folder cannot be made ({}); choose another by --scan",
-                                 options.folder, failure.message()));
-  }
   std::vector<files::atomic_file> outputs;
   auto const& extent = options.request.extent;
   prepare_series(outputs, folder, "projection", scan.readings, extent);

@@ -22,7 +22,7 @@ void add_simulated_scan_options(CLI::App& app, simulated_scan_options& options);
 /// Throws iso::file_error unless the folder can be made or is empty; nothing where none is named.
 void check_scan_folder(simulated_scan_options const& options);
 
-/// Makes the folder and prepares its files: projection_N.tif, flat_N.tif, dark_N.tif and
+/// Prepares the files of the folder, which is there: projection_N.tif, flat_N.tif, dark_N.tif and
 /// geometry.json.
 std::vector<files::atomic_file> prepare_scan(simulated_scan_options const& options,
                                              jobs::simulated_scan const& scan,

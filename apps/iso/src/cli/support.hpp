@@ -71,9 +71,16 @@ void end_progress();
 /// second SIGINT ends the program at once. A pipe that is closed, and a file beyond the largest
 /// size allowed, fail the call that writes.
 void watch_for_signals();
-/// Says which folders, innermost first, are removed where they are empty when a run that does not
-/// ask is ended by SIGINT.
-void remove_when_ended(std::vector<std::filesystem::path> folders);
+/// A folder, made where absent, and gone again where nothing came to lie in it; also where a run
+/// that does not ask is ended by SIGINT. There is one at a time.
+class output_folder {
+ public:
+  /// \throws iso::file_error  where it cannot be made, by the name of its option
+  output_folder(std::filesystem::path const& folder, char const* option);
+  output_folder(output_folder const&) = delete;
+  output_folder& operator=(output_folder const&) = delete;
+  ~output_folder();
+};
 /// Returns a job that is cancelled by SIGINT, and reports nothing.
 job asked_of_user();
 /// Says that the run has come to its end, which SIGINT changes no more. Does not return where
