@@ -63,8 +63,13 @@ class OtherFormat(Refused):
     """A file is of another version of the format: it is not damaged, but ends the merge."""
 
 
+def shown(name: str) -> str:
+    """Without its middle where it is long: the end of a path says more."""
+    return name if len(name) <= 200 else f"{name[:97]}...{name[-100:]}"
+
+
 def refuse(name: str, sentence: str) -> NoReturn:
-    raise Refused(f"'{name}': {sentence}")
+    raise Refused(f"'{shown(name)}': {sentence}")
 
 
 # Reading and checking. A check returns what it complains of, as the end of a sentence.
@@ -155,7 +160,7 @@ def read_bytes(path: str) -> bytes:
     try:
         return pathlib.Path(path).read_bytes()
     except OSError as failure:
-        raise Refused(f"'{path}' cannot be opened ({failure.strerror}); name another "
+        raise Refused(f"'{shown(str(path))}' cannot be opened ({failure.strerror}); name another "
                       "file") from None
 
 

@@ -82,7 +82,7 @@ class examiner {
         detail::refuse(
             name_, fmt::format(
                        "field {} is not known (known there: {}); correct its name, or leave it out",
-                       at, known_fields(wanted)));
+                       shortened(at, 200), known_fields(wanted)));
       }
       check(value, known.at(field), at);
     }

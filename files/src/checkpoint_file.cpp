@@ -3,6 +3,7 @@
 
 #include <iso/core/error.hpp>
 #include <iso/files/checkpoint_file.hpp>
+#include <iso/files/text.hpp>
 
 #include <fmt/core.h>
 
@@ -77,7 +78,8 @@ checkpoint read_checkpoint(fs::path const& path,
         (!format && detail::has_dataset(file, "history"))) {
       refuse(path, fmt::format("is a checkpoint of {} (format {} is read); remove it and begin "
                                "anew, or go on with the version that wrote it",
-                               format ? "format " + *format : "an earlier version", format_number));
+                               format ? "format " + shortened(*format, 40) : "an earlier version",
+                               format_number));
     }
     for (auto const& [key, value] : belongs) {
       auto const found = detail::read_attribute(path, root, key.c_str());
@@ -91,7 +93,7 @@ checkpoint read_checkpoint(fs::path const& path,
         refuse(path,
                fmt::format(
                    "is a checkpoint of another {} ({}, here {}); remove it, or name another file",
-                   key, *found, value));
+                   key, shortened(*found, 200), shortened(value, 200)));
       }
     }
   }

@@ -206,7 +206,7 @@ host_matrix read_hdf5_matrix(fs::path const& path, job const& control) {
   if (*format != "csr") {
     refuse(path, fmt::format("attribute 'format' is '{}' ('csr' is expected); convert it with "
                              "scipy.sparse.csr_matrix",
-                             *format));
+                             shortened(*format, 40)));
   }
   host_matrix matrix;
   for (auto const* const name : note_names) {

@@ -54,6 +54,30 @@ expect 2 "option '--frob' is not known \\(iso matrix info" matrix info --frob x.
 expect 2 "subcommand 'frob' is not known \\(there are apply, bench, convert, generate, info\\)" matrix frob
 expect 2 "'33' is not expected \\(iso verify" verify 33
 expect 2 'wrong is not known .must be' project "${phantom[@]}" --geometry "$cone" --method wrong
+# However long an argument, or a name in a file, the sentence about it can be read.
+long=$(printf 'Ab%.0s' {1..1000})
+parts=$(printf 'Ab cd %.0s' {1..300})
+shown() {  # PATTERN ARGUMENT...
+  local pattern=$1
+  shift
+  expect 2 "$pattern" "$@"
+  [ ${#answer} -lt 700 ] || fail "${#answer} characters: $answer"
+}
+for name in "$long" "$parts" "$(printf "it's \e%.0s" {1..300})"; do
+  shown "^iso: error: subcommand '.{60,300}\.\.\..*' is not known \(there are .*\); see iso --help" "$name"
+  shown "option '--.*\.\.\..*' is not known \(iso project --help" project "--$name"
+  shown "^iso: error: --size: .*\.\.\..* \(must be a whole number from .*\); choose another" project --size "$name"
+  shown "^iso: error: --size: .*\.\.\..* \(must be a whole number from .*\); choose another" project "--size=$name"
+  shown "--method: .*\.\.\..* is not known \(must be one of" project --method "$name"
+  shown "backend '.*\.\.\..*' \(this build has" project "${phantom[@]}" --geometry "$cone" --png p.png --backend "serial,$name"
+  shown "folder '.*\.\.\..*' is not there \(nothing can be written in it\); make it first" project "${phantom[@]}" --geometry "$cone" --output "$name/p.h5"
+  shown "ending '\..*\.\.\..*' is not a format" project "${phantom[@]}" --geometry "$cone" --output "p.$name"
+  python3 -c 'import json, sys; json.dump({"type": sys.argv[1]}, open("type.json", "w")); json.dump({"type": "circular_cone", sys.argv[1]: 1}, open("field.json", "w"))
+open("text.json", "w").write("{\"" + sys.argv[1])' "$name"
+  for file in type field text; do
+    shown "'$file.json': (field .*\.\.\.|is not JSON)" project "${phantom[@]}" --geometry $file.json --png p.png
+  done
+done
 # -V; help of a command, as --help gives it; words in any case.
 [ "$("$iso" -V)" = "$("$iso" --version)" ] || fail '-V is not --version'
 for command in '' project 'matrix apply'; do

@@ -253,25 +253,84 @@ spdlog::color_mode colours_wanted() {
                                                   : spdlog::color_mode::automatic;
 }
 
-/// A message as one line of text, whatever a file's name or an argument holds.
+constexpr std::size_t most_shown = 200;  // bytes of one argument or name in a message
+
+/// Leaves out the middle of what is long: the end of a path says more.
+std::string without_middle(std::string_view text) {
+  if (text.size() <= most_shown) {
+    return std::string(text);
+  }
+  std::size_t at = text.size() - most_shown / 2;
+  while (at < text.size() && (static_cast<unsigned char>(text[at]) & 0xc0U) == 0x80U) {
+    ++at;
+  }
+  return files::shortened(text, most_shown / 2) + std::string(text.substr(at));
+}
+
+/// A message as one line of text that can be read, whatever a file's name or an argument holds.
 class line_of_text : public spdlog::custom_flag_formatter {
  public:
+  explicit line_of_text(std::span<char const* const> arguments) {
+    for (std::string_view const one : arguments) {
+      auto const value = one.starts_with("--") ? one.find('=') + 1 : 0;  // npos + 1 is 0
+      auto const text = files::escaped(one.substr(value));
+      if (text.size() > most_shown) {
+        long_ones_.push_back(files::lower_case(text));
+      }
+    }
+  }
   void format(spdlog::details::log_msg const& message, std::tm const&,
               spdlog::memory_buf_t& to) override {
     constexpr std::size_t most = 4096;
-    auto const text =
-        files::shortened(files::escaped({message.payload.data(), message.payload.size()}), most);
+    auto text = files::escaped({message.payload.data(), message.payload.size()});
+    // Some options take their words in any case.
+    for (auto const& one : long_ones_) {
+      for (auto at = files::lower_case(text).find(one); at != std::string::npos;
+           at = files::lower_case(text).find(one, at)) {
+        auto const shown = without_middle(std::string_view(text).substr(at, one.size()));
+        text.replace(at, one.size(), shown);
+        at += shown.size();
+      }
+    }
+    text = files::shortened(with_short_parts(text), most);
     to.append(text.data(), text.data() + text.size());
   }
   [[nodiscard]] std::unique_ptr<custom_flag_formatter> clone() const override {
-    return spdlog::details::make_unique<line_of_text>();
+    return std::make_unique<line_of_text>(*this);
   }
+
+ private:
+  /// Shortens what stands in quotes, and words: parts of arguments, and names from files.
+  static std::string with_short_parts(std::string_view text) {
+    constexpr std::string_view after_quote = " ,;:()";
+    std::string all;
+    while (!text.empty()) {
+      auto end = std::min(text.find(' '), text.size());
+      if (text.front() == '\'') {
+        auto close = text.find('\'', 1);
+        while (close < text.size() - 1 &&
+               after_quote.find(text[close + 1]) == std::string_view::npos) {
+          close = text.find('\'', close + 1);
+        }
+        end = close < text.size() ? close + 1 : end;
+      }
+      all += without_middle(text.substr(0, end));
+      text.remove_prefix(end);
+      auto const next = std::min(text.find_first_not_of(" ("), text.size());
+      all += text.substr(0, next);
+      text.remove_prefix(next);
+    }
+    return all;
+  }
+
+  std::vector<std::string> long_ones_;  ///< arguments, in small letters
 };
 
 int run_unflushed(int argc, char const* const* argv) {
   auto const log = spdlog::stderr_color_mt("iso", colours_wanted());
   auto pattern = std::make_unique<spdlog::pattern_formatter>();
-  pattern->add_flag<line_of_text>('*').set_pattern("iso: %^%l%$: %*");
+  std::span<char const* const> const arguments{argv + 1, std::size_t(std::max(argc - 1, 0))};
+  pattern->add_flag<line_of_text>('*', arguments).set_pattern("iso: %^%l%$: %*");
   log->set_formatter(std::move(pattern));
   spdlog::set_default_logger(log);
 
@@ -300,7 +359,7 @@ int run_unflushed(int argc, char const* const* argv) {
   add_quiet(app);
   add_examples(app);
   int const misnamed = guarded([&] {
-    check_subcommand(app, {argv + 1, std::size_t(std::max(argc - 1, 0))});
+    check_subcommand(app, arguments);
     return int(success);
   });
   if (misnamed != success) {

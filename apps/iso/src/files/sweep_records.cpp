@@ -4,6 +4,7 @@
 #include <iso/files/atomic_file.hpp>
 #include <iso/files/detail/refuse.hpp>
 #include <iso/files/sweep_records.hpp>
+#include <iso/files/text.hpp>
 
 #include <fcntl.h>
 #include <fmt/chrono.h>
@@ -146,7 +147,7 @@ void read_line(std::string_view text, std::string const& name, bool first, sweep
         name,
         fmt::format(
             "field /record is '{}' (expected: sweep, ceilings, point or gap); remove the line",
-            record));
+            shortened(record, 60)));
   }
 }
 
@@ -201,7 +202,7 @@ void check_same(std::filesystem::path const& path, std::string_view text,
   auto const there = json::parse(text.substr(0, text.find('\n')));
   auto const here = to_json(header);
   auto const words = [](json const& value) {
-    return value.is_string() ? value.get<std::string>() : value.dump();
+    return shortened(value.is_string() ? value.get<std::string>() : value.dump(), 60);
   };
   for (std::string const field : {"format", "isocenter", "revision", "sweep", "rank", "ranks",
                                   "node", "device", "threads", "rounds", "points"}) {
