@@ -166,7 +166,13 @@ void warn_of(jobs::reconstruct_result const& result, jobs::reconstruct_request c
         "noise, and may keep --stop-noise from ending the run); leave them out by --reading-mask",
         result.dark_readings);
   }
-  if (result.clipped_readings > 0) {
+  if (result.are_clipped_left_out) {
+    spdlog::warn(
+        "{} readings are those of one photon, as a count of nothing that was put to one is (they "
+        "add nothing to the noise, but their differences from projections may keep --stop-noise "
+        "from ending the run); leave them out by --reading-mask",
+        result.clipped_readings);
+  } else if (result.clipped_readings > 0) {
     spdlog::warn(
         "{} readings equal the largest, {:g} (where a count of nothing was replaced they are no "
         "counts, and --stop-noise takes each of them for one); leave them out by --reading-mask",
@@ -217,6 +223,9 @@ json document_of(reconstruct_options const& options, jobs::reconstruct_result co
     document["relative_residual"] = result.history.back().relative_residual;
     document["residual_of"] =
         ct::tells_residual_before(method) ? "the volume before the last iteration" : "the result";
+    if (request.iterative->stop_noise) {
+      document["noise"] = result.noise;
+    }
     if (result.final_residual) {
       document["final_residual"] = (*result.final_residual)[0];
       document["final_relative_residual"] = (*result.final_residual)[1];

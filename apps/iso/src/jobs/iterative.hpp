@@ -166,6 +166,8 @@ std::array<double, 2> residual_of(Exec const& exec, ct::geometry const& g,
   return {residual, readings > 0 ? residual / readings : residual};
 }
 
+constexpr double reading_rounding = 1e-6;  // of the logarithm of photons, in float
+
 /// Counts readings above `most` that a mask leaves.
 template <class T>
 struct above_reading {
@@ -174,7 +176,7 @@ struct above_reading {
   double most;
   KOKKOS_FUNCTION void operator()(std::int64_t i, std::int64_t& number) const {
     bool const counts = mask == nullptr || mask[i] != T(0);
-    number += counts && double(readings[i]) > most + 1e-6 ? 1 : 0;
+    number += counts && double(readings[i]) > most + reading_rounding ? 1 : 0;
   }
 };
 
@@ -250,7 +252,11 @@ ct::stopping_rules rules_of(Exec const& exec, iterative_request const& request,
                             reconstruct_result& result) {
   auto rules = request.rules;
   if (request.stop_noise) {
-    rules.noise = ct::noise_of_counts<Exec, T>(exec, b, *request.stop_noise, {masks.readings});
+    // Readings of one photon lie above the logarithm of slightly fewer, and add nothing then.
+    double const photons =
+        *request.stop_noise * (result.are_clipped_left_out ? 1 - 3 * reading_rounding : 1);
+    rules.noise = ct::noise_of_counts<Exec, T>(exec, b, photons, {masks.readings});
+    result.noise = rules.noise;
     ISO_VALIDATE(is_finite(rules.noise),
                  "iso reconstruct: --stop-noise (readings are too large to be of counted "
                  "photons); mask them, or leave --stop-noise out");

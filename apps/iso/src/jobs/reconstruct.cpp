@@ -216,10 +216,11 @@ void check_readings(reconstruct_request const& request) {
                readings.size());
 }
 
-/// Counts readings that equal the largest, as they do where a number took the place of logarithms
-/// of nothing; 0 below a thousandth of them. `mask` is empty, or 0 where a reading does not count.
-std::int64_t clipped_readings(std::span<float const> readings, std::span<float const> mask,
-                              double& largest) {
+/// Looks for readings that equal the largest, as they do where a number took the place of
+/// logarithms of nothing. Those above the reading of one photon are no counts in any case. `mask`
+/// is empty, or 0 where a reading does not count.
+void find_clipped(std::span<float const> readings, std::span<float const> mask, double photons,
+                  reconstruct_result& result) {
   std::int64_t all = 0;
   std::int64_t equal = 0;
   float most = -std::numeric_limits<float>::infinity();
@@ -231,8 +232,13 @@ std::int64_t clipped_readings(std::span<float const> readings, std::span<float c
     equal = readings[i] > most ? 1 : equal + (readings[i] == most ? 1 : 0);
     most = std::max(most, readings[i]);
   }
-  largest = double(most);
-  return equal > 1 && equal * 1000 > all && most > 0 ? equal : 0;
+  double const one_photon = std::log(photons);
+  result.largest_reading = double(most);
+  if (equal > 1 && equal * 1000 > all && most > 0 &&
+      double(most) <= one_photon + reading_rounding) {
+    result.clipped_readings = equal;
+    result.are_clipped_left_out = double(most) >= one_photon - reading_rounding;
+  }
 }
 
 void check(reconstruct_request const& request, ct::geometry const& g) {
@@ -269,7 +275,7 @@ void examine_readings(reconstruct_request const& request, ct::geometry const& gi
       masked ? std::span<float const>(request.iterative->reading_mask->values)
              : std::span<float const>();
   if (request.iterative && request.iterative->stop_noise) {
-    result.clipped_readings = clipped_readings(request.projections, mask, result.largest_reading);
+    find_clipped(request.projections, mask, *request.iterative->stop_noise, result);
   }
   auto const outside = find_body_outside(given, box, request.projections, mask);
   result.part_cut = outside.cut;

@@ -85,10 +85,12 @@ struct reconstruct_result {
   /// With a stop by noise: readings of rays that less than one of the photons came through.
   std::int64_t dark_readings = 0;
   /// With a stop by noise: readings that equal the largest, where it is more than a thousandth of
-  /// them, and that one.
+  /// them and not above that of one photon, and that one.
   std::int64_t clipped_readings = 0;
   double largest_reading = 0;
-  std::int64_t resumed = 0;  ///< iterations that a checkpoint had made
+  bool are_clipped_left_out = false;  ///< of the noise, since it is the reading of one photon
+  double noise = 0;                   ///< with a stop by noise: ||b - A x|| that ends the run
+  std::int64_t resumed = 0;           ///< iterations that a checkpoint had made
   /// TV: the values that voxels may have, on which the gap was taken, 1/mm
   std::optional<std::array<double, 2>> box{};
   bool rule_met = true;  ///< a rule for stopping ended the iterations, and not their number
