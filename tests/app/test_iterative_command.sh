@@ -348,6 +348,27 @@ PYTHON
 expect 0 'hash' project --volume walls.mha --geometry wide.json --output walls.h5
 expect 0 'hash' reconstruct --projections walls.h5 --extent 16 16 16 --spacing 4 --method os-sart --iterations 2 --json r.json
 ! grep -q 'give --extent' <<<"$answer" || fail "of walls at the volume's end: $answer"
+# A hollow box whose corners alone the detector cuts: told of where the volume is too small, and not where it holds it.
+python3 - <<'PYTHON'
+import json, struct
+def write(name, n, spacing, value):
+    voxels = [value(i, j, k) for k in range(n) for j in range(n) for i in range(n)]
+    first = -0.5 * (n - 1) * spacing
+    open(name, "wb").write((
+        "ObjectType = Image\nNDims = 3\nBinaryData = True\nBinaryDataByteOrderMSB = False\nCompressedData = False\n"
+        f"Offset = {first} {first} {first}\nElementSpacing = {spacing} {spacing} {spacing}\nDimSize = {n} {n} {n}\n"
+        "ElementType = MET_FLOAT\nElementDataFile = LOCAL\n").encode() + struct.pack(f"<{n**3}f", *voxels))
+def scan(name, across, along, pitch):
+    json.dump({"type": "circular_cone", "detector": {"pixels": [across, along], "pitch_mm": [pitch, pitch]},
+               "source_axis_mm": 300, "source_detector_mm": 450,
+               "angles_deg": {"first": 0, "range": 360, "count": 36}}, open(name, "w"))
+write("hollow.mha", 30, 2, lambda i, j, k: 0.02 if min(i, j, k) == 0 or max(i, j, k) == 29 else 0.0)
+scan("corners.json", 54, 72, 2)
+PYTHON
+expect 0 'hash' project --volume hollow.mha --geometry corners.json --output hollow.h5
+expect 0 'give --extent 3[0-9] 3[0-9] 4[0-9] or more' reconstruct --projections hollow.h5 --extent 20 20 20 --spacing 2 --method sirt --iterations 1 --json r.json
+expect 0 'hash' reconstruct --projections hollow.h5 --extent 30 30 30 --spacing 2 --method sirt --iterations 1 --json r.json
+! grep -q 'give --extent' <<<"$answer" || fail "of a hollow box within the volume: $answer"
 # Rows that end within the body: filtered backprojection warns, unless it continues them.
 expect 0 'hash' project --phantom shepp-logan --size 32 --width 128 --geometry upright.json --output wide.h5
 expect 0 "[0-9.]+ % of the detector's rows end within what was scanned .*give --truncation-correction" reconstruct --projections wide.h5 --extent 16 16 16 --spacing 4 --json r.json

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "body_outside.hpp"
+#include "outline.hpp"
 #include "ray_box.hpp"
 
 #include <algorithm>
@@ -244,11 +245,64 @@ double part_beside(reading_blocks const& blocks, grid const& volume) {
 
 /// A body about the z axis that rows end within.
 struct cut_body {
-  double part = 0;    ///< of the rows that end within it
-  double radius = 0;  ///< mm from the axis to where its readings seem to end
+  double part = 0;               ///< of the rows that end within it
+  std::array<double, 2> half{};  ///< mm from the axis to its end along x and y, at most
+  double radius = 0;             ///< mm from the axis to where its readings seem to end
   double shadow =
       0;  ///< mm from the axis to the end of the volume's shadow, of these rows the mean
 };
+
+/// Returns where the ray of a block comes nearest to the axis.
+vec3<double> beside_axis(reading_blocks const& blocks, std::int64_t view, std::int64_t row,
+                         std::int64_t column) {
+  double const half = 0.5 * double(blocks.level.block - 1);
+  double const side = double(blocks.level.block);
+  return nearest(ray_of(blocks.readings.scan, std::size_t(view), half + side * double(column),
+                        half + side * double(row)),
+                 {});
+}
+
+/// Returns what is left for a body by views of which no row has a reading at an end, or by that end
+/// of them.
+outline outline_of(reading_blocks const& blocks) {
+  outline seen;
+  std::int64_t const views = blocks.readings.scan.num_views();
+  std::int64_t const step = blocks.size() / most_looked_at + 1;
+  for (std::int64_t view = 0; view < views; ++view) {
+    for (std::int64_t const outer : {std::int64_t(0), blocks.across - 1}) {
+      std::int64_t const inwards = outer == 0 ? 1 : -1;
+      vec3<double> farthest{};
+      vec3<double> side{};
+      double distance = -std::numeric_limits<double>::infinity();
+      for (std::int64_t row = 0; row < blocks.along; row += step) {
+        std::int64_t column = outer;
+        while (column >= 0 && column < blocks.across &&
+               !blocks.has_reading(
+                   blocks.mean((view * blocks.across + column) * blocks.along + row))) {
+          column += inwards;
+        }
+        if (column == outer) {
+          distance = -std::numeric_limits<double>::infinity();
+          break;
+        }
+        if (column >= 0 && column < blocks.across) {
+          auto const end = beside_axis(blocks, view, row, outer);
+          auto const n = beside_axis(blocks, view, row, column - inwards);
+          double const away = (n.x * end.x + n.y * end.y) / std::hypot(end.x, end.y);
+          if (away > distance) {
+            distance = away;
+            farthest = n;
+            side = end;
+          }
+        }
+      }
+      if (std::isfinite(distance)) {
+        seen.end_at(farthest, side);
+      }
+    }
+  }
+  return seen;
+}
 
 /// Looks at both ends of the rows of u; of a detector that reaches farther from the axis at one end
 /// at that alone. Readings of an ellipse fall as the root of 1 - (r / radius)^2, which says how
@@ -259,14 +313,8 @@ cut_body find_cut(reading_blocks const& blocks, grid const& volume) {
   if (blocks.across < 4) {
     return found;
   }
-  auto const beside_axis = [&](std::int64_t view, std::int64_t row, std::int64_t column) {
-    double const half = 0.5 * double(blocks.level.block - 1);
-    double const side = double(blocks.level.block);
-    return nearest(
-        ray_of(g, std::size_t(view), half + side * double(column), half + side * double(row)), {});
-  };
   auto const distance = [&](std::int64_t view, std::int64_t row, std::int64_t column) {
-    auto const n = beside_axis(view, row, column);
+    auto const n = beside_axis(blocks, view, row, column);
     return std::hypot(n.x, n.y);
   };
   std::array<double, 2> reach{};
@@ -298,7 +346,8 @@ cut_body find_cut(reading_blocks const& blocks, grid const& volume) {
       continue;
     }
     ++cut;
-    auto const at_end = beside_axis(view, row, reach[0] > 0.9 * farthest ? 0 : blocks.across - 1);
+    auto const at_end =
+        beside_axis(blocks, view, row, reach[0] > 0.9 * farthest ? 0 : blocks.across - 1);
     double const level = std::hypot(at_end.x, at_end.y);
     double const nx = level > 0 ? std::abs(at_end.x) / level : 1;
     double const ny = level > 0 ? std::abs(at_end.y) / level : 0;
@@ -323,15 +372,18 @@ cut_body find_cut(reading_blocks const& blocks, grid const& volume) {
   double const seems = fall > 0 ? std::sqrt(std::max(square, 0.0)) : 0;
   // Readings that do not fall so say nothing but that the body is wider than the field.
   bool const known = seems > farthest && seems < 8 * farthest;
-  found.radius = known ? seems : farthest / 0.9;
+  // A body with corners is seen whole from its sides.
+  auto const bound = outline_of(blocks).reach();
+  found.radius = std::min(known ? seems : farthest / 0.9, bound[2]);
+  found.half = {std::min(found.radius, bound[0]), std::min(found.radius, bound[1])};
   return found;
 }
 
 /// Returns half the sides of a box about `middle` that rays with readings cross.
 std::array<double, 3> half_crossed(reading_blocks const& blocks, vec3<double> middle,
-                                   double cut_radius) {
+                                   std::array<double, 2> const& of_cut) {
   auto const& g = blocks.readings.scan;
-  std::array<double, 3> half = {cut_radius, cut_radius, 0};
+  std::array<double, 3> half = {of_cut[0], of_cut[1], 0};
   std::int64_t const step = stride(blocks.size(), blocks.across * blocks.along);
   auto const for_each_ray = [&](auto const& f) {
     for (std::int64_t block = 0; block < blocks.size(); block += step) {
@@ -400,8 +452,11 @@ body_outside find_body_outside(ct::geometry const& g, grid const& volume,
   }
   auto const b = box_of(volume, 0);
   vec3<double> const middle = 0.5 * (b.low + b.high);
-  auto half =
-      half_crossed(blocks, middle, cut.part > 0 ? cut.radius + std::hypot(middle.x, middle.y) : 0);
+  std::array<double, 2> of_cut{};
+  if (cut.part > 0) {
+    of_cut = {cut.half[0] + std::abs(middle.x), cut.half[1] + std::abs(middle.y)};
+  }
+  auto half = half_crossed(blocks, middle, of_cut);
   // As wide as what rays cross, or wider where readings still ask for more.
   for (int times = 0; times < 8; ++times) {
     for (std::size_t axis = 0; axis < 3; ++axis) {

@@ -11,7 +11,8 @@
 
 namespace iso::jobs {
 
-/// The parts of a body that a volume, or the detector, does not hold. docs/formats.md has the rule.
+/// The parts of a body that a volume, or the detector, does not hold.
+/// docs/algorithms/iterative.md has the rule.
 struct body_outside {
   /// Of the rays with readings, those that pass the volume by or cross too little of it for what
   /// they read; 0 where these are no more than wrong pixels or metal may make.
