@@ -214,6 +214,24 @@ TEST_CASE("noise is no body beside a volume that is large enough, and hides none
   }
 }
 
+TEST_CASE("filtered backprojection makes the same voxels of a volume that is too small") {
+  for (auto const& g : {circle(), tilted()}) {
+    auto request = ball(g, 6);
+    request.iterative.reset();
+    auto const small = jobs::reconstruct(request, {});
+    request.extent = {16, 16, 16};
+    auto const large = jobs::reconstruct(request, {});
+    CHECK(!warns(small));
+    for (std::size_t i = 0; i < 216; ++i) {
+      std::size_t const x = i / 36 + 5;
+      std::size_t const y = i / 6 % 6 + 5;
+      std::size_t const z = i % 6 + 5;
+      CHECK(small.volume.values[i] ==
+            doctest::Approx(large.volume.values[(x * 16 + y) * 16 + z]).epsilon(1e-5));
+    }
+  }
+}
+
 TEST_CASE("rows that end within the body are told of, and by filtered backprojection too") {
   // The detector sees 24 of 128 mm: every ray meets the volume.
   auto request = ball(circle(12, 3, 24), 6, 64);
