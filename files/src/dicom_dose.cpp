@@ -54,7 +54,6 @@ struct dose_layout {
   alignment how{};
   int bits = 0;
   bool is_signed = false;
-  bool is_big_endian = false;
   double scaling = 0;
 };
 
@@ -79,7 +78,6 @@ std::vector<std::string> references(DcmItem& set, DcmTagKey sequence) {
 dose_layout read_layout(fs::path const& path, DcmDataset& set, dose_units units,
                         double slice_thickness, rt_dose& result) {
   dose_layout layout;
-  layout.is_big_endian = DcmXfer(set.getOriginalXfer()).isBigEndian();
   auto const unit = unit_of(text_of(set, DCM_DoseUnits));
   if (unit != "Gy" && units == dose_units::gray) {
     refuse(path, unit.empty() ? "does not say its dose's units (Gy are needed); export it in Gy"
@@ -134,6 +132,12 @@ dose_layout read_layout(fs::path const& path, DcmDataset& set, dose_units units,
                layout.scaling));
   }
   layout.bits = bits;
+  // Some programs swap the bytes of 32 bits there, others those of each half.
+  if (layout.bits == 32 && DcmXfer(set.getOriginalXfer()).isBigEndian()) {
+    refuse(path,
+           "has big-endian pixels of 32 bits (programs write their halves in either order, and the "
+           "file does not say in which); export it as little endian");
+  }
   layout.is_signed = count_of(set, DCM_PixelRepresentation, path) == 1;
 
   auto const axis = layout.how.world[2];
@@ -166,15 +170,12 @@ dose_layout read_layout(fs::path const& path, DcmDataset& set, dose_units units,
   return layout;
 }
 
-// DCMTK has put the bytes of words of 16 bits into this machine's order. Which word of 32 bits is
-// the low one it leaves as the file has it.
+// DCMTK has put the bytes of words of 16 bits into this machine's order.
 double stored_number(Uint16 const* words, std::size_t at, dose_layout const& layout) {
   if (layout.bits == 16) {
     return layout.is_signed ? double(std::int16_t(words[at])) : double(words[at]);
   }
-  std::size_t const low = layout.is_big_endian ? 1 : 0;
-  auto const number =
-      std::uint32_t(words[2 * at + low]) | (std::uint32_t(words[2 * at + 1 - low]) << 16U);
+  auto const number = std::uint32_t(words[2 * at]) | (std::uint32_t(words[2 * at + 1]) << 16U);
   return layout.is_signed ? double(std::int32_t(number)) : double(number);
 }
 

@@ -123,13 +123,17 @@ void add_file(fs::path const& folder, fs::path const& file, folder_content& cont
 }
 
 template <class Walk>
-std::vector<fs::path> regular_files(fs::path const& folder) {
+std::vector<fs::path> regular_files(fs::path const& folder, folder_content& content) {
   std::error_code failure;
   std::vector<fs::path> files;
   for (Walk at(folder, failure), end; !failure && at != end; at.increment(failure)) {
     std::error_code unknown;
     if (at->is_regular_file(unknown)) {
       files.push_back(at->path());
+    } else if (!at->is_directory(unknown) && may_name_dicom(at->path()) &&
+               !at->path().filename().string().starts_with('.')) {
+      content.unread.push_back(
+          {at->path(), at->exists(unknown) ? "no regular file" : "a link to nothing"});
     }
   }
   if (failure) {
@@ -181,8 +185,8 @@ folder_content read_folder(fs::path const& folder, subfolders search) {
   }
   folder_content content;
   for (auto const& file : search == subfolders::searched
-                              ? regular_files<fs::recursive_directory_iterator>(folder)
-                              : regular_files<fs::directory_iterator>(folder)) {
+                              ? regular_files<fs::recursive_directory_iterator>(folder, content)
+                              : regular_files<fs::directory_iterator>(folder, content)) {
     add_file(folder, file, content);
   }
   bool const is_left_out = search == subfolders::left_out;

@@ -8,6 +8,7 @@
 #include <iso/files/volume_file.hpp>
 
 #include <doctest/doctest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <string>
@@ -44,6 +45,14 @@ TEST_CASE("what looks like DICOM and is not read is told, with the reason" *
   CHECK(files::count_reasons(volume.unread) ==
         "1 cut short, 1 damaged or no DICOM, 2 empty, 1 zip archive");
   CHECK(files::read_volume_grid(folder).unread.size() == 5);
+  // A slice that was not fetched, as git-annex leaves it, and what a program may wait at for ever.
+  fs::create_symlink(scratch / "nothing", folder / "ct015.dcm");
+  REQUIRE(::mkfifo((folder / "ct018.dcm").c_str(), 0600) == 0);
+  CHECK(files::count_reasons(files::read_volume(folder).unread) ==
+        "1 a link to nothing, 1 cut short, 1 damaged or no DICOM, 2 empty, 1 no regular file, "
+        "1 zip archive");
+  fs::remove(folder / "ct015.dcm");
+  fs::remove(folder / "ct018.dcm");
   auto const bare = scratch / "bare";
   fs::create_directory(bare);
   put(bare / "SECRET.zip", "PK\3\4 and so on");

@@ -249,7 +249,7 @@ TEST_CASE("numbers of structures that are none or absent refuse these structures
   }
 }
 
-TEST_CASE("a big-endian RT Dose has the values of its little-endian twin" *
+TEST_CASE("a big-endian RT Dose has the values of its little-endian twin, or is refused" *
           doctest::skip(!files::has_dicom)) {
   scratch_folder const scratch;
   auto dose = dose_object();
@@ -266,8 +266,14 @@ TEST_CASE("a big-endian RT Dose has the values of its little-endian twin" *
     }
     put(scratch / "little.dcm", dicom_file(dose));
     put(scratch / "big.dcm", big_endian_file(dose, bits));
-    CHECK(files::read_rt_dose(scratch / "big.dcm").volume.values ==
-          files::read_rt_dose(scratch / "little.dcm").volume.values);
+    auto const values = files::read_rt_dose(scratch / "little.dcm").volume.values;
+    if (bits == 16) {
+      CHECK(files::read_rt_dose(scratch / "big.dcm").volume.values == values);
+    } else {
+      // pydicom writes all four bytes the other way round, DCMTK those of each half.
+      CHECK(names(refusal([&] { files::read_rt_dose(scratch / "big.dcm"); }),
+                  {"big-endian pixels of 32 bits", "little endian"}));
+    }
   }
 }
 

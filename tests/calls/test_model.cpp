@@ -2,6 +2,7 @@
 // What is described, without Kokkos: scans, criteria, quantities, words and units.
 #include <iso/core/arithmetic.hpp>
 #include <iso/ct/circular_scan.hpp>
+#include <iso/ct/iterative_options.hpp>
 #include <iso/ct/projector_options.hpp>
 #include <iso/dvh/quantity.hpp>
 #include <iso/gamma/gamma_options.hpp>
@@ -26,6 +27,15 @@ TEST_CASE("scans as people describe them") {
   CHECK(std::holds_alternative<iso::ct::geometry>(iso::ct::moved_along_u(views, 1)));
 }
 
+TEST_CASE("what iterative methods take") {
+  using iso::ct::iterative_method;
+  auto const options = iso::ct::default_options(iterative_method::sart, 12);
+  CHECK(std::get<iso::ct::sart_options>(options).block_views == 1);
+  CHECK(iso::ct::default_rules(iterative_method::tv).iterations == 1000);
+  CHECK(iso::ct::takes_field(iterative_method::lsqr, "damping"));
+  CHECK(iso::ct::tells_residual_before(iterative_method::mlem));
+}
+
 TEST_CASE("criteria and quantities by name") {
   CHECK(iso::gamma::criterion_named("3%/2mm").distance == 2);
   CHECK(iso::gamma::to_string({.dose_difference = 0.03, .distance = 2}) == "3%/2mm");
@@ -38,6 +48,7 @@ TEST_CASE("what types say of their fields") {
   CHECK(iso::to_word(projector::joseph_spline) == "joseph-spline");
   CHECK(iso::from_word<projector>("Siddon") == projector::siddon);
   CHECK(iso::all_words<iso::summation>() == "ordered, reproducible");
+  CHECK(iso::texts_of<iso::summation>().size() == 2);
   CHECK(iso::written_in(iso::units::percent, 0.03) == 3);
   CHECK(iso::key_of({.name = "max-roll", .says = "", .unit = iso::units::degrees}) ==
         "max_roll_deg");
