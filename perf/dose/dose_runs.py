@@ -12,6 +12,7 @@ from scripts import read_json  # noqa: E402
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 CHEST_CT = TOP / ".deps/data/chest_ct.nii.gz"
+DENSITIES = TOP / "model/data/density_schneider_2000.csv"
 
 
 def table_of_csv(path):
@@ -68,7 +69,7 @@ def ct_density(path, every=1):
         raise SystemExit(f"{path}: is not read (one NIfTI file of unscaled 16-bit integers is "
                          "expected); run scripts/get_example_data.sh")
     values = np.frombuffer(data, "<i2", n[0] * n[1] * n[2], begin).reshape(n, order="F")
-    table = table_of_csv(TOP / "algorithms/data/density_schneider_2000.csv")
+    table = table_of_csv(DENSITIES)
     out = density_of(table, values[::every, ::every, ::every]).astype(np.float32)
     return out.shape, tuple(x * every for x in spacing), out
 

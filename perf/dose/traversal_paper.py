@@ -188,6 +188,8 @@ def self_test():
     assert shortfalls([rows[0] | {"apart": float("nan")}])
     table = np.array([[-1000.0, 0.0], [0.0, 1.0]])
     assert list(dose_runs.density_of(table, [-2000, -500, 10])) == [0.0, 0.5, 1.0]
+    water = dose_runs.density_of(dose_runs.table_of_csv(dose_runs.DENSITIES), 0)
+    assert abs(water - 1) < 0.05, water
     print("ok")
     return 0
 
