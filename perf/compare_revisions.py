@@ -20,19 +20,15 @@ Every hash that iso_parity of OLD prints must be the same in NEW; --no-hashes le
 
 Exit code 1: a figure lies below --at-least, a row is missing, or a hash differs.
 """
-import argparse
-import json
 import pathlib
 import re
 import shlex
 import subprocess
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from support.scripts import surroundings  # noqa: E402
+from support.scripts import TOP, document_of, output_of, parser_of, surroundings  # noqa: E402
 
-TOP = pathlib.Path(__file__).resolve().parent.parent
 # What a row shows, the benchmark, its row, what stands for {} on a processor and on a GPU; last the
 # counter of the time, where that is not the row's own.
 ROWS = [
@@ -73,10 +69,6 @@ ROWS = [
 ]
 
 
-def said(command, **options):
-    return subprocess.run(command, check=True, capture_output=True, text=True, **options).stdout
-
-
 def rows_of_device(device):
     """(what, benchmark, row, counter) of each row."""
     return [(what, program, row.format(cuda if device == "cuda" else host), *(counter or [None]))
@@ -100,8 +92,8 @@ class Build:
         if folder.is_dir():
             source, label = folder.resolve(), folder.resolve().name
         else:
-            label = said(["git", "-C", TOP, "rev-parse", "--short", "--verify",
-                          f"{name}^{{commit}}"]).strip()
+            label = output_of(["git", "-C", TOP, "rev-parse", "--short", "--verify",
+                               f"{name}^{{commit}}"]).strip()
             source = asked.folder.resolve() / label
             if not source.exists():
                 subprocess.run(["git", "-C", TOP, "worktree", "add", "--detach", source, label],
@@ -137,23 +129,17 @@ class Build:
 
     def rows(self, program):
         """The names of a benchmark's rows."""
-        listed = said([*self._asked.launcher, self.programs[f"iso_bench_{program}"],
-                       "--benchmark_list_tests"], env=surroundings({}))
+        listed = output_of([*self._asked.launcher, self.programs[f"iso_bench_{program}"],
+                            "--benchmark_list_tests"])
         return [plain(name) for name in listed.splitlines()]
 
     def run(self, program, rows):
         """What the benchmark writes of each row."""
         names = "|".join(map(re.escape, rows))
         environment = {} if self._asked.device == "cuda" else {"OMP_NUM_THREADS": "1"}
-        path = self.programs[f"iso_bench_{program}"]
-        with tempfile.NamedTemporaryFile(suffix=".json") as file:
-            said([*self._asked.launcher, path, f"--benchmark_filter=^({names})(/iterations.*)?$",
-                  f"--benchmark_out={file.name}", "--benchmark_out_format=json"],
-                 env=surroundings(environment))
-            found = json.loads(pathlib.Path(file.name).read_text(encoding="utf-8"))["benchmarks"]
-        for row in found:
-            if row.get("error_occurred"):
-                raise SystemExit(f"{path}: {row['name']}: {row['error_message']}")
+        found = document_of(self.programs[f"iso_bench_{program}"],
+                            f"^({names})(/iterations.*)?$", self._asked.launcher,
+                            **environment)["benchmarks"]
         # A row without an error was not measured: a format that the matrix does not allow.
         return {plain(row["name"]): row for row in found if row.get("error") is not None}
 
@@ -274,8 +260,7 @@ def list_rows(build, rows):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("revisions", nargs="*", metavar="OLD NEW")
     parser.add_argument("--device", choices=("host", "cuda"), default="host")
     parser.add_argument("--at-least", type=float, default=0.98)

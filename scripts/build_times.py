@@ -4,11 +4,11 @@
 
     scripts/build_times.py build/openmp
 """
-
-import argparse
 import collections
 import pathlib
 import re
+
+from harness import parser_of
 
 
 def compile_seconds(build):
@@ -27,8 +27,8 @@ def compile_seconds(build):
 
 
 def test_seconds(build):
-    """Of the costs that ctest keeps: seconds of each test."""
-    costs = build / "Testing/Temporary/CTestCostData.txt"
+    """Of the costs that ctest keeps: seconds by the clock of each test in the last runs."""
+    costs = pathlib.Path(build) / "Testing/Temporary/CTestCostData.txt"
     rows = re.findall(r"^(\S+) \d+ ([\d.]+)$", costs.read_text(), re.M) if costs.exists() else []
     return {name: float(seconds) for name, seconds in rows}
 
@@ -44,7 +44,7 @@ def table(kind, rows, most):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = parser_of(__doc__.splitlines()[0])
     parser.add_argument("build", type=pathlib.Path, help="folder of a build by Ninja")
     parser.add_argument("--rows", type=int, default=10, help="of each table")
     args = parser.parse_args()

@@ -9,19 +9,17 @@ The lungs are the air inside the body (below -400 HU), outlined every 3 mm and p
 of their box. The target is a ball of 48 mm about the fields' isocentre. Nobody has checked them:
 they are an example.
 """
-import argparse
 import hashlib
 import pathlib
 import struct
-import sys
 
 from python_modules import need
 
 need("numpy", "scipy", "contourpy")
 
 import numpy as np  # noqa: E402
-from low_dose_chest import read_nifti  # noqa: E402
-from reconstructions import TOP  # noqa: E402
+from harness import CHEST_CT, parser_of  # noqa: E402
+from volumes import read_nifti  # noqa: E402
 
 AIR = -400  # HU
 EVERY = 2  # slices
@@ -93,15 +91,25 @@ def encoded(elements):
     return data
 
 
-def structure_set(structures):
-    frame, instance = uid("frame of reference"), uid("instance")
-    elements = {
-        (8, 0x16): ("UI", STRUCTURE_SET), (8, 0x18): instance, (8, 0x20): ("DA", ""),
-        (8, 0x30): ("TM", ""), (8, 0x50): ("SH", ""), (8, 0x60): ("CS", "RTSTRUCT"),
+def file_of(kind, instance, modality, series, elements):
+    """The bytes of a DICOM file of the study: `kind` is its class, `series` name and number of its
+    series."""
+    elements = elements | {
+        (8, 0x16): ("UI", kind), (8, 0x18): uid(instance), (8, 0x20): ("DA", ""),
+        (8, 0x30): ("TM", ""), (8, 0x50): ("SH", ""), (8, 0x60): ("CS", modality),
         (8, 0x70): ("LO", "Isocenter"), (8, 0x90): ("PN", ""), (0x10, 0x10): ("PN", ""),
         (0x10, 0x20): ("LO", ""), (0x10, 0x30): ("DA", ""), (0x10, 0x40): ("CS", ""),
-        (0x20, 0x0D): uid("study"), (0x20, 0x0E): uid("series"),
-        (0x20, 0x10): ("SH", ""), (0x20, 0x11): ("IS", "1"),
+        (0x20, 0x0D): uid("study"), (0x20, 0x0E): uid(series[0]), (0x20, 0x10): ("SH", ""),
+        (0x20, 0x11): ("IS", series[1])}
+    meta = encoded({(2, 1): ("OB", b"\0\1"), (2, 2): elements[8, 0x16], (2, 3): elements[8, 0x18],
+                    (2, 0x10): ("UI", "1.2.840.10008.1.2.1"), (2, 0x12): uid("implementation")})
+    size = encoded({(2, 0): ("UL", struct.pack("<I", len(meta)))})
+    return bytes(128) + b"DICM" + size + meta + encoded(elements)
+
+
+def structure_set(structures):
+    frame = uid("frame of reference")
+    elements = {
         (0x3006, 2): ("SH", "example"), (0x3006, 8): ("DA", ""), (0x3006, 9): ("TM", ""),
         (0x3006, 0x10): ("SQ", [{(0x20, 0x52): frame}]),
     }
@@ -120,37 +128,31 @@ def structure_set(structures):
     elements[0x3006, 0x20] = ("SQ", names)
     elements[0x3006, 0x39] = ("SQ", contours)
     elements[0x3006, 0x80] = ("SQ", kinds)
-    meta = encoded({(2, 1): ("OB", b"\0\1"), (2, 2): ("UI", STRUCTURE_SET),
-                    (2, 3): instance, (2, 0x10): ("UI", "1.2.840.10008.1.2.1"),
-                    (2, 0x12): uid("implementation")})
-    size = encoded({(2, 0): ("UL", struct.pack("<I", len(meta)))})
-    return bytes(128) + b"DICM" + size + meta + encoded(elements)
+    return file_of(STRUCTURE_SET, "instance", "RTSTRUCT", ("series", "1"), elements)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--ct", type=pathlib.Path, default=TOP / ".deps/data/chest_ct.nii.gz")
+    parser = parser_of(__doc__)
+    parser.add_argument("--ct", type=pathlib.Path, default=CHEST_CT)
     parser.add_argument("output", type=pathlib.Path)
     words = parser.parse_args()
-    try:
-        ct, spacing, origin = read_nifti(words.ct)
-    except (OSError, ValueError) as failure:
-        print(f"'{words.ct}' cannot be read: {failure}", file=sys.stderr)
-        return 2
+    words.output.write_bytes(structures_of(*read_nifti(words.ct)))
+
+
+def structures_of(ct, spacing, origin):
+    """The file's bytes."""
     both = lungs(ct)
     inside = np.flatnonzero(both.any((1, 2)))
     middle = (inside[0] + inside[-1]) // 2
     right, left = both.copy(), both
     right[middle:] = False
     left[:middle] = False
-    words.output.write_bytes(structure_set([
+    return structure_set([
         ("Target", "PTV", r"230\0\0", ball(ISOCENTRE, RADIUS, EVERY * spacing[2])),
         ("Left lung", "ORGAN", r"0\110\230", outlines(left, spacing, origin)),
         ("Right lung", "ORGAN", r"0\160\90", outlines(right, spacing, origin)),
-    ]))
-    return 0
+    ])
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

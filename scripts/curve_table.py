@@ -6,7 +6,7 @@ import pathlib
 import sys
 import tempfile
 
-from python_modules import need
+from harness import is_png, words_of
 
 
 def rows_of(text, header, command, empty="it has no curves"):
@@ -20,17 +20,6 @@ def rows_of(text, header, command, empty="it has no curves"):
     return rows
 
 
-def pyplot():
-    """matplotlib's, for files alone."""
-    need("matplotlib")
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plots
-
-    return plots
-
-
 def works(read, draw, header, text):
     """Whether `text` becomes a picture, and what is no table of curves is refused."""
     for wrong in ("", "a,b\n1,2\n", ",".join(header) + "\n"):
@@ -42,20 +31,13 @@ def works(read, draw, header, text):
     with tempfile.TemporaryDirectory() as folder:
         picture = pathlib.Path(folder) / "c.png"
         draw(read(text), picture)
-        return picture.read_bytes().startswith(b"\x89PNG")
+        return is_png(picture)
 
 
-def main(words, usage, read, draw, self_test, most=2):
+def main(usage, read, draw, self_test, most=2):
     """SCRIPT CURVES.csv PICTURE.png, or SCRIPT --self-test, which returns whether all is well.
     Up to `most` words; draw() gets those after the curves."""
-    if words in (["-h"], ["--help"]):
-        print(usage)
-        return 0
-    if words == ["--self-test"]:
-        return 0 if self_test() else 1
-    if not 2 <= len(words) <= most or words[0].startswith("-"):
-        print(usage)
-        return 2
+    words = words_of(usage, self_test, 2, most)
     try:
         curves = read(pathlib.Path(words[0]).read_text(encoding="utf-8"))
     except (OSError, ValueError, IndexError) as failure:

@@ -14,11 +14,11 @@ Usage: determinism_table.py              writes docs/determinism.md
        determinism_table.py --check      status 1 where a level is missing or the file is stale
        determinism_table.py --self-test
 """
-import pathlib
 import re
 import sys
 
-TOP = pathlib.Path(__file__).resolve().parent.parent
+from harness import TOP, words_of
+
 LEVELS = ("backend_to_backend", "run_to_run", "not_guaranteed")
 HEADERS = ("algorithms/include/iso/*/*.hpp", "algorithms/synthetic/include/iso/*/*.hpp",
            "model/include/iso/*/*.hpp",
@@ -235,30 +235,23 @@ def self_test():
         ("iso::ct::promising", "run_to_run", ""),
     ]
     bad = len(faults) == 2 and "iso::ct::silent" in faults[0] and "perhaps" in faults[1]
-    return 0 if good and bad else 1
+    return good and bad
 
 
-def main(arguments):
-    if arguments in (["-h"], ["--help"]):
-        print(__doc__)
-        return 0
-    if arguments == ["--self-test"]:
-        return self_test()
+def main():
+    checks = sys.argv[1:] == ["--check"] or words_of(__doc__, self_test, most=0, least=0)
     rows, faults = collect(public_headers())
     target = TOP / "docs" / "determinism.md"
     text = page(rows)
-    if arguments == ["--check"]:
+    if checks:
         if not target.exists() or target.read_text(encoding="utf-8") != text:
             faults.append("docs/determinism.md is stale: run scripts/determinism_table.py")
-    elif not arguments:
-        target.write_text(text, encoding="utf-8")
     else:
-        print(__doc__)
-        return 2
+        target.write_text(text, encoding="utf-8")
     for fault in faults:
         print(fault, file=sys.stderr)
     return 1 if faults else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

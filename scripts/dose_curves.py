@@ -15,6 +15,7 @@ Usage: dose_curves.py CURVES.csv PICTURE.png
 import sys
 
 import curve_table
+from harness import pyplot, save
 
 HEADER = ["beam", "curve", "position_mm", "x_mm", "y_mm", "z_mm", "density_g_cm3", "dose_gy"]
 
@@ -31,7 +32,7 @@ def read(text):
 
 
 def draw(beams, path):
-    figure, rows = curve_table.pyplot().subplots(
+    figure, rows = pyplot().subplots(
         len(beams), 3, figsize=(13, 3.6 * len(beams)), squeeze=False, layout="constrained")
     for (beam, curves), axes in zip(sorted(beams.items()), rows):
         if "depth_dose" in curves:
@@ -55,7 +56,7 @@ def draw(beams, path):
         for axis in axes:
             axis.set_ylim(bottom=0)
             axis.grid(alpha=0.3)
-    figure.savefig(path, dpi=100)
+    save(figure, path)
 
 
 def self_test():
@@ -68,4 +69,4 @@ def self_test():
 
 
 if __name__ == "__main__":
-    sys.exit(curve_table.main(sys.argv[1:], __doc__, read, draw, self_test))
+    sys.exit(curve_table.main(__doc__, read, draw, self_test))

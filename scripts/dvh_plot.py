@@ -16,6 +16,7 @@ import re
 import sys
 
 import curve_table
+from harness import pyplot, save
 
 HEADER = ["dose", "structure", "dose_gy", "cumulative_cm3", "cumulative_percent",
           "differential_cm3", "colour"]
@@ -49,7 +50,7 @@ def draw(curves, path):
     doses = list(dict.fromkeys(dose for dose, _ in curves))
     structures = list(dict.fromkeys(structure for _, structure in curves))
     colours = colours_of(structures, curves)
-    figure, axis = curve_table.pyplot().subplots(figsize=(10, 5.5), layout="constrained")
+    figure, axis = pyplot().subplots(figsize=(10, 5.5), layout="constrained")
     from matplotlib.patheffects import withStroke
 
     for (dose, structure), (position, percent, own) in curves.items():
@@ -61,7 +62,7 @@ def draw(curves, path):
              ylim=(0, 102))
     axis.grid(alpha=0.3)
     figure.legend(loc="outside right upper", frameon=False, fontsize="small")
-    figure.savefig(path, dpi=100)
+    save(figure, path)
 
 
 def self_test():
@@ -78,4 +79,4 @@ def self_test():
 
 
 if __name__ == "__main__":
-    sys.exit(curve_table.main(sys.argv[1:], __doc__, read, draw, self_test))
+    sys.exit(curve_table.main(__doc__, read, draw, self_test))

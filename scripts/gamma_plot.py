@@ -22,7 +22,7 @@ import sys
 import tempfile
 
 import curve_table
-import metaimage
+from harness import is_png, pyplot, save
 
 HEADER = ["criterion", "gamma_from", "gamma_to", "points"]
 
@@ -82,13 +82,15 @@ def draw_slices(figure, places, gamma, criterion, largest):
 
 
 def draw(histograms, path, gamma=None):
-    plots = curve_table.pyplot()
+    plots = pyplot()
     if gamma:
+        import volumes
+
         figure = plots.figure(figsize=(13, 9), layout="constrained")
         above, below = figure.subfigures(2, 1, hspace=0.06)
         criterion, (edges, _) = next(iter(histograms.items()))
         places = above.subplots(1, 3, gridspec_kw={"wspace": 0.1})
-        draw_slices(above, places, metaimage.read_mha(gamma), criterion, edges[-1])
+        draw_slices(above, places, volumes.read_mha(gamma), criterion, edges[-1])
         axis = below.subplots()
     else:
         figure, axis = plots.subplots(figsize=(9, 5.5), layout="constrained")
@@ -100,12 +102,13 @@ def draw(histograms, path, gamma=None):
     axis.set(xlabel="gamma", ylabel="points, %", yscale="log", xlim=(0, None), ylim=(1e-3, 110))
     axis.grid(alpha=0.3)
     axis.legend(title="criterion", frameon=False, fontsize="small")
-    figure.savefig(path, dpi=100)
+    save(figure, path)
 
 
 def slices_are_right(histograms):
     """A volume whose gamma says where it is: read back, cut, and drawn."""
     import numpy as np
+    import volumes
 
     x, y, z = np.meshgrid(*(np.arange(n, dtype="<f4") for n in (4, 3, 5)), indexing="ij")
     values = x / 10 + y / 2 + z / 100
@@ -115,9 +118,9 @@ def slices_are_right(histograms):
     with tempfile.TemporaryDirectory() as folder:
         file, picture = pathlib.Path(folder) / "g.mha", pathlib.Path(folder) / "g.png"
         file.write_bytes(head.encode() + values.tobytes(order="F"))
-        found = list(slices_of(*metaimage.read_mha(file)))
+        found = list(slices_of(*volumes.read_mha(file)))
         draw(histograms, picture, file)
-        drawn = picture.read_bytes().startswith(b"\x89PNG")
+        drawn = is_png(picture)
     name, where, axes, cut, edges = found[1]
     return (drawn and [f[0] for f in found] == ["transverse", "coronal", "sagittal"] and
             (name, where, axes) == ("coronal", "y = 22.0 mm", ["x", "z"]) and
@@ -143,4 +146,4 @@ def self_test():
 
 
 if __name__ == "__main__":
-    sys.exit(curve_table.main(sys.argv[1:], __doc__, read, draw, self_test, most=3))
+    sys.exit(curve_table.main(__doc__, read, draw, self_test, most=3))

@@ -9,12 +9,11 @@
 A line is a file of `iso reconstruct --history`, called as it is. Both axes' numbers are relative:
 the residual to the norm of the readings, the gap to the value that is made least.
 """
-import argparse
 import csv
 import pathlib
 import tempfile
 
-from python_modules import need
+from harness import is_png, need, parser_of, save
 
 
 def read(path):
@@ -48,7 +47,7 @@ def draw(files, output):
         axes.set_ylabel(label)
         axes.grid(True, which="both", alpha=0.3)
         axes.legend()
-    figure.savefig(output, dpi=110)
+    save(figure, output, 110)
 
 
 def self_test():
@@ -60,7 +59,7 @@ def self_test():
         (place / "c.csv").write_text("x\n1\n", encoding="utf-8")
         assert read(place / "b.csv") == ([1, 2], [0.5, 0.25], [0.9, 0.1])
         draw([place / "a.csv", place / "b.csv"], place / "h.png")
-        assert (place / "h.png").stat().st_size > 5000
+        assert is_png(place / "h.png")
         try:
             read(place / "c.csv")
         except SystemExit as refused:
@@ -70,18 +69,13 @@ def self_test():
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__, self_test)
     parser.add_argument("files", nargs="*", help="of iso reconstruct --history")
     parser.add_argument("--output", default="history.png")
-    parser.add_argument("--self-test", action="store_true")
     options = parser.parse_args()
-    if options.self_test:
-        self_test()
-    elif options.files:
-        draw(options.files, options.output)
-    else:
+    if not options.files:
         parser.error("nothing to draw (no file is named); name those of iso reconstruct --history")
+    draw(options.files, options.output)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,9 @@ Usage: lint_comments.py FILE...   prints file:line of each; exit status 1 where 
 import re
 import sys
 
+from harness import lint
+from lint_messages import split
+
 VERBS = set("""
 accepts adds allocates applies asks backprojects becomes calls clears collects compares computes
 contains converts copies deals decides describes determines divides does evaluates fills finds
@@ -39,16 +42,6 @@ TYPE = re.compile(r"\s*(?:template\s*<(?P<parameters>[^{};]*?)>\s*(?:requires\b[
                   r"(?:alignas\([^()]*\)\s*)?(?P<name>\w+)(?P<head>[^{};()]*)(?P<end>[{;(])")
 
 
-def body_of(text, opening):
-    """What stands between a brace and the one that closes it."""
-    depth = 0
-    for brace in re.finditer(r"[{}]", text[opening:]):
-        depth += 1 if brace.group() == "{" else -1
-        if depth == 0:
-            return text[opening:opening + brace.start()]
-    return text[opening:]
-
-
 def is_verb(comment):
     words = re.findall(r"[\w'-]+|[^\w\s]", comment)
     if not words:
@@ -59,8 +52,8 @@ def is_verb(comment):
                               follows not in AFTER_NOUNS)
 
 
-def check(text):
-    """(line, name, how its comment begins) of each type whose comment begins with a verb."""
+def check(text, _=None):
+    """(line, the name and how its comment begins) of each type whose comment begins with a verb."""
     for comment in COMMENT.finditer(text):
         made = TYPE.match(text, comment.end())
         if not made or "\n\n" in text[comment.end():made.start("kind")]:
@@ -73,10 +66,10 @@ def check(text):
                          for line in comment.group().splitlines())
         if not is_verb(words):
             continue
-        if made["end"] == "{" and "operator()" in body_of(text, made.start("end")):
+        if made["end"] == "{" and "operator()" in split(text, "\0", made.end())[0][0][1]:
             continue
         line = text.count("\n", 0, comment.start()) + 1
-        yield line, made["name"], " ".join(words.split()[:6])
+        yield line, f'{made["name"]}: "{" ".join(words.split()[:6])} ..."'
 
 
 SELF_TEST = """
@@ -112,23 +105,9 @@ int seventh(struct first);
 SELF_TEST_FAULTS = ["first", "third", "fifth", "sixth"]
 
 
-def main(paths):
-    if paths in (["-h"], ["--help"]):
-        print(__doc__)
-        return 0
-    if paths == ["--self-test"]:
-        found = [name for _, name, _ in check(SELF_TEST)]
-        print(found)
-        return 0 if found == SELF_TEST_FAULTS else 1
-    failed = False
-    for path in paths:
-        with open(path, encoding="utf-8") as file:
-            text = file.read()
-        for line, name, words in check(text):
-            print(f"{path}:{line}: {name}: \"{words} ...\"")
-            failed = True
-    return 1 if failed else 0
+def self_test():
+    return [said.split(":")[0] for _, said in check(SELF_TEST)] == SELF_TEST_FAULTS
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(lint(__doc__, self_test, check))

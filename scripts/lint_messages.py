@@ -20,6 +20,8 @@ import ast
 import re
 import sys
 
+from harness import lint
+
 # What an advice begins with. Another verb is added here.
 VERBS = set("""
 add align allocate ask begin bin build call check choose clamp compare convert copy correct count
@@ -225,11 +227,12 @@ def check_script(text, path):
         found = cmake_messages(re.sub(r"^[ \t]*#.*", "", text, flags=re.M))
     else:
         found = shell_messages(text)
-    return [(line, fault, words) for line, words in found if (fault := fault_of(words, path))]
+    return [(line, f'{fault}: "{words}"') for line, words in found
+            if (fault := fault_of(words, path))]
 
 
 def check(text, path):
-    """(line, fault, words) of each fault."""
+    """(line, the fault and the words) of each fault."""
     if not re.search(r"\.[ch]pp(\.in)?$", path):
         return check_script(text, path)
     text = without_comments(text)
@@ -243,7 +246,8 @@ def check(text, path):
             found.append((run.start(), f"the library names the tool's {named.group()}", words))
         if VERBS & set(re.findall(r"(?<=\w\) )[a-z]+\b", words)):
             found.append((run.start(), "a semicolon is missing before the advice", words))
-    return [(text.count("\n", 0, at) + 1, fault, words) for at, fault, words in sorted(found)]
+    return [(text.count("\n", 0, at) + 1, f'{fault}: "{words}"')
+            for at, fault, words in sorted(found)]
 
 
 SELF_TEST = r'''
@@ -292,37 +296,33 @@ sys.exit("it failed " + name + " times")
 SELF_TEST_SCRIPT_FAULTS = {"a.cmake": [2, 10], "a.sh": [3, 6], "a.py": [5, 7]}
 
 
-def main(paths):
-    if paths in (["-h"], ["--help"]):
-        print(__doc__)
-        return 0
-    if paths == ["--self-test"]:
-        found = [line for line, _, _ in check(SELF_TEST, "core/self_test.cpp")]
-        named = 'fail_argument("iso::f: n (is 0); give 1");'
-        tool = [line for line, _, _ in check(named, "apps/self_test.cpp")]
-        scripts = {path: [line for line, _, _ in check(text, path)]
-                   for path, text in SELF_TEST_SCRIPTS.items()}
-        print(found, tool, scripts)
-        good = found == SELF_TEST_FAULTS and tool == [1] and scripts == SELF_TEST_SCRIPT_FAULTS
-        return 0 if good else 1
-    listed = "--list" in paths
-    failed, number = False, 0
-    for path in paths:
-        if path == "--list":
-            continue
-        with open(path, encoding="utf-8") as file:
-            text = file.read()
-        for line, fault, words in check(text, path):
-            print(f"{path}:{line}: {fault}: \"{words}\"")
-            failed = True
-        if listed:
-            for _, words in messages(without_comments(text)):
-                number += 1
-                print(f"{path}: {words}")
+def self_test():
+    found = [line for line, _ in check(SELF_TEST, "core/self_test.cpp")]
+    named = 'fail_argument("iso::f: n (is 0); give 1");'
+    tool = [line for line, _ in check(named, "apps/self_test.cpp")]
+    scripts = {path: [line for line, _ in check(text, path)]
+               for path, text in SELF_TEST_SCRIPTS.items()}
+    return found == SELF_TEST_FAULTS and tool == [1] and scripts == SELF_TEST_SCRIPT_FAULTS
+
+
+def main():
+    """--list: the faults, and before each further file its messages, at last their number."""
+    listed = "--list" in sys.argv
+    sys.argv = [word for word in sys.argv if word != "--list"]
+    number = 0
+
+    def check_and_list(text, path):
+        nonlocal number
+        yield from check(text, path)
+        for _, words in messages(without_comments(text)) if listed else ():
+            number += 1
+            print(f"{path}: {words}")
+
+    found = lint(__doc__, self_test, check_and_list)
     if listed:
         print(f"{number} messages")
-    return 1 if failed else 0
+    return found
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

@@ -16,6 +16,9 @@ Usage: lint_view_index.py FILE...   prints file:line for each; exit status 1 whe
 import re
 import sys
 
+from harness import lint
+from lint_messages import split, without_comments
+
 NARROW_TYPE = r"(?:unsigned(?:\s+(?:int|short|char))?|int|short|char|(?:std::)?u?int(?:8|16|32)_t)"
 WIDE_TYPE = r"(?:(?:std::)?(?:u?int64_t|size_t|ptrdiff_t)|(?:unsigned\s+)?long(?:\s+long)?|auto)"
 DECLARED = r"(?:^|[(,;{{<\s]){}\s+(?:const\s+)?(\w+)\s*(?=[=;,){{:])"
@@ -30,30 +33,6 @@ CALL = re.compile(r"(?:\b(\w+)|\.(data))\s*\(")
 LITERAL = re.compile(r"^\d[\d']*[uU]?$")
 
 
-def strip_comments(text):
-    """Comments and strings become blanks, line for line."""
-    pattern = r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\""
-    return re.sub(pattern, lambda m: re.sub(r"[^\n]", " ", m.group()), text, flags=re.S)
-
-
-def arguments(text, opening):
-    """The top-level arguments of the bracket at `opening`, or None where it does not close."""
-    depth, start, found = 0, opening + 1, []
-    for at in range(opening, min(len(text), opening + 2000)):
-        c = text[at]
-        if c in "([{":
-            depth += 1
-        elif c in ")]}":
-            depth -= 1
-            if depth == 0:
-                found.append(text[start:at].strip())
-                return found
-        elif c == "," and depth == 1:
-            found.append(text[start:at].strip())
-            start = at + 1
-    return None
-
-
 def is_narrow(expression, narrow):
     words = re.findall(r"[\w']+", expression)
     if not words or not re.fullmatch(r"[\w'\s+\-*/%()]+", expression):
@@ -61,26 +40,25 @@ def is_narrow(expression, narrow):
     return all(LITERAL.match(w) or w in narrow for w in words)
 
 
-def check(text):
-    """Line numbers of accesses whose indices are all narrow."""
-    text = strip_comments(text)
+def check(text, _=None):
+    """(line, what is wrong) of accesses whose indices are all narrow."""
+    text = re.sub(r'"(?:\\.|[^"\\\n])*"', '""', without_comments(text))
     narrow = set(re.findall(DECLARED.format(NARROW_TYPE), text, flags=re.M))
     narrow -= set(re.findall(DECLARED.format(WIDE_TYPE), text, flags=re.M))
     views = {"data"}
     for names in VIEW_DECLARED.findall(text):
         views.update(n.strip() for n in names.split(","))
     views.update(VIEW_BY_AUTO.findall(text))
-    lines = []
     for call in CALL.finditer(text):
         name = call.group(1) or call.group(2)
         before = text[: call.start()].rstrip()
         # A declaration with a constructor call is not an access.
         if name not in views or before.endswith((">", "_type", "const", "auto")):
             continue
-        found = arguments(text, call.end() - 1)
-        if found and len(found) >= 2 and all(is_narrow(a, narrow) for a in found):
-            lines.append(text.count("\n", 0, call.start()) + 1)
-    return lines
+        found, _ = split(text, ",", call.end())
+        if len(found) >= 2 and all(is_narrow(a.strip(), narrow) for _, a in found):
+            yield (text.count("\n", 0, call.start()) + 1,
+                   "every index is narrower than 64 bits: pass std::int64_t")
 
 
 SELF_TEST = """
@@ -99,22 +77,9 @@ mirror(0, slim) = 1;
 """
 
 
-def main(paths):
-    if paths in (["-h"], ["--help"]):
-        print(__doc__)
-        return 0
-    if paths == ["--self-test"]:
-        found = check(SELF_TEST)
-        print(found)
-        return 0 if found == [5, 6, 7, 13] else 1
-    failed = False
-    for path in paths:
-        with open(path, encoding="utf-8") as file:
-            for line in check(file.read()):
-                print(f"{path}:{line}: every index is narrower than 64 bits: pass std::int64_t")
-                failed = True
-    return 1 if failed else 0
+def self_test():
+    return [line for line, _ in check(SELF_TEST)] == [5, 6, 7, 13]
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(lint(__doc__, self_test, check))

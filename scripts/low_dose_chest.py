@@ -16,10 +16,8 @@ voxels, in the body (above -950 HU) without the top and bottom eighth of the sli
 shows the middle slice of each method by rows of exposure, in one window. Status 1 where total
 variation has not the least error.
 """
-import gzip
 import pathlib
 import shutil
-import struct
 import sys
 
 from python_modules import need
@@ -27,8 +25,10 @@ from python_modules import need
 need("numpy", "matplotlib")
 
 import numpy as np  # noqa: E402
+from harness import CHEST_CT, fetched  # noqa: E402
 from reconstructions import (  # noqa: E402
-    TOP, draw, in_folder, missing, parser_of, rms, tell, tool, write_json, write_mha)
+    circular_cone, draw, in_folder, parser_of, rms, tell)
+from volumes import read_nifti, write_mha  # noqa: E402
 
 WATER = 0.01707  # 1/mm
 WINDOW = (-1000, 500)
@@ -49,23 +49,6 @@ def tried(coarse):
     }
 
 
-def read_nifti(path):
-    """([x, y, z], spacing, first voxel's middle) of a NIfTI-1 file of 16-bit integers whose axes
-    run to the patient's left, back and head; ValueError otherwise."""
-    data = gzip.decompress(pathlib.Path(path).read_bytes())
-    size = struct.unpack_from("<8h", data, 40)
-    spacing = struct.unpack_from("<8f", data, 76)[1:4]
-    start, slope, shift = struct.unpack_from("<3f", data, 108)
-    axes = np.array(struct.unpack_from("<12f", data, 280)).reshape(3, 4)
-    wanted = np.diag([-1, -1, 1]) * spacing
-    if size[0] != 3 or data[70:72] != b"\x04\0" or not np.allclose(axes[:, :3], wanted, atol=1e-4):
-        raise ValueError(f"{path}: not three axes of 16-bit integers along the patient's")
-    voxels = np.frombuffer(data, "<i2", int(np.prod(size[1:4])), int(start))
-    volume = voxels.reshape(size[1:4], order="F").astype(np.float32)
-    values = volume * np.float32(slope or 1) + np.float32(shift)
-    return values, spacing, axes[:, 3] * (-1, -1, 1)
-
-
 def averaged(volume, by):
     x, y, z = (n // by for n in volume.shape)
     return volume.reshape(x, by, y, by, z, by).mean((1, 3, 5))
@@ -81,10 +64,7 @@ def cropped(volume, by):
 
 def geometry_of(voxel, views):
     pitch = voxel * 1.536
-    return {"type": "circular_cone", "source_axis_mm": 1000, "source_detector_mm": 1536,
-            "detector": {"pixels": [round(768 / pitch), round(576 / pitch)],
-                         "pitch_mm": [pitch, pitch]},
-            "angles_deg": {"range": 360, "count": views}}
+    return circular_cone(1000, 1536, (round(768 / pitch), round(576 / pitch)), pitch, views)
 
 
 def setting_of(options):
@@ -92,22 +72,26 @@ def setting_of(options):
                      for name, value in options.items() if name not in ("method", "lower"))
 
 
-def run(given, folder):
-    try:
-        volume, (spacing, *_), _ = read_nifti(given.ct)
-    except ValueError as failure:
-        raise SystemExit(str(failure)) from None
-    fine = cropped(np.maximum(volume, -1000), given.coarse)
-    truth = averaged(fine, given.coarse)
-    voxel = spacing * given.coarse
-    write_mha(folder / "fine.mha", fine, spacing, "HU")
-    write_mha(folder / "coarse.mha", truth, voxel, "HU")
-    geometry = write_json(folder / "geometry.json", geometry_of(voxel, given.views))
+def prepared(ct, coarse):
+    """(values in voxels of the CT, in coarse ones, the former's width, which of the latter
+    count)"""
+    volume, (spacing, *_), _ = read_nifti(ct)
+    fine = cropped(np.maximum(volume, -1000), coarse)
+    truth = averaged(fine, coarse)
     counted = truth > -950
     eighth = truth.shape[2] // 8
     counted[:, :, :eighth] = counted[:, :, truth.shape[2] - eighth:] = False
+    return fine, truth, spacing, counted
+
+
+def run(iso, given):
+    fine, truth, spacing, counted = prepared(given.ct, given.coarse)
+    folder = iso.folder
+    voxel = spacing * given.coarse
+    write_mha(folder / "fine.mha", fine, spacing, "HU")
+    write_mha(folder / "coarse.mha", truth, voxel, "HU")
+    geometry = iso.write_json(geometry_of(voxel, given.views))
     show = truth.shape[2] // 2
-    iso = tool(given, folder)
     methods = tried(given.coarse)
     rows, panels, shortfalls = [], [], 0
     for photons in map(int, given.photons):
@@ -121,8 +105,8 @@ def run(given, folder):
         for name, settings in methods.items():
             found = []
             for options in settings:
-                volume, _ = iso.reconstruct(
-                    projections=scan / "projection_*.tif", flats=scan / "flat_*.tif",
+                volume, _ = iso.volume(
+                    "reconstruct", projections=scan / "projection_*.tif", flats=scan / "flat_*.tif",
                     darks=scan / "dark_*.tif", geometry=scan / "geometry.json", water=WATER,
                     like=folder / "coarse.mha", **options)
                 apart = (volume - truth)[counted]
@@ -136,21 +120,19 @@ def run(given, folder):
         shortfalls += min(errors, key=errors.get) != "TV"
     tell(["photons", "method", "setting", "rms, HU", "mean absolute error", "mean error"], rows,
          given.table)
-    if given.picture:
-        draw(given.picture, panels, 1 + len(methods), WINDOW, "HU", width=2.1)
+    draw(given.picture, panels, 1 + len(methods), WINDOW, "HU", width=2.1)
     return 1 if shortfalls else 0
 
 
 def main(words):
     parser = parser_of(__doc__)
-    parser.add_argument("--ct", type=pathlib.Path, default=TOP / ".deps/data/chest_ct.nii.gz")
+    parser.add_argument("--ct", type=pathlib.Path, default=CHEST_CT)
     parser.add_argument("--coarse", type=int, default=4)
     parser.add_argument("--views", type=int, default=180)
     parser.add_argument("--photons", type=float, nargs="+", default=[1e4, 1e5, 1e6])
     given = parser.parse_args(words)
-    if not given.ct.is_file():
-        return missing(given.ct, "low_dose_chest.py")
-    return in_folder(given, lambda folder: run(given, folder))
+    fetched(given.ct)
+    return in_folder(given, run)
 
 
 if __name__ == "__main__":

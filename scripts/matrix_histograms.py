@@ -12,9 +12,9 @@ A column is a file of `iso matrix generate|info --json`, called as it is. One ta
 of rows, of runs of consecutive columns and, where the files have it, of what neighbouring rows have
 in common; the first two have a row for sizes from 2^k to 2^(k+1) - 1.
 """
-import json
 import pathlib
-import sys
+
+from harness import markdown, read_json, words_of
 
 TABLES = {
     "row_lengths": "entries of a row",
@@ -30,62 +30,41 @@ def size(key, low):
 
 
 def table_of(matrices, key, title):
-    """Lines of Markdown; none where no matrix has such counts."""
+    """Markdown; empty where no matrix has such counts."""
     found = {name: {int(k): n for k, n in m[key].items()} for name, m in matrices.items()
              if key in m}
     lows = sorted({low for counts in found.values() for low in counts})
-    if not lows:
-        return []
-    lines = [f"| {title} | " + " | ".join(matrices) + " |", "|" + " ---: |" * (len(matrices) + 1)]
-    for low in lows:
-        counts = [str(found[n].get(low, 0)) if n in found else "" for n in matrices]
-        lines.append(f"| {size(key, low)} | " + " | ".join(counts) + " |")
-    return lines
+    return markdown([title, *matrices], [
+        [size(key, low), *(found[n].get(low, 0) if n in found else "" for n in matrices)]
+        for low in lows], "---:") if lows else ""
 
 
 def tables_of(matrices):
-    lines = []
-    for key, title in TABLES.items():
-        table = table_of(matrices, key, title)
-        lines += ([""] if lines and table else []) + table
-    return lines
+    return "\n".join(filter(None, (table_of(matrices, *each) for each in TABLES.items())))
 
 
 def self_test():
     matrices = {"a": {"row_lengths": {"1": 3, "4": 2}, "runs": {"2": 1}},
                 "b": {"row_lengths": {"2": 5}, "runs": {},
                       "jaccard_histogram": {"90": 4, "100": 1}}}
-    return 0 if tables_of(matrices) == [
+    return tables_of(matrices).splitlines() == [
         "| entries of a row | a | b |", "| ---: | ---: | ---: |",
         "| 1 | 3 | 0 |", "| 2 to 3 | 0 | 5 |", "| 4 to 7 | 2 | 0 |", "",
         "| columns of a run | a | b |", "| ---: | ---: | ---: |", "| 2 to 3 | 1 | 0 |", "",
         "| percent of columns common to neighbours | a | b |", "| ---: | ---: | ---: |",
-        "| 90 to 99 |  | 4 |", "| 100 |  | 1 |"] else 1
+        "| 90 to 99 |  | 4 |", "| 100 |  | 1 |"]
 
 
-def main(words):
-    if words in (["-h"], ["--help"]):
-        print(__doc__)
-        return 0
-    if words == ["--self-test"]:
-        return self_test()
-    if not words or words[0].startswith("-"):
-        print(__doc__)
-        return 2
+def main():
     matrices = {}
-    for path in map(pathlib.Path, words):
-        try:
-            document = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as failure:
-            print(f"'{path}' cannot be read: {failure}", file=sys.stderr)
-            return 2
+    for path in map(pathlib.Path, words_of(__doc__, self_test)):
+        document = read_json(path)
         if not document.get("operation", "").startswith("matrix ") or "matrix" not in document:
-            print(f"'{path}' was not written by `iso matrix generate|info --json`", file=sys.stderr)
-            return 2
+            raise SystemExit(f"'{path}' has no histograms (a file of `iso matrix generate|info "
+                             "--json` is expected); name one")
         matrices[path.stem] = document["matrix"]
-    print("\n".join(tables_of(matrices)))
-    return 0
+    print(tables_of(matrices), end="")
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main()

@@ -20,15 +20,12 @@ such rows, configurations_<name>_<backend>.png and .json: what each kernel reach
 block. Nothing is typed in: figures come from the rows alone. The axes are those of figures 3 and 4
 of Liu et al. 2021. Needs matplotlib (scripts/setup.sh makes .deps/venv).
 """
-import argparse
-import json
-import os
 import pathlib
 import re
-import sys
 import tempfile
 
-from python_modules import need
+from harness import is_png, parser_of, pyplot, read_json, save, write_json
+from roofline import draw_roofs
 
 FAMILIES = {
     # rows' first name: marker, colour, legend
@@ -131,28 +128,13 @@ class benchmark_file:
 
 
 def opened(path):
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as failure:
-        raise SystemExit(f"'{path}' cannot be read: {failure}") from None
+    document = read_json(path)
     if document.get("operation") == "matrix bench":
         return tool_file(document)
     if "benchmarks" in document:
         return benchmark_file(document)
     raise SystemExit(f"'{path}' has no products (a file of `iso matrix bench` or iso_bench_spmv is "
                      "expected); name one")
-
-
-def draw_roofs(axes, points, ceilings):
-    least = 0.6 * min(p["operations_per_byte"] for p in points)
-    most = max(2.5 * max(p["operations_per_byte"] for p in points), 4 * least)
-    edges = [least * (most / least) ** (i / 99) for i in range(100)]
-    peak = ceilings.get("fp64", 1e99)
-    for name, style in (("read", "-"), ("l2", ":")):
-        if ceilings.get(name):
-            roof = [1e-9 * min(ceilings[name] * x, peak) for x in edges]
-            axes.plot(edges, roof, "k" + style, lw=1.2,
-                      label=f"{name} ceiling, {1e-9 * ceilings[name]:.4g} GB/s")
 
 
 def named(points):
@@ -165,9 +147,12 @@ def named(points):
     return {family: best for family, best in own.items() if best}
 
 
-def draw_roofline(plt, points, ceilings, title, path):
-    figure, axes = plt.subplots(figsize=(10, 6.5))
-    draw_roofs(axes, points, ceilings)
+def draw_roofline(points, ceilings, title, path):
+    figure, axes = pyplot().subplots(figsize=(10, 6.5))
+    least = 0.6 * min(p["operations_per_byte"] for p in points)
+    most = max(2.5 * max(p["operations_per_byte"] for p in points), 4 * least)
+    draw_roofs(axes, ceilings, (least, most), ceilings.get("fp64", 1e99),
+               {"read": "k-", "l2": "k:"}, "{} ceiling, {:.4g} GB/s", 1e-9, bent=True, lw=1.2)
     for family, (marker, colour, label) in FAMILIES.items():
         own = [p for p in points if p["family"] == family]
         if own:
@@ -191,11 +176,11 @@ def draw_roofline(plt, points, ceilings, title, path):
     axes.grid(True, which="both", alpha=0.25)
     axes.legend(fontsize=8, loc="lower right")
     figure.subplots_adjust(left=0.08, right=0.65)
-    save(plt, figure, path)
+    close(figure, path)
 
 
-def draw_sweep(plt, sweep, title, path):
-    figure, axes = plt.subplots(figsize=(8, 5))
+def draw_sweep(sweep, title, path):
+    figure, axes = pyplot().subplots(figsize=(8, 5))
     for kernel, points in sweep.items():
         axes.plot(list(points), list(points.values()), "o-", label=kernel)
     ticks = sorted({t for points in sweep.values() for t in points})
@@ -206,20 +191,13 @@ def draw_sweep(plt, sweep, title, path):
     axes.grid(True, alpha=0.3)
     axes.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
     figure.tight_layout()
-    save(plt, figure, path)
+    close(figure, path)
 
 
-def save(plt, figure, path):
-    part = path.with_suffix(".part.png")
-    figure.savefig(part, dpi=160)
-    plt.close(figure)
-    os.replace(part, path)
-
-
-def write(path, content):
-    part = path.with_suffix(".part.json")
-    part.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    os.replace(part, path)
+def close(figure, path):
+    save(figure, path, 160)
+    pyplot().close(figure)
+    print(path)
 
 
 def first(found):
@@ -228,12 +206,6 @@ def first(found):
 
 def draw(files, backend, matrix, name, transposed, folder):
     """The files of one backend; false where they have no point of it."""
-    need("matplotlib")
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
-
     points = [p for f in files for p in f.points(backend, matrix)
               if transposed or not p["product"].startswith("A^T")]
     if not points:
@@ -250,23 +222,21 @@ def draw(files, backend, matrix, name, transposed, folder):
     folder.mkdir(parents=True, exist_ok=True)
     title, stem = f"{name}, {backend}: {machine}", f"{name}_{backend}"
     about = {"matrix": name, "machine": machine, "backend": backend}
-    draw_roofline(plt, points, ceilings, title, folder / f"roofline_{stem}.png")
-    write(folder / f"roofline_{stem}.json", about | {"ceilings": ceilings, "points": points})
-    print(folder / f"roofline_{stem}.png")
+    draw_roofline(points, ceilings, title, folder / f"roofline_{stem}.png")
+    write_json(folder / f"roofline_{stem}.json", about | {"ceilings": ceilings, "points": points})
     sweep = first(f.sweep(backend, matrix) for f in files)
     if sweep:
-        draw_sweep(plt, sweep, title, folder / f"configurations_{stem}.png")
-        write(folder / f"configurations_{stem}.json", about | {"gflops_by_threads": sweep})
-        print(folder / f"configurations_{stem}.png")
+        draw_sweep(sweep, title, folder / f"configurations_{stem}.png")
+        write_json(folder / f"configurations_{stem}.json", about | {"gflops_by_threads": sweep})
     return True
 
 
 def refuses_empty(tool, folder):
     """Whether a matrix without non-zeros gets a sentence."""
     empty = tool | {"rows": [tool["rows"][0] | {"flops": 0}]}
-    (folder / "empty.json").write_text(json.dumps(empty), encoding="utf-8")
+    write_json(folder / "empty.json", empty)
     try:
-        main([str(folder / "empty.json"), "--output", str(folder / "out")])
+        draw_files([folder / "empty.json"], folder / "out")
     except SystemExit as said:
         return "no non-zeros" in str(said)
     return False
@@ -287,25 +257,22 @@ def self_test():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         for stem, document in (("bench", tool), ("peers", bench)):
-            (folder / f"{stem}.json").write_text(json.dumps(document), encoding="utf-8")
-        paths = [str(folder / "bench.json"), str(folder / "peers.json")]
-        if main(paths + ["--output", str(folder / "out")]) != 0:
-            return 1
-        drawn = json.loads((folder / "out" / "roofline_bench_serial.json").read_text())
+            write_json(folder / f"{stem}.json", document)
+        draw_files([folder / "bench.json", folder / "peers.json"], folder / "out")
+        drawn = read_json(folder / "out" / "roofline_bench_serial.json")
         seen = [(p["family"], p["operations_per_byte"], round(p["gflops"], 9), p["chosen"])
                 for p in drawn["points"]]
-        sweep = json.loads((folder / "out" / "configurations_bench_serial.json").read_text())
+        sweep = read_json(folder / "out" / "configurations_bench_serial.json")
         good = seen == [("spmv", 0.5, 4.0, True), ("peer", 0.25, 2.0, False)]
         good = good and sweep["gflops_by_threads"] == {"warp": {"128": 2.0}}
         many = drawn["points"][1:] + 70 * drawn["points"][:1]
         good = good and {f: len(best) for f, best in named(many).items()} == {"spmv": 59, "peer": 1}
         good = good and refuses_empty(tool, folder)
-        picture = folder / "out" / "roofline_bench_serial.png"
-        return 0 if good and picture.read_bytes().startswith(b"\x89PNG") else 1
+        return good and is_png(folder / "out" / "roofline_bench_serial.png")
 
 
-def arguments(given):
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def main():
+    parser = parser_of(__doc__.splitlines()[0], self_test)
     parser.add_argument("rows", type=pathlib.Path, nargs="+",
                         help="JSON of `iso matrix bench` or of iso_bench_spmv")
     parser.add_argument("--backend", help="serial, openmp or cuda; all where absent")
@@ -313,23 +280,20 @@ def arguments(given):
                                          "file of `iso matrix bench`")
     parser.add_argument("--transposed", action="store_true", help="the benchmark's rows AT too")
     parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("."), help="folder")
-    return parser.parse_args(given)
+    given = parser.parse_args()
+    draw_files(given.rows, given.output, given.backend, given.matrix, given.transposed)
 
 
-def main(words):
-    if words == ["--self-test"]:
-        return self_test()
-    given = arguments(words)
-    files = [opened(path) for path in given.rows]
-    tools = [path for path, f in zip(given.rows, files) if isinstance(f, tool_file)]
-    matrix = given.matrix or ("real" if tools else "liver")
+def draw_files(paths, folder, backend=None, matrix=None, transposed=False):
+    files = [opened(path) for path in paths]
+    tools = [path for path, f in zip(paths, files) if isinstance(f, tool_file)]
+    matrix = matrix or ("real" if tools else "liver")
     name = tools[0].stem if tools else matrix
-    backends = {given.backend} if given.backend else {b for f in files for b in f.backends(matrix)}
-    drawn = [draw(files, b, matrix, name, given.transposed, given.output) for b in sorted(backends)]
+    backends = {backend} if backend else {b for f in files for b in f.backends(matrix)}
+    drawn = [draw(files, b, matrix, name, transposed, folder) for b in sorted(backends)]
     if not any(drawn):
-        raise SystemExit(f"no rows of {matrix} in {', '.join(str(p) for p in given.rows)}")
-    return 0
+        raise SystemExit(f"no rows of {matrix} in {', '.join(str(p) for p in paths)}")
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main()

@@ -23,11 +23,11 @@ Usage: performance_page.py               writes docs/performance.md and the tabl
 """
 import datetime
 import json
-import pathlib
 import re
 import sys
 
-TOP = pathlib.Path(__file__).resolve().parent.parent
+from harness import TOP, markdown, words_of
+
 RESULTS = TOP / "perf" / "results"
 PAGE, README = TOP / "docs" / "performance.md", TOP / "README.md"
 COMMON = ("date", "machine", "revision", "command", "topic")
@@ -88,8 +88,8 @@ def unique(items):
 def table(head, lines):
     """Without the columns that are empty in every line."""
     kept = [i for i in range(len(head)) if any(line[i] for line in lines)]
-    chosen = [[line[i] for i in kept] for line in (head, ["---"] * len(head), *lines)]
-    return "".join("| " + " | ".join(cells) + " |\n" for cells in chosen)
+    head, *lines = [[line[i] for i in kept] for line in (head, *lines)]
+    return markdown(head, lines)
 
 
 def with_unit(number, unit):
@@ -250,18 +250,13 @@ def self_test():
             good = False
         except bad_results:
             pass
-    return 0 if good and "at most 2.5" not in made else 1
+    return good and "at most 2.5" not in made
 
 
-def main(arguments):
-    if arguments in (["-h"], ["--help"]):
-        print(__doc__)
-        return 0
-    if arguments == ["--self-test"]:
-        return self_test()
-    if arguments not in ([], ["--check"], ["--check-ages"], ["--all"]):
-        print(__doc__, file=sys.stderr)
-        return 2
+def main():
+    arguments = sys.argv[1:]
+    if arguments not in (["--check"], ["--check-ages"], ["--all"]):
+        arguments = words_of(__doc__, self_test, least=0, most=0)
     try:
         rows = newest([(path.name, load(path)) for path in RESULTS.glob("[0-9]*.json")])
         layout = load(RESULTS / "page.json")
@@ -293,4 +288,4 @@ def main(arguments):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

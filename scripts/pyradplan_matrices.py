@@ -5,23 +5,24 @@
 Needs the Python packages pyRadPlan 0.5.0 and pydantic 2.11.7 (in an environment of their own: they
 bring many others) and h5py. Writes the HDF5 layout of docs/formats.md, half-precision values,
 columns in pyRadPlan's order of beamlets, rows in the order of its dose grid (x fastest) or in that
-of this library's volumes (z fastest), and prints the histograms of row lengths, runs of consecutive
-columns and similarity of neighbouring rows.
+of this library's volumes (z fastest), and prints what `iso matrix info` tells of the matrix: the
+histograms of row lengths, runs of consecutive columns and similarity of neighbouring rows.
 
     python scripts/pyradplan_matrices.py --modality protons --output tg119_protons.h5
 """
-import argparse
 import json
 import os
+import tempfile
 import time
 
-from python_modules import need
+from harness import ISO, need, parser_of, write_json
 
 need("h5py", "numpy", "scipy", "pyRadPlan", install="h5py pyRadPlan==0.5.0 pydantic==2.11.7")
 
 import h5py  # noqa: E402
 import numpy as np  # noqa: E402
 import scipy.sparse as sp  # noqa: E402
+from reconstructions import tool  # noqa: E402
 
 MODALITIES = {
     # gantry angles in degrees, distance of spots or beamlets in mm
@@ -108,51 +109,15 @@ def write(path, values, columns, pointers, shape, attributes):
             os.remove(temporary)
 
 
-def powers_of_two(lengths):
-    """{lower bound: count} over [1, 2), [2, 4), [4, 8), ..."""
-    bins = np.bincount(np.floor(np.log2(lengths)).astype(int)) if len(lengths) else []
-    return {f"{1 << k}": int(n) for k, n in enumerate(bins) if n}
-
-
-def histograms(columns, pointers, shape):
-    lengths = np.diff(pointers)
-    filled = lengths[lengths > 0]
-    row = np.repeat(np.arange(shape[0], dtype=np.int32), lengths)
-    starts = np.ones(len(columns), dtype=bool)
-    starts[1:] = (np.diff(columns) != 1) | (np.diff(row) != 0)
-    runs = np.diff(np.append(np.flatnonzero(starts), len(columns)))
-    gaps = np.diff(columns)[np.diff(row) == 0]
-    fill = {}
-    for r in (2, 4, 8):
-        keys = (row // r).astype(np.int64) * shape[1] + columns
-        keys.sort()
-        union = int(np.count_nonzero(np.diff(keys)) + 1) if len(keys) else 0
-        fill[str(r)] = len(columns) / (r * union) if union else 0.0
-        del keys
-    return {
-        "rows": int(shape[0]),
-        "columns": int(shape[1]),
-        "nonzeros": int(len(columns)),
-        "empty_rows": float(np.mean(lengths == 0)),
-        "rows_below_32": float(np.mean(filled < 32)),
-        "mean_length": float(filled.mean()),
-        "longest": int(filled.max()),
-        "mean_run": float(runs.mean()),
-        "gaps_over_255": float(np.mean(gaps > 255)),
-        "fill": fill,
-        "row_lengths": powers_of_two(filled),
-        "runs": powers_of_two(runs),
-    }
-
-
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = parser_of(__doc__.splitlines()[0])
     parser.add_argument("--modality", choices=sorted(MODALITIES), required=True)
     parser.add_argument("--resolution", type=float, default=3.0, help="of the dose grid, mm")
     parser.add_argument(
         "--fastest", choices=["x", "z"], default="x", help="coordinate of neighbouring rows"
     )
     parser.add_argument("--output", required=True, help="HDF5 file")
+    parser.add_argument("--iso", default=ISO, help="the tool (default: %(default)s)")
     parser.add_argument("--json", help="also write the histograms to this file")
     arguments = parser.parse_args()
 
@@ -174,11 +139,11 @@ def main():
         "lost_nonzeros": lost["lost"],
     }
     write(arguments.output, values, columns, pointers, shape, attributes)
-    figures = histograms(columns, pointers, shape) | {"half": lost}
+    with tempfile.TemporaryDirectory() as folder:
+        told = tool(arguments.iso, folder).run("matrix", "info", arguments.output)
+    figures = told["matrix"] | {"half": lost}
     print(json.dumps(figures, indent=2))
-    if arguments.json:
-        with open(arguments.json, "w", encoding="utf-8") as file:
-            json.dump(figures, file, indent=2)
+    write_json(arguments.json, figures)
 
 
 if __name__ == "__main__":

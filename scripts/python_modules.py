@@ -31,3 +31,13 @@ def need(*modules, install=None):
         sys.stderr.write(f"{pathlib.Path(sys.argv[0]).name}: Python lacks {names} "
                          f"({sys.executable}); {setup}python3 -m pip install {packages}\n")
         raise SystemExit(2)
+
+
+def __getattr__(name):
+    """`from python_modules import np`: NumPy, or the end that `need` makes."""
+    if name != "np":
+        raise AttributeError(name)
+    need("numpy")
+    import numpy
+
+    return numpy

@@ -29,8 +29,8 @@ from python_modules import need
 need("numpy", "scipy", "h5py", "matplotlib")
 
 import numpy as np  # noqa: E402
-from reconstructions import (  # noqa: E402
-    TOP, draw, in_folder, missing, parser_of, tell, tool, write_json)
+from harness import TOP, fetched  # noqa: E402
+from reconstructions import circular_cone, draw, in_folder, parser_of, tell  # noqa: E402
 
 RADII, HEIGHTS = 400, 1999
 METHODS = (
@@ -125,27 +125,33 @@ def inner(theirs):
     return ~edge
 
 
-def run(given, folder):
+def described(s):
+    """The scan as a geometry file has it."""
+    return circular_cone(s["source_axis"], s["source_detector"], s["pixels"], s["pitch"],
+                         s["views"], s["offset"])
+
+
+def slice_of_scanner(data):
+    """[radius, height], 0 beside the bar and 1 inside. The software shows the bar upside down."""
+    theirs = image_of(data / "recon_by_external_software.tif").T[:, ::-1]
+    return normalised(theirs)[:, ::-1]
+
+
+def run(iso, given):
     import h5py
 
     scan, readings, fine = scan_of(given.data, given.binning, given.views)
-    voxel = scan["voxel"]
-    described = {"type": "circular_cone", "source_axis_mm": scan["source_axis"],
-                 "source_detector_mm": scan["source_detector"],
-                 "detector": {"pixels": scan["pixels"], "pitch_mm": [scan["pitch"]] * 2,
-                              "offset_mm": [scan["offset"], 0]},
-                 "angles_deg": {"range": 360, "count": given.views}}
+    voxel, folder = scan["voxel"], iso.folder
     with h5py.File(folder / "scan.h5", "w") as file:
         file["projections"] = np.repeat(readings[None].astype(np.float32), given.views, 0)
-    # The scanner's software shows the bar upside down.
-    theirs = image_of(given.data / "recon_by_external_software.tif").T[:, ::-1]
-    theirs = normalised(theirs)[:, ::-1]
+    theirs = slice_of_scanner(given.data)
     counted = inner(theirs)
     panels, rows = [("scanner", theirs[::4, ::4])], []
-    iso, geometry = tool(given, folder), write_json(folder / "geometry.json", described)
+    geometry = iso.write_json(described(scan))
     for name, options in METHODS:
-        volume, answer = iso.reconstruct(projections=folder / "scan.h5", geometry=geometry,
-                                         extent=scan["extent"], spacing=voxel, **options)
+        volume, answer = iso.volume("reconstruct", projections=folder / "scan.h5",
+                                    geometry=geometry, extent=scan["extent"], spacing=voxel,
+                                    **options)
         ours = normalised(half_plane(volume, voxel, fine))
         apart = np.abs(ours - theirs)
         rows.append([name, f"{apart.mean():.4f}", f"{apart[counted].mean():.4f}",
@@ -154,8 +160,7 @@ def run(given, folder):
         print(*rows[-1], file=sys.stderr)
     tell(["method", "mean absolute difference", "inner pixels", "relative residual"],
          rows, given.table)
-    if given.picture:
-        draw(given.picture, panels, len(panels), (-0.1, 1.2), "0 beside the bar, 1 inside", width=1)
+    draw(given.picture, panels, len(panels), (-0.1, 1.2), "0 beside the bar, 1 inside", width=1)
     return 0 if any(float(row[2]) <= 0.02 for row in rows[1:]) else 1
 
 
@@ -165,9 +170,8 @@ def main(words):
     parser.add_argument("--binning", type=int, default=10)
     parser.add_argument("--views", type=int, default=180)
     given = parser.parse_args(words)
-    if not (given.data / "radiogram.tif").is_file():
-        return missing(given.data / "radiogram.tif", "radiograph_iterations.py")
-    return in_folder(given, lambda folder: run(given, folder))
+    fetched(given.data / "radiogram.tif")
+    return in_folder(given, run)
 
 
 if __name__ == "__main__":

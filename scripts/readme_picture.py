@@ -10,20 +10,14 @@ and the exact line integrals of that view as 128 x 128 floats each. Needs numpy 
 """
 import pathlib
 import subprocess
-import sys
 import tempfile
 
-from python_modules import need
+from harness import TOP, need, pyplot, save, words_of
 
 need("numpy", "matplotlib")
 
-import matplotlib  # noqa: E402
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402
 import numpy as np  # noqa: E402
 
-TOP = pathlib.Path(__file__).resolve().parent.parent
 PICTURE = TOP / "docs" / "figures" / "first_projection.png"
 
 
@@ -34,14 +28,8 @@ def images(program):
         return np.fromfile(file, dtype=np.float32).reshape(3, 128, 128)
 
 
-def main(arguments):
-    if arguments in (["-h"], ["--help"]):
-        print(__doc__)
-        return 0
-    if len(arguments) != 1:
-        print(__doc__, file=sys.stderr)
-        return 2
-    head, projected, exact = images(arguments[0])
+def main():
+    head, projected, exact = images(*words_of(__doc__, most=1))
     error = projected - exact
     panels = (
         # picture, half its side in mm, title, axes, bar, limits, which of them cut values off
@@ -49,15 +37,14 @@ def main(arguments):
         (projected, 160, "cone-beam projection", "uv", "line integral", (0, None), "neither"),
         (error, 160, "projection - closed form", "uv", "line integral", (-1, 1), "both"),
     )
-    figure, places = plt.subplots(1, 3, figsize=(12, 3.4), layout="constrained")
+    figure, places = pyplot().subplots(1, 3, figsize=(12, 3.4), layout="constrained")
     for place, (picture, half, title, axes, bar, limits, cut) in zip(places, panels):
         drawn = place.imshow(picture.T, origin="lower", extent=(-half, half, -half, half),
                              cmap="RdBu" if limits[0] else "gray", vmin=limits[0], vmax=limits[1])
         place.set(title=title, xlabel=f"{axes[0]}, mm", ylabel=f"{axes[1]}, mm")
         figure.colorbar(drawn, ax=place, label=bar, shrink=0.85, extend=cut)
-    figure.savefig(PICTURE, dpi=80, metadata={"Software": None})
-    return 0
+    save(figure, PICTURE, 80)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main()

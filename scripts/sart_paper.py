@@ -37,7 +37,8 @@ from python_modules import need
 need("numpy", "matplotlib")
 
 import numpy as np  # noqa: E402
-from reconstructions import draw, in_folder, parser_of, rms, tell, tool, write_json  # noqa: E402
+from harness import status_of  # noqa: E402
+from reconstructions import circular_cone, draw, in_folder, parser_of, rms, tell  # noqa: E402
 
 # Density, half axes, centre, angle about z in degrees, for a cube from -1 to 1: those of
 # docs/algorithms/phantoms.md ("modified").
@@ -63,10 +64,8 @@ def geometry_of(size):
     widths = 0.5 / math.tan(math.radians(5))
     source_detector = widths * size + 100
     pitch = source_detector / widths / size
-    return {"type": "circular_cone", "source_axis_mm": widths * size,
-            "source_detector_mm": source_detector,
-            "detector": {"pixels": [size, size], "pitch_mm": [pitch, pitch]},
-            "angles_deg": {"range": 360, "count": round(math.pi / 2 * (size - 1))}}
+    return circular_cone(widths * size, source_detector, (size, size), pitch,
+                         round(math.pi / 2 * (size - 1)))
 
 
 def head(x, y, z, size):
@@ -88,23 +87,22 @@ def slices(volume, size):
     return volume[:, :, size // 2], volume[size // 2]
 
 
-def run(given, folder):
+def run(iso, given):
     size, all_of_it, middle = given.size, range(given.size), [given.size // 2]
-    iso = tool(given, folder)
-    scan = write_json(folder / "geometry.json", geometry_of(size))
+    scan = iso.write_json(geometry_of(size))
     options = {"method": "sart", "iterations": given.iterations, "relaxation": given.relaxation,
                "order": "golden", "column_sums": given.column_sums, "extent": [size] * 3,
                "spacing": 1}
     truth = (head(all_of_it, all_of_it, middle, size)[:, :, 0],
              head(middle, all_of_it, all_of_it, size)[0])
-    perfect = folder / "perfect.h5"
+    perfect = iso.folder / "perfect.h5"
     iso.run("project", phantom="shepp-logan", size=size, width=size, geometry=scan, output=perfect)
     exact = {"phantom": "shepp-logan", "width": size, "geometry": scan}
     runs = {name: exact | options for name, options in PROJECTORS.items()}
     runs[PERFECT] = {"projections": perfect}
     rows, panels, errors = [], [("the head", truth[0]), ("the head", truth[1])], {}
     for name, source in runs.items():
-        volume, answer = iso.reconstruct(**options, **source)
+        volume, answer = iso.volume("reconstruct", **options, **source)
         found = slices(volume, size)
         errors[name] = [rms(a - b) for a, b in zip(found, truth)]
         errors[name].append(rms(np.concatenate([a[abs(b - 0.2) < 1e-9] for a, b in
@@ -115,8 +113,7 @@ def run(given, folder):
         panels += [(name, picture) for picture in found]
     tell(["projector", "rms across z", "rms across x", "rms in the brain", "rms of the volume",
           "relative residual"], rows, given.table)
-    if given.picture:
-        draw(given.picture, panels, 4, WINDOW, f"{size}$^3$ voxels, window 0.16 to 0.32")
+    draw(given.picture, panels, 4, WINDOW, f"{size}$^3$ voxels, window 0.16 to 0.32")
     del errors[PERFECT]
     return shortfalls(errors, size)
 
@@ -128,9 +125,7 @@ def shortfalls(errors, size):
              if size >= 96 and errors[name][2] < errors[best][2]]
     found += [f"{name} has a larger error in the brain than {worst}" for name in errors
               if errors[name][2] > errors[worst][2]]
-    for sentence in found:
-        print(f"sart_paper.py: {sentence}", file=sys.stderr)
-    return 1 if found else 0
+    return status_of("sart_paper.py", found)
 
 
 def main(words):
@@ -141,7 +136,7 @@ def main(words):
     parser.add_argument("--column-sums", choices=("blocks", "scan"), default="scan",
                         help="blocks: a volume a view, which the paper's size has no room for")
     given = parser.parse_args(words)
-    return in_folder(given, lambda folder: run(given, folder))
+    return in_folder(given, run)
 
 
 if __name__ == "__main__":

@@ -10,22 +10,15 @@ matplotlib (scripts/setup.sh makes .deps/venv).
 import io
 import itertools
 import json
-import pathlib
 import subprocess
-import sys
 
-from python_modules import need
+from harness import TOP, need, put, pyplot, words_of
 
 need("numpy", "matplotlib", "PIL")
 
-import matplotlib  # noqa: E402
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402
 import numpy as np  # noqa: E402
 import PIL.Image  # noqa: E402
 
-TOP = pathlib.Path(__file__).resolve().parent.parent
 PICTURE = TOP / "docs" / "figures" / "scans.png"
 COLUMNS = 4
 OBJECT = 256  # mm, side of the phantom's cube
@@ -76,26 +69,21 @@ def unit(vector):
     return vector / np.linalg.norm(vector)
 
 
-def main(arguments):
-    if arguments in (["-h"], ["--help"]):
-        print(__doc__)
-        return 0
-    if len(arguments) != 1:
-        print(__doc__, file=sys.stderr)
-        return 2
+def main():
+    (program,) = words_of(__doc__, most=1)
     files = sorted((TOP / "examples" / "geometry").glob("*.json"))
     rows = -(-len(files) // COLUMNS)
-    figure = plt.figure(figsize=(10, 2.1 * rows))
+    figure = pyplot().figure(figsize=(10, 2.1 * rows))
     for n, file in enumerate(files):
         place = figure.add_subplot(rows, COLUMNS, n + 1, projection="3d")
-        draw(place, file.name, *views_of(arguments[0], str(file)))
+        draw(place, file.name, *views_of(program, str(file)))
     figure.subplots_adjust(left=0, right=1, bottom=0, top=0.98, wspace=0, hspace=0.02)
     drawn = io.BytesIO()
     figure.savefig(drawn, dpi=80)
     # A few colours make a file of a third of the size.
-    PIL.Image.open(drawn).convert("RGB").quantize(48).save(PICTURE, optimize=True)
-    return 0
-
+    small = io.BytesIO()
+    PIL.Image.open(drawn).convert("RGB").quantize(48).save(small, "PNG", optimize=True)
+    put(PICTURE, small.getvalue())
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main()

@@ -8,17 +8,16 @@ cmake/iso_test_costs.cmake, by which ctest starts the longest first.
 Runs the tests that are not slow, one after the other, with two threads each; the machine should be
 idle. --last-run takes the seconds by the clock of the last run of ctest instead, and runs nothing.
 """
-
-import argparse
 import json
 import os
-import pathlib
 import re
 import subprocess
 import sys
 import time
 
-TOP = pathlib.Path(__file__).resolve().parent.parent
+from build_times import test_seconds
+from harness import TOP, parser_of
+
 TABLE = TOP / "cmake/iso_test_costs.cmake"
 LEAST = 5  # processor seconds
 ROW = re.compile(r'"(\S+) (\d+) (\d+)"')
@@ -50,12 +49,6 @@ def measure(build, name):
     return run.returncode, used.ru_utime + used.ru_stime, time.monotonic() - begin
 
 
-def last_seconds(build):
-    """Seconds by the clock of each test in the last runs."""
-    costs = pathlib.Path(build, "Testing/Temporary/CTestCostData.txt").read_text()
-    return {n: float(s) for n, s in re.findall(r"^(\S+) \d+ ([\d.]+)$", costs, re.M)}
-
-
 def with_rows(text, rows):
     """The table's text with these rows: name, processor seconds, cores that it keeps busy."""
     lines = "".join(f'    "{name} {cost} {cores}"\n' for name, cost, cores in rows)
@@ -63,7 +56,7 @@ def with_rows(text, rows):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = parser_of(__doc__.splitlines()[0])
     parser.add_argument("build", help="folder of a build")
     parser.add_argument("--only", default="", help="tests whose names match; the other rows stay")
     parser.add_argument("--last-run", action="store_true", help="run nothing, take the last run")
@@ -75,7 +68,7 @@ def main():
     before = dict(rows)
     if not args.only:
         rows = {}
-    last = last_seconds(args.build) if args.last_run else {}
+    last = test_seconds(args.build) if args.last_run else {}
     total = quick = 0.0
     failed = []
     # What others need is installed first.

@@ -13,6 +13,9 @@ import json
 import pathlib
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from scripts import read_json, words_of  # noqa: E402
+
 
 def largest_points(report):
     """{(backend, "operation precision", threads): point} of the largest size."""
@@ -45,21 +48,12 @@ def self_test():
               point | {"backend": "cuda", "share_of_ceiling": 0.5}]
     found = shares_of({"points": points})
     assert found == {"openmp": {"fdk float": 0.2}, "cuda": {"fdk float": 0.5}}, found
-    print("shares_of.py: self-test passed")
 
 
 def main():
-    if sys.argv[1:] == ["--self-test"]:
-        return self_test()
-    if sys.argv[1:] in (["-h"], ["--help"]):
-        print(__doc__)
-        return 0
-    if len(sys.argv) != 2:
-        raise SystemExit(__doc__)
-    report = json.loads(pathlib.Path(sys.argv[1]).read_text(encoding="utf-8"))
-    print(json.dumps({"shares": shares_of(report)}, indent=2))
-    return None
+    (report,) = words_of(__doc__, self_test, most=1)
+    print(json.dumps({"shares": shares_of(read_json(report))}, indent=2))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

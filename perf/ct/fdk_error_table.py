@@ -8,12 +8,11 @@
 
 What the columns mean stands in bench_fdk_error.cpp. No figure is typed.
 """
-import argparse
 import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from scripts import document_of, markdown  # noqa: E402
+from scripts import document_of, markdown, parser_of  # noqa: E402
 
 FIGURES = ("mean_absolute", "root_mean_square", "apart_from_edges", "slice_mean_absolute",
            "slice_apart_from_edges")
@@ -31,8 +30,7 @@ def table_of(rows):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("rows", help="the benchmark, or the JSON that it has written")
     parser.add_argument("--page", type=pathlib.Path, help="page that takes the table")
     arguments = parser.parse_args()

@@ -31,7 +31,8 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from scripts import document_of, markdown, need, output_of, parser_of, status_of  # noqa: E402
+from scripts import (  # noqa: E402
+    document_of, markdown, need, output_of, paper_parser, pyplot, save, status_of)
 
 NAMES = {
     "dda": "DDA",
@@ -121,10 +122,6 @@ def time_table(document):
 
 
 def draw(measured, images, file):
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
     import numpy as np
 
     residuals = residuals_of(measured)
@@ -132,7 +129,7 @@ def draw(measured, images, file):
     size, views = measured["size"], measured["views"]
     pictures = np.frombuffer(images, dtype=np.float32).reshape(len(names), size, size)
     limit = float(np.quantile(np.abs(pictures[names.index("dda")]), 0.99))
-    figure = plt.figure(figsize=(10, 6.2), layout="constrained")
+    figure = pyplot().figure(figsize=(10, 6.2), layout="constrained")
     grid = figure.add_gridspec(2, len(names), height_ratios=(1, 1.25))
     for column, name in enumerate(names):
         panel = figure.add_subplot(grid[0, column])
@@ -155,7 +152,7 @@ def draw(measured, images, file):
     panel.legend(fontsize=8, ncols=len(names))
     figure.suptitle(f"Shepp-Logan head, {size}^3 voxels, {views} views, cone of 10 degrees",
                     fontsize=10)
-    figure.savefig(file, dpi=120)
+    save(figure, file, 120)
 
 
 def self_test():
@@ -172,19 +169,15 @@ def self_test():
            "ms_per_view": 0.1, "samples_per_second": 1e12}
     assert "| cuda | float | 512 | Joseph, linear | 0.1 | 1.6e+04 |" in time_table(
         {"benchmarks": [row]})
-    print("ok")
-    return 0
 
 
 def main(arguments):
-    parser = parser_of(__doc__)
+    parser = paper_parser(__doc__, self_test)
     parser.add_argument("--size", type=int, default=128)
     parser.add_argument("--views", type=int, default=100)
     parser.add_argument("--picture", type=pathlib.Path)
     parser.add_argument("--times", type=pathlib.Path)
     given = parser.parse_args(arguments)
-    if given.self_test:
-        return self_test()
     if given.program is None and given.times is None:
         parser.error("nothing to measure or to read (--program and --times are left out); give one "
                      "of them")

@@ -1,17 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the scripts of the dose papers share: volumes for isocenter_dose, names of its rows."""
-import gzip
 import pathlib
-import struct
 import sys
 
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from scripts import read_json  # noqa: E402
+from scripts import CHEST_CT, TOP, read_json  # noqa: E402, F401
+from volumes import read_nifti  # noqa: E402
 
-TOP = pathlib.Path(__file__).resolve().parents[2]
-CHEST_CT = TOP / ".deps/data/chest_ct.nii.gz"
 DENSITIES = TOP / "model/data/density_schneider_2000.csv"
 
 
@@ -56,19 +53,9 @@ def is_there(ct, script):
 
 
 def ct_density(path, every=1):
-    """(extent, spacing, densities) of every n-th voxel of a NIfTI volume of Hounsfield units in
-    16-bit integers, by the library's table of densities."""
-    with gzip.open(path) as file:
-        data = file.read()
-    n = struct.unpack("<3h", data[42:48])
-    kind = struct.unpack("<h", data[70:72])[0]
-    spacing = struct.unpack("<3f", data[80:92])
-    begin = int(struct.unpack("<f", data[108:112])[0])
-    slope, offset = struct.unpack("<2f", data[112:120])
-    if data[344:347] != b"n+1" or kind != 4 or slope not in (0, 1) or offset != 0:
-        raise SystemExit(f"{path}: is not read (one NIfTI file of unscaled 16-bit integers is "
-                         "expected); run scripts/get_example_data.sh")
-    values = np.frombuffer(data, "<i2", n[0] * n[1] * n[2], begin).reshape(n, order="F")
+    """(extent, spacing, densities) of every n-th voxel of a CT, by the library's table of
+    densities."""
+    values, spacing, _ = read_nifti(path)
     table = table_of_csv(DENSITIES)
     out = density_of(table, values[::every, ::every, ::every]).astype(np.float32)
     return out.shape, tuple(x * every for x in spacing), out

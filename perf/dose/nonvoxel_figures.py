@@ -6,7 +6,7 @@ import math
 import numpy as np
 
 from nonvoxel_tables import acceleration, by_resolution, count, machines, of_role
-from scripts import figure, markdown
+from scripts import figure, markdown, pyplot, save
 
 
 def failing(row):
@@ -152,9 +152,6 @@ def shortfalls(rows):
 
 def draw(rows, most, folder):
     """Writes the pictures that rows are there for. Figure 15 counts `most` directions on a core."""
-    import matplotlib
-
-    matplotlib.use("Agg")
     folder.mkdir(parents=True, exist_ok=True)
     for name, picture in (("resolutions", draw_resolutions), ("directions", draw_directions),
                           ("steps", draw_steps), ("profiles", draw_profiles),
@@ -162,15 +159,12 @@ def draw(rows, most, folder):
                           ("study", draw_study)):
         made = picture(rows)
         if made:
-            made.savefig(folder / f"nonvoxel_{name}.png", dpi=100, metadata={"Software": None},
-                         pil_kwargs={"optimize": True})
+            save(made, folder / f"nonvoxel_{name}.png")
 
 
 def panels(across, width=4.2, height=3.4, down=1):
-    from matplotlib import pyplot
-
-    made, places = pyplot.subplots(down, across, squeeze=False, layout="constrained",
-                                   figsize=(width * across, height * down))
+    made, places = pyplot().subplots(down, across, squeeze=False, layout="constrained",
+                                     figsize=(width * across, height * down))
     return made, places.ravel()
 
 

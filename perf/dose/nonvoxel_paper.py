@@ -50,15 +50,12 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from scripts import need  # noqa: E402
-
-need("numpy")
-
-import numpy as np  # noqa: E402
+from scripts import (  # noqa: E402
+    Session, need, paper_parser, read_json, run, status_of, write_json)
+from python_modules import np  # noqa: E402
 import dose_runs  # noqa: E402
 import nonvoxel_figures  # noqa: E402
 import nonvoxel_tables  # noqa: E402
-from scripts import Session, parser_of, read_json, run, status_of, write_json  # noqa: E402
 
 MEASURES = ("times", "baseline", "gamma", "steps", "curves", "study")
 CUBE = 256  # mm, of the phantoms
@@ -302,8 +299,6 @@ def self_test():
     nonvoxel_figures.self_test()
     test_phantoms()
     test_curves()
-    print("ok")
-    return 0
 
 
 def test_phantoms():
@@ -328,7 +323,7 @@ def test_curves():
 
 
 def main(arguments):
-    parser = parser_of(__doc__)
+    parser = paper_parser(__doc__, self_test)
     parser.add_argument("earlier", nargs="*", type=pathlib.Path)
     parser.add_argument("--measure", default=",".join(MEASURES))
     parser.add_argument("--size", choices=("paper", "small"), default="paper")
@@ -347,8 +342,6 @@ def main(arguments):
     parser.add_argument("--ray-spacing", type=float, help="mm")
     parser.add_argument("--repeats", type=int)
     given = parser.parse_args(arguments)
-    if given.self_test:
-        return self_test()
     if given.program is None and not given.earlier:
         parser.error("nothing to measure or to read (no --program and no files are given); "
                      "give one of them")

@@ -26,16 +26,11 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from scripts import need  # noqa: E402
-
-need("numpy")
-
-import numpy as np  # noqa: E402
+from scripts import (  # noqa: E402
+    command_of, figure, markdown, output_of, paper_parser, run, status_of, write_json)
+from python_modules import np  # noqa: E402
 import dose_runs  # noqa: E402
 from dose_runs import machine  # noqa: E402
-from scripts import (  # noqa: E402
-    command_of, figure, markdown, output_of, parser_of, run, status_of, write_json,
-)
 
 TRAVERSALS = ("amanatides_woo", "branchless", "siddon")
 KERNEL = "follow_chords"
@@ -190,12 +185,10 @@ def self_test():
     assert list(dose_runs.density_of(table, [-2000, -500, 10])) == [0.0, 0.5, 1.0]
     water = dose_runs.density_of(dose_runs.table_of_csv(dose_runs.DENSITIES), 0)
     assert abs(water - 1) < 0.05, water
-    print("ok")
-    return 0
 
 
 def main(arguments):
-    parser = parser_of(__doc__)
+    parser = paper_parser(__doc__, self_test)
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--directions", type=dose_runs.directions, help="as in 24x16")
     parser.add_argument("--voxel", type=float, help="of the water, mm")
@@ -206,8 +199,6 @@ def main(arguments):
     parser.add_argument("--repeats", type=int)
     parser.add_argument("--ncu", action="store_true")
     given = parser.parse_args(arguments)
-    if given.self_test:
-        return self_test()
     if given.program is None:
         parser.error("no program to measure (--program is left out); name it")
     if given.ncu and given.backend != "cuda":

@@ -22,7 +22,6 @@ of projections, or three slices of volumes where every view sees them.
 
 A program that fails is reported and left out; the exit status is then 1.
 """
-import argparse
 import functools
 import json
 import os
@@ -35,15 +34,10 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from scripts import need  # noqa: E402
-
-need("numpy")
-
-import numpy as np  # noqa: E402
-
+from scripts import Program, parser_of, write_json  # noqa: E402
+from python_modules import np  # noqa: E402
 import scan  # noqa: E402
 import table  # noqa: E402
-from scripts import write_json  # noqa: E402
 
 _HERE = pathlib.Path(__file__).resolve().parent
 _WORKS = {
@@ -54,35 +48,19 @@ _WORKS = {
 }
 
 
-class program:
+class program(Program):
     """A process that speaks worker.py's language."""
 
     def __init__(self, key, command, environment):
-        self.key, self.ms, self.cpu_ms = key, [], []
-        self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
-        )
+        super().__init__(command, environment)
+        self._name, self.key, self.ms, self.cpu_ms = key, key, [], []
 
-    def answer(self, want):
-        line = self._process.stdout.readline()
-        if not line:
-            raise RuntimeError(f"{self.key}: ended with status {self._process.wait()}")
-        said = json.loads(line)
+    def told(self, want, order=None):
+        """The answer to an order, or the next one; it must have `want`."""
+        said = self.ask(order) if order else self.answer()
         if want not in said:
-            raise RuntimeError(f"{self.key}: said {line.strip()} (expected '{want}')")
+            raise RuntimeError(f"{self.key}: said {json.dumps(said)} (expected '{want}')")
         return said
-
-    def ask(self, order, want):
-        self._process.stdin.write(order + "\n")
-        self._process.stdin.flush()
-        return self.answer(want)
-
-    def leave(self):
-        try:
-            self._process.stdin.close()
-            self._process.wait(timeout=60)
-        except (OSError, subprocess.TimeoutExpired):
-            self._process.kill()
 
 
 def command_of(key, given, s, path):
@@ -110,15 +88,15 @@ def start(key, given, s, folder):
     environment.setdefault("OMP_PROC_BIND", "false")
     one = program(key, command_of(key, given, s, str(folder / "input.raw")), environment)
     try:
-        one.about = one.answer("ready")
+        one.about = one.told("ready")
         kept = folder / f"{key}.raw"
-        one.ask(f"write {kept}", "written")
+        one.told("written", f"write {kept}")
         one.kept = np.fromfile(kept, np.float32).reshape(-1, s.size, s.size)
         if given.work != "projection":
             one.kept = one.kept[:, s.seen()]
-        one.ask("time 1", "ms")
+        one.told("ms", "time 1")
     except Exception:
-        one.leave()
+        one.__exit__()
         raise
     return one
 
@@ -131,7 +109,7 @@ def take_turns(programs, given):
             # What the program before left spinning or clocked up shall settle.
             time.sleep(given.pause)
             try:
-                took = one.ask("time 1", "ms")
+                took = one.told("ms", "time 1")
                 one.ms += took["ms"]
                 one.cpu_ms += took["cpu_ms"]
             except (RuntimeError, OSError) as e:
@@ -178,15 +156,15 @@ def row(one, s, work, isocenter):
     return result
 
 
-def machine(given):
-    about = {"processor": platform.processor() or platform.machine(), "threads": given.threads}
+def machine(threads, gpu=False):
+    about = {"processor": platform.processor() or platform.machine(), "threads": threads}
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as f:
             names = [line.split(":", 1)[1].strip() for line in f if line.startswith("model name")]
         about["processor"] = names[0] if names else about["processor"]
     except OSError:
         pass
-    if given.device == "cuda":
+    if gpu:
         query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
         asked = subprocess.run(query, capture_output=True, text=True, check=False)
         about["gpu"] = asked.stdout.strip()
@@ -194,7 +172,7 @@ def machine(given):
 
 
 def parse():
-    a = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    a = parser_of(__doc__.splitlines()[0])
     a.add_argument("--work", choices=_WORKS, default="projection")
     a.add_argument("--size", type=int, default=512, help="N of volume and detector")
     a.add_argument("--views", type=int, default=360)
@@ -238,7 +216,7 @@ def main():
                 failed[key] = str(e)
         failed |= take_turns(programs, given)
         for one in programs:
-            one.leave()
+            one.__exit__()
     programs = [p for p in programs if p.ms]
     yardstick = next((p for p in programs if p.key == keys[0]), None) if given.isocenter else None
     result = {
@@ -246,7 +224,7 @@ def main():
         "size": s.size,
         "views": s.views,
         "device": given.device,
-        "machine": machine(given),
+        "machine": machine(given.threads, given.device == "cuda"),
         "rows": [row(p, s, given.work, yardstick) for p in programs],
         "failed": failed,
     }

@@ -19,19 +19,15 @@ width with half the field.
 
 Usage: compare_dose.py --self-test   checks the arithmetic of the comparison
 """
-import argparse
 import json
 import pathlib
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from scripts import need  # noqa: E402
-
-need("numpy")
-
-import numpy as np  # noqa: E402
-
+from scripts import (  # noqa: E402
+    markdown, need, parser_of, pyplot, read_json, run, save, slope_of, write_json)
+from python_modules import np  # noqa: E402
 import compare_ct  # noqa: E402
 import dose_comparison  # noqa: E402
 import peer_opentps  # noqa: E402
@@ -39,7 +35,6 @@ from dose_comparison import (  # noqa: E402
     DEEPEST, DEPTHS, FIELD, SLAB, SOURCE, SURFACE, VOXEL, at_depth, comparison, density,
     depth_dose, depths, equal, middle, sides,
 )
-from scripts import markdown, read_json, run, slope_of, write_json  # noqa: E402
 
 _MEDIA = ("water", "lung")
 _YARDSTICK = "tabulated_6x12"
@@ -120,7 +115,7 @@ def measure(given, folder):
     """Runs everything; doses go to `folder`."""
     peer = peer_opentps.engine(given.opentps, folder)
     write_spectrum(peer, folder)
-    host = compare_ct.machine(argparse.Namespace(threads=1, device="cpu"))
+    host = compare_ct.machine(threads=1)
     result = {"machine": host, "speed": []}
 
     def note(**row):
@@ -186,17 +181,12 @@ def compare(folder):
 
 
 def draw(folder, path):
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
     shown = (
         ("opentps", "OpenTPS", "k", "-"),
         ("tabulated_6x12", "Isocenter, tabulated", "C0", "-"),
         ("exponential_6x12", "Isocenter, exponential", "C3", "--"),
     )
-    figure, axes = pyplot.subplots(2, 3, figsize=(12, 6.4), layout="constrained")
+    figure, axes = pyplot().subplots(2, 3, figsize=(12, 6.4), layout="constrained")
     for row, medium in zip(axes, _MEDIA):
         doses = {key: equal(np.load(folder / f"{medium}_{key}.npy")) for key, *_ in shown}
         maximum = depth_dose(doses[_YARDSTICK]).max()
@@ -221,7 +211,7 @@ def draw(folder, path):
         row[2].set(title="profiles at 50, 100, 200 mm", xlabel="from the axis, mm", xlim=(-90, 90))
         row[0].legend(frameon=False, fontsize=8)
         row[1].axhline(0, color="C0", linewidth=0.8)
-    figure.savefig(path, dpi=80)
+    save(figure, path, 80)
 
 
 def table(result):
@@ -248,7 +238,7 @@ def table(result):
 
 
 def parse():
-    a = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    a = parser_of(__doc__.splitlines()[0], dose_comparison.self_test)
     a.add_argument("--isocenter", help="path of isocenter_dose")
     a.add_argument("--opentps", help="folder of Python packages that has opentps")
     a.add_argument("--flags", help="also build OpenTPS's sources with these flags of g++")
@@ -257,15 +247,11 @@ def parse():
     a.add_argument("--folder", type=pathlib.Path, help="of the doses")
     a.add_argument("--json", type=pathlib.Path, help="where the result goes")
     a.add_argument("--figure", type=pathlib.Path, help="where the picture goes, PNG")
-    a.add_argument("--self-test", action="store_true")
     return a.parse_args()
 
 
 def main():
     given = parse()
-    if given.self_test:
-        dose_comparison.self_test()
-        return 0
     if given.figure:
         need("matplotlib")
     measured = given.folder / "measured.json"

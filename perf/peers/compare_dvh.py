@@ -14,14 +14,13 @@ throughout there, and is a frustum between two here; so small structures differ 
 Times are wall times: of Isocenter the job's, of its one process for all structures; of
 dicompyler-core one call a structure.
 """
-import argparse
 import json
 import pathlib
 import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from scripts import figure, markdown, output_of, write_json  # noqa: E402
+from scripts import fetched, output_of, parser_of, skip, table_of, write_json  # noqa: E402
 
 DOSES = ("mean", "D95", "D2", "maximum")
 # Of a volume (per cent) and of a dose (per cent of the largest): what two conventions differ by in
@@ -81,7 +80,7 @@ def check(result):
 
 
 def main():
-    a = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    a = parser_of(__doc__.splitlines()[0])
     a.add_argument("--iso", required=True, type=pathlib.Path)
     a.add_argument("--plan", required=True, type=pathlib.Path)
     a.add_argument("--json", type=pathlib.Path)
@@ -89,15 +88,10 @@ def main():
     try:
         from dicompylercore import dicomparser, dvhcalc
     except ImportError:
-        print("skipped: no dicompyler-core here (pip install dicompyler-core==0.5.6 'pydicom<3')")
-        sys.exit(77)
-    if not (given.plan / "rtss.dcm").exists():
-        print(f"skipped: no {given.plan / 'rtss.dcm'} (scripts/get_example_data.sh fetches it)")
-        sys.exit(77)
+        skip("no dicompyler-core here (pip install dicompyler-core==0.5.6 'pydicom<3')")
+    fetched(given.plan / "rtss.dcm")
     result = compare(given, dicomparser, dvhcalc)
-    print(markdown(list(result["rows"][0]),
-                   [[figure(v, 4) if isinstance(v, float) else v for v in row.values()]
-                    for row in result["rows"]]))
+    print(table_of(result["rows"], 4))
     print(f"{result['seconds']:.3g} s, dicompyler-core {result['their_seconds']:.3g} s")
     write_json(given.json, result)
     check(result)

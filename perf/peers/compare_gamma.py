@@ -19,7 +19,6 @@ their calls; pymedphys' is one call, after a small one that compiles its kernels
 
 Usage: compare_gamma.py --small   a few points, for a test
 """
-import argparse
 import os
 import pathlib
 import sys
@@ -27,12 +26,8 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from scripts import need  # noqa: E402
-
-need("numpy")
-
-import numpy as np  # noqa: E402
-from scripts import markdown, run, write_json  # noqa: E402
+from scripts import parser_of, run, skip, table_of, write_json  # noqa: E402
+from python_modules import np  # noqa: E402
 
 SPACING = 2.0  # mm
 CRITERIA = ((3, 3), (1, 1))  # per cent, mm
@@ -113,7 +108,7 @@ def check(result):
 
 
 def main():
-    a = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    a = parser_of(__doc__.splitlines()[0])
     a.add_argument("--isocenter", required=True, type=pathlib.Path)
     a.add_argument("--size", type=int, default=64)
     a.add_argument("--fractions", type=lambda s: [int(x) for x in s.split(",")],
@@ -129,13 +124,10 @@ def main():
         import numba  # noqa: F401, pylint: disable=unused-import
         import pymedphys
     except ImportError:
-        print("skipped: no pymedphys here (pip install pymedphys==0.41.0 scipy numba)")
-        sys.exit(77)
+        skip("no pymedphys here (pip install pymedphys==0.41.0 scipy numba)")
     theirs(pymedphys, 8, CRITERIA[0], 2)
     result = compare(given, pymedphys)
-    print(markdown(list(result["rows"][0]),
-                   [[f"{v:.4g}" if isinstance(v, float) else str(v) for v in row.values()]
-                    for row in result["rows"]]))
+    print(table_of(result["rows"], 4))
     write_json(given.json, result)
     check(result)
 

@@ -17,49 +17,32 @@ projections of a phantom. The error of both is the l1 distance from the phantom 
 six iterations (rtk: three); the phantoms differ, so that errors say that the methods converge, and
 no more.
 """
-import argparse
 import functools
-import json
 import math
 import pathlib
-import subprocess
 import sys
-import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from scripts import need  # noqa: E402
-
-need("numpy")
-
-import numpy as np  # noqa: E402
+from scripts import document_of, parser_of, write_json  # noqa: E402
+from python_modules import np  # noqa: E402
 import scan  # noqa: E402
 
 METHODS = {"sirt": "SIRT3D_CUDA", "cgls": "CGLS3D_CUDA"}
 BLOCK = 8  # views a block of iso_bench_iterative's os_sart
 
 
-def turned(u, v, pitch, roll):
-    """u and v after a turn about u, then about the normal: as ct::turn_detector has it."""
-    def about(axis, x, angle):
+def turned(u, v):
+    """u and v after a turn of 2 degrees about u, then of 1 about the normal: as ct::turn_detector
+    has it."""
+    def about(axis, x, degrees):
+        angle = math.radians(degrees)
         return (x * math.cos(angle) + np.cross(axis, x) * math.sin(angle)
                 + axis * np.dot(axis, x) * (1 - math.cos(angle)))
 
-    v = about(u, v, pitch)
+    v = about(u, v, 2)
     normal = np.cross(u, v)
-    return about(normal, u, roll), about(normal, v, roll)
-
-
-def geometry_of(s, tilted):
-    import astra
-
-    rows = []
-    for angle in s.angles():
-        source, middle, u, v = (np.asarray(x, float) for x in s.frame(angle))
-        if tilted:
-            u, v = turned(u, v, math.radians(2), math.radians(1))
-        rows.append(np.concatenate([source, middle, s.pitch * u, s.pitch * v]))
-    return astra.create_proj_geom("cone_vec", s.size, s.size, np.array(rows))
+    return about(normal, u, 1), about(normal, v, 1)
 
 
 def phantom(size):
@@ -71,8 +54,9 @@ def phantom(size):
 def of_astra(s, method, tilted):
     """[(name, ms an iteration, error)]"""
     import astra
+    import peer_astra
 
-    cone, voxels = geometry_of(s, tilted), astra.create_vol_geom(s.size, s.size, s.size)
+    cone, voxels = peer_astra.geometries(s, *([turned] if tilted else []))
     truth = phantom(s.size)
     sinogram, _ = astra.create_sino3d_gpu(truth, cone, voxels)
     volume = astra.data3d.create("-vol", voxels)
@@ -89,7 +73,7 @@ def of_astra(s, method, tilted):
         return taken
 
     seconds(6)
-    error = float(np.abs(astra.data3d.get(volume) - truth).sum() / np.abs(truth).sum())
+    error, _ = scan.difference(astra.data3d.get(volume), truth)
     few, many = min(seconds(4) for _ in range(2)), min(seconds(14) for _ in range(2))
     astra.data3d.delete([sinogram, volume])
     return [(f"ASTRA {astra.__version__} {METHODS[method]}", 100 * (many - few), error)]
@@ -117,10 +101,9 @@ def of_rtk(s, method, _):
 
         few = min(run(1)[0] for _ in range(2))
         many, volume = run(3)
-        truth = phantom(s.size)
         what = kind + (f", blocks of {block}" if kind == "SART" else "")
         found.append((f"RTK {rtk.version} {what}, {pair} backprojection", 500 * (many - few),
-                      float(np.abs(volume - truth).sum() / np.abs(truth).sum())))
+                      scan.difference(volume, phantom(s.size))[0]))
     return found
 
 
@@ -128,11 +111,7 @@ def of_isocenter(given):
     """{(method, tilted): (ms, error)}"""
     rows_of = {"astra": "(sirt|cgls)/.*/float/cuda",
                "rtk": "(sirt|os_sart|cgls)/upright/float/serial"}
-    with tempfile.NamedTemporaryFile(suffix=".json") as file:
-        words = [given.bench, f"--benchmark_filter=^iteration/{rows_of[given.peer]}/{given.size}/",
-                  f"--benchmark_out={file.name}", "--benchmark_out_format=json"]
-        subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
-        rows = json.load(open(file.name, encoding="utf-8"))["benchmarks"]
+    rows = document_of(given.bench, f"^iteration/{rows_of[given.peer]}/{given.size}/")["benchmarks"]
     found = {}
     for row in rows:
         _, method, how = row["name"].split("/")[:3]
@@ -141,7 +120,7 @@ def of_isocenter(given):
 
 
 def main():
-    a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    a = parser_of(__doc__)
     a.add_argument("--bench", required=True)
     a.add_argument("--peer", choices=("astra", "rtk"), default="astra")
     a.add_argument("--size", type=int, default=512)
@@ -159,9 +138,7 @@ def main():
             print("{method} {scan}: {ms:.1f} ms (error {error:.4f}), {peer}: {peer_ms:.1f} ms "
                   "(error {peer_error:.4f}), {ratio:.2f} times as long".format(**rows[-1]),
                   flush=True)
-    if given.json:
-        with open(given.json, "w", encoding="utf-8") as file:
-            json.dump(rows, file, indent=1)
+    write_json(given.json, rows)
     return 0
 
 

@@ -25,24 +25,18 @@ a parallel beam of Isocenter's projections of the middle slice and noise. Column
 RTK's SART takes views in an order of the C++ library's shuffle. With all of them in one subset no
 order is left: that is SIRT, but with the length of the ray in the volume in place of A 1.
 """
-import argparse
-import datetime
 import importlib.metadata
-import json
 import pathlib
-import subprocess
 import sys
 import tempfile
 
-TOP = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(TOP / "perf/support"), str(TOP / "scripts")]
-from scripts import markdown, need, write_json  # noqa: E402
-
-need("numpy")
-
-import numpy as np  # noqa: E402
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from scripts import (  # noqa: E402
+    markdown, output_of, parser_of, record, recorded_options)
+from python_modules import np  # noqa: E402
 import scan  # noqa: E402
-from reconstructions import read_mha, write_mha  # noqa: E402
+from reconstructions import circular_cone, tool  # noqa: E402
+from volumes import read_mha, write_mha  # noqa: E402
 
 COUNTS = (1, 5, 20)
 
@@ -51,37 +45,30 @@ class isocenter:
     """The tool; arrays are [x, y, z] and [view, u, v]."""
 
     def __init__(self, given, folder, geometry, shape, voxel=1.0):
-        self._given, self._folder, self._shape, self._voxel = given, folder, shape, voxel
-        (folder / "geometry.json").write_text(json.dumps(geometry), encoding="utf-8")
+        self._tool, self._shape, self._voxel = tool(given.iso, folder), shape, voxel
+        self._folder, self._geometry = folder, self._tool.write_json(geometry)
 
-    def _call(self, command, *words):
-        subprocess.run([self._given.iso, command, "--quiet", "--geometry",
-                        self._folder / "geometry.json", *map(str, words)],
-                       check=True, stdout=subprocess.DEVNULL)
-
-    def project(self, volume, *words):
+    def project(self, volume, **options):
         write_mha(self._folder / "x.mha", volume, self._voxel, "1/mm")
-        self._call("project", "--volume", self._folder / "x.mha", "--output",
-                   self._folder / "p.mha", *words)
-        return read_mha(self._folder / "p.mha").transpose(2, 0, 1)
+        self._tool.run("project", geometry=self._geometry, volume=self._folder / "x.mha",
+                       output=self._folder / "p.mha", **options)
+        return read_mha(self._folder / "p.mha")[0].transpose(2, 0, 1)
 
-    def _volume(self, command, stack, *words):
+    def volume(self, command, stack, **options):
         # Images as seen from the source: u to the right, v upwards.
         stack.transpose(0, 2, 1)[:, ::-1].astype("<f4").tofile(self._folder / "scan.raw")
-        self._call(command, "--projections", self._folder / "scan.raw", "--raw-type", "float32",
-                   "--line-integrals", "--extent", *self._shape, "--spacing", self._voxel,
-                   "--output", self._folder / "x.mha", *words)
-        return read_mha(self._folder / "x.mha")
+        return self._tool.volume(
+            command, "--line-integrals", projections=self._folder / "scan.raw", raw_type="float32",
+            geometry=self._geometry, extent=self._shape, spacing=self._voxel, **options)[0]
 
     def back_project(self, stack, _=""):
-        return self._volume("back-project", stack)
+        return self.volume("back-project", stack)
 
-    def iterate(self, method, masked, stack, count, precision="float", words=()):
+    def iterate(self, method, masked, stack, count, **options):
         if masked:
-            write_mha(self._folder / "mask.mha", without_faces(self._shape), self._voxel, "1")
-        return self._volume("reconstruct", stack, "--method", method, "--iterations", count,
-                            "--precision", precision, *words,
-                            *(["--mask", self._folder / "mask.mha"] if masked else []))
+            options["mask"] = self._folder / "mask.mha"
+            write_mha(options["mask"], without_faces(self._shape), self._voxel, "1")
+        return self.volume("reconstruct", stack, method=method, iterations=count, **options)
 
 
 class by_rtk:
@@ -216,10 +203,7 @@ def half_turn(s):
 
 def cone(s):
     """(geometry, line integrals, phantom) of scan.py."""
-    geometry = {"type": "circular_cone", "source_axis_mm": s.source_axis,
-                "source_detector_mm": s.source_detector,
-                "detector": {"pixels": [s.size] * 2, "pitch_mm": [s.pitch] * 2},
-                "angles_deg": {"range": 360, "count": s.views}}
+    geometry = circular_cone(s.source_axis, s.source_detector, s.pixels, s.pitch, s.views)
     stack = np.stack([scan.line_integrals(s, view) for view in range(s.views)])
     with tempfile.TemporaryDirectory() as folder:
         scan.write_phantom(s, pathlib.Path(folder) / "phantom")
@@ -282,7 +266,7 @@ def compare(iso, peer, name, stack, phantom):
         for count in COUNTS:
             mine = iso.iterate(ours, masked, stack, count)
             theirs = peer.iterate(method, pair, stack, count)
-            twice = apart(iso.iterate(ours, masked, stack, count, "double"), mine)
+            twice = apart(iso.iterate(ours, masked, stack, count, precision="double"), mine)
             row["iterates"].append({"count": count, "apart": apart(mine, theirs), "own": twice,
                                     "apart_inside": apart(mine, theirs, border=3)})
         yield row
@@ -304,18 +288,14 @@ def table(rows):
 
 
 def main():
-    a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    a = parser_of(__doc__)
     a.add_argument("--iso", required=True)
     a.add_argument("--peers", default="rtk,astra")
     a.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="of ASTRA")
     a.add_argument("--size", type=int, default=64)
     a.add_argument("--views", type=int, default=60)
     a.add_argument("--threads", type=int, default=1)
-    a.add_argument("--json")
-    a.add_argument("--machine", help="what it runs on, for the file")
-    given = a.parse_args()
-    if given.json and not given.machine:
-        a.error("--json wants --machine")
+    given = recorded_options(a)
     s = scan.scan(given.size, given.views)
     rows = []
     with tempfile.TemporaryDirectory() as folder:
@@ -335,14 +315,10 @@ def main():
     for name, row in {row["peer"]: row for row in rows}.items():
         print("Isocenter's own mismatch in the scan beside {}: {:.0e}, local {:.0e}".format(
             name, *row["mismatch_of_ours"]))
-    said = subprocess.run([given.iso, "--version"], check=True, capture_output=True, text=True)
-    write_json(given.json, {
-        "date": datetime.date.today().isoformat(),
-        "machine": given.machine,
-        "isocenter": said.stdout.strip(),
-        "command": f"perf/peers/iterations.py --peers {given.peers} --device {given.device} "
-        f"--size {s.size} --views {s.views}",
-        "topic": "iterations", "size": s.size, "views": s.views, "rows": rows})
+    record(given, isocenter=output_of([given.iso, "--version"]).strip(),
+           command=f"perf/peers/iterations.py --peers {given.peers} --device {given.device} "
+           f"--size {s.size} --views {s.views}",
+           topic="iterations", size=s.size, views=s.views, rows=rows)
 
 
 if __name__ == "__main__":

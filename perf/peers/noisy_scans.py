@@ -20,18 +20,15 @@ difference of RTK's and ours, at least three voxels from the faces. Status 1 whe
 above both others' by more than a hundredth, or float and double differ by more than 1e-5 of those
 voxels, CGLS by 1e-4.
 """
-import argparse
 import dataclasses
-import datetime
 import importlib.metadata
 import pathlib
-import subprocess
 import sys
 import tempfile
 
-TOP = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(TOP / "perf/support"), str(TOP / "scripts")]
-from scripts import markdown, need, write_json  # noqa: E402
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from scripts import (  # noqa: E402
+    TOP, fetched, markdown, need, output_of, parser_of, record, recorded_options)
 
 need("numpy", "scipy", "itk", install="numpy scipy itk-rtk==2.7.0")
 
@@ -39,10 +36,11 @@ import numpy as np  # noqa: E402
 import low_dose_chest  # noqa: E402
 import radiograph_iterations as radiograph  # noqa: E402
 from iterations import apart, by_rtk, isocenter  # noqa: E402
+from reconstructions import circular_cone  # noqa: E402
 
 # RTK's method and views a subset, ours and its words, iterations.
-METHODS = (("CG", None, "cgls", (), 10), ("SART", None, "sirt", (), 20),
-           ("SART", 10, "os-sart", ("--block", 10), 5))
+METHODS = (("CG", None, "cgls", {}, 10), ("SART", None, "sirt", {}, 20),
+           ("SART", 10, "os-sart", {"block": 10}, 5))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,31 +60,23 @@ class circle:
         return 2 * np.pi * np.arange(self.views) / self.views
 
     def geometry(self):
-        return {"type": "circular_cone", "source_axis_mm": self.source_axis,
-                "source_detector_mm": self.source_detector,
-                "detector": {"pixels": list(self.pixels), "pitch_mm": [self.pitch] * 2,
-                             "offset_mm": [self.offset, 0]},
-                "angles_deg": {"range": 360, "count": self.views}}
+        return circular_cone(self.source_axis, self.source_detector, self.pixels, self.pitch,
+                             self.views, self.offset)
 
 
 def chest(given, folder):
     """(scan, readings, error of a volume, its unit)."""
-    fine, (spacing, *_), _ = low_dose_chest.read_nifti(given.data / "chest_ct.nii.gz")
     by = 4
-    fine = low_dose_chest.cropped(np.maximum(fine, -1000), by)
-    truth = low_dose_chest.averaged(fine, by)
+    fine, truth, spacing, counted = low_dose_chest.prepared(given.data / "chest_ct.nii.gz", by)
     water = low_dose_chest.WATER
     asked = low_dose_chest.geometry_of(spacing * by, 120)
     s = circle(120, asked["source_axis_mm"], asked["source_detector_mm"],
                tuple(asked["detector"]["pixels"]), asked["detector"]["pitch_mm"][0], truth.shape,
                spacing * by)
     exact = isocenter(given, folder, s.geometry(), fine.shape, spacing).project(
-        water * (1 + fine / 1000), "--method", "branchless", "--oversampling", 2)
+        water * (1 + fine / 1000), method="branchless", oversampling=2)
     counts = np.random.default_rng(4).poisson(given.photons * np.exp(-exact))
     readings = np.log(given.photons / np.maximum(counts, 0.5))
-    counted = truth > -950
-    eighth = truth.shape[2] // 8
-    counted[:, :, :eighth] = counted[:, :, truth.shape[2] - eighth:] = False
 
     def error(volume):
         return float(np.sqrt(np.mean((1000 * (volume / water - 1) - truth)[counted] ** 2)))
@@ -98,8 +88,7 @@ def bar(given, _):
     """The same of the radiograph."""
     folder = given.data / "cone_beam"
     s, readings, fine = radiograph.scan_of(folder, 20, 180)
-    theirs = radiograph.image_of(folder / "recon_by_external_software.tif").T[:, ::-1]
-    theirs = radiograph.normalised(theirs)[:, ::-1]
+    theirs = radiograph.slice_of_scanner(folder)
     counted = radiograph.inner(theirs)
 
     def error(volume):
@@ -115,9 +104,9 @@ def compare(given, name, made, folder):
     rtk = by_rtk(s, given.threads)
     columns = iso.back_project(np.ones(readings.shape))
     seen = columns > 0.01 * columns.max()
-    for theirs, block, ours, words, count in METHODS:
-        single, double = (iso.iterate(ours, False, readings, count, precision, words)
-                          for precision in ("float", "double"))
+    for theirs, block, ours, options, count in METHODS:
+        single, double = (iso.iterate(ours, False, readings, count, precision=precision,
+                                      **options) for precision in ("float", "double"))
         peer = rtk.iterate(theirs, "joseph", readings, count, block)
         off = np.abs(single - double) / np.abs(double).max()
         yield {"scan": name, "unit": unit, "method": ours, "iterations": count,
@@ -129,20 +118,14 @@ def compare(given, name, made, folder):
 
 
 def main():
-    a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    a = parser_of(__doc__)
     a.add_argument("--iso", required=True)
     a.add_argument("--data", type=pathlib.Path, default=TOP / ".deps/data")
     a.add_argument("--photons", type=float, default=1e4)
     a.add_argument("--threads", type=int, default=1, help="of RTK")
-    a.add_argument("--json")
-    a.add_argument("--machine", help="what it runs on, for the file")
-    given = a.parse_args()
-    if given.json and not given.machine:
-        a.error("--json wants --machine")
+    given = recorded_options(a)
     for file in ("chest_ct.nii.gz", "cone_beam/radiogram.tif"):
-        if not (given.data / file).is_file():
-            raise SystemExit(f"{given.data / file} is missing (it is not part of the source); "
-                             "run scripts/get_example_data.sh")
+        fetched(given.data / file)
     with tempfile.TemporaryDirectory() as folder:
         rows = [row for name, made in (("chest", chest), ("radiograph", bar))
                 for row in compare(given, name, made, pathlib.Path(folder))]
@@ -152,12 +135,9 @@ def main():
         [[r["scan"], r["method"], r["rtk"], r["iterations"],
           *(f"{r[k]:.4g}" for k in ("error_float", "error_double", "error_rtk")),
           *(f"{r[k]:.0e}" for k in ("float_double", "float_double_all", "apart"))] for r in rows]))
-    said = subprocess.run([given.iso, "--version"], check=True, capture_output=True, text=True)
-    write_json(given.json, {
-        "date": datetime.date.today().isoformat(), "machine": given.machine,
-        "isocenter": said.stdout.strip(), "rtk": importlib.metadata.version("itk-rtk"),
-        "command": f"perf/peers/noisy_scans.py --photons {given.photons:g}",
-        "topic": "noisy_scans", "rows": rows})
+    record(given, isocenter=output_of([given.iso, "--version"]).strip(),
+           rtk=importlib.metadata.version("itk-rtk"), topic="noisy_scans", rows=rows,
+           command=f"perf/peers/noisy_scans.py --photons {given.photons:g}")
     return int(any(r["error_float"] > 1.01 * max(r["error_double"], r["error_rtk"])
                    or r["float_double"] > (1e-4 if r["method"] == "cgls" else 1e-5) for r in rows))
 

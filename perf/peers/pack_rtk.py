@@ -14,6 +14,9 @@ import re
 import shutil
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from scripts import words_of  # noqa: E402
+
 # What the programs name, and what importing it pulls in is followed from there.
 _ROOTS = {
     "RTK": (
@@ -103,7 +106,4 @@ def main(source, target):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
-        print(__doc__)
-        sys.exit(0 if sys.argv[1:] in (["-h"], ["--help"]) else 2)
-    main(*sys.argv[1:])
+    main(*words_of(__doc__, least=2, most=2))

@@ -59,11 +59,13 @@ class device_array:
         return here
 
 
-def geometries(s):
-    """ASTRA's world is ours: vectors in mm, volume [z, y, x] of 1 mm about the axis."""
+def geometries(s, turn=lambda u, v: (u, v)):
+    """ASTRA's world is ours: vectors in mm, volume [z, y, x] of 1 mm about the axis. `turn` makes
+    the detector's directions of those upright."""
     rows = []
     for angle in s.angles():
-        source, middle, u, v = s.frame(angle)
+        source, middle, *upright = s.frame(angle)
+        u, v = turn(*upright)
         rows.append(np.concatenate([source, middle, s.pitch * u, s.pitch * v]))
     cone = astra.create_proj_geom("cone_vec", s.size, s.size, np.array(rows))
     return cone, astra.create_vol_geom(s.size, s.size, s.size)

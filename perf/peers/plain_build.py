@@ -16,9 +16,8 @@ import pathlib
 import subprocess
 import sys
 
-_TOP = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(_TOP / "perf/support"))
-from scripts import document_of  # noqa: E402
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from scripts import TOP, document_of  # noqa: E402
 
 _MOST = 1.1
 # What a row says, the program, its benchmark.
@@ -39,23 +38,23 @@ def build(folder, source, options):
 
 def builds(preset, ways, launcher):
     """The folder of the benchmarks of each build: of the preset, and of each way."""
-    folders = {"preset": _TOP / "build" / preset}
-    build(folders["preset"], _TOP, ["--preset", preset])
+    folders = {"preset": TOP / "build" / preset}
+    build(folders["preset"], TOP, ["--preset", preset])
     cache = (folders["preset"] / "CMakeCache.txt").read_text(encoding="utf-8").splitlines()
     kokkos = next(line.split("=", 1)[1] for line in cache if line.startswith("Kokkos_DIR:"))
     options = ["-G", "Ninja", f"-DKokkos_DIR={kokkos}"]
     if launcher:
         options.append(f"-DCMAKE_CXX_COMPILER_LAUNCHER={launcher}")
     for way in ways:
-        folders[way] = folder = _TOP / "build" / "plain_build" / way
+        folders[way] = folder = TOP / "build" / "plain_build" / way
         if way == "plain":
-            build(folder, _TOP, options)
+            build(folder, TOP, options)
             continue
         source = folder.parent / "program"
         source.mkdir(parents=True, exist_ok=True)
         (source / "CMakeLists.txt").write_text(
             "cmake_minimum_required(VERSION 3.25)\nproject(program LANGUAGES C CXX)\n"
-            f'add_subdirectory("{_TOP}" isocenter)\n', encoding="utf-8")
+            f'add_subdirectory("{TOP}" isocenter)\n', encoding="utf-8")
         build(folder, source, [*options, "-DCMAKE_BUILD_TYPE=Release", "-DISO_BUILD_PERF=ON"])
         folders[way] = folder / "isocenter"
     return folders

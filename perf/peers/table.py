@@ -58,8 +58,4 @@ def markdown(results):
 
 
 if __name__ == "__main__":
-    files = sys.argv[1:]
-    if not files or files[0] in ("-h", "--help"):
-        print(__doc__)
-        sys.exit(0 if files else 2)
-    print(markdown(map(scripts.read_json, files)))
+    print(markdown(map(scripts.read_json, scripts.words_of(__doc__))))

@@ -8,28 +8,25 @@ positions of source and detector and the directions of its rows and columns, the
 geometry of vectors. Wants numpy and itk-rtk. The scale is the least squares' factor between
 a volume and the Gaussians; `rms` and `largest` are the differences from them, of the peak.
 """
-import argparse
-import datetime
 import importlib.metadata
-import json
 import pathlib
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from scripts import need, write_json  # noqa: E402
+from scripts import TOP, need, output_of, parser_of, record, recorded_options  # noqa: E402
 
 need("numpy", "itk", install="numpy itk-rtk==2.7.0")
 
 import itk  # noqa: E402
 import numpy as np  # noqa: E402
+from iterations import isocenter  # noqa: E402
 from itk import RTK as rtk  # noqa: E402
 from peer_rtk import image_of  # noqa: E402
 
 _VIEWS, _NU, _NV, _PITCH = 180, 160, 100, 1.2
 _SOURCE_AXIS, _SOURCE_DETECTOR = 300.0, 450.0
-_EXTENT, _SPACING = np.array([48, 48, 10]), 2.0
+_EXTENT, _SPACING = (48, 48, 10), 2.0
 # Centre, standard deviation (mm), peak.
 _GAUSSIANS = (((0, 0, 0), 12, 1.0), ((20, -9, 5), 10, 0.8), ((-16, 17, -7), 9, -0.4))
 # Degrees about v, the turned u and the normal, of v to u; mm, of source and detector aside.
@@ -85,7 +82,7 @@ class view:
         return total
 
 
-def _by_isocenter(iso, views, stack, folder):
+def _by_isocenter(given, views, stack, folder):
     columns = stack.shape[1]
     first = -0.5 * _PITCH * np.array([columns - 1, _NV - 1])
     geometry = {
@@ -102,17 +99,8 @@ def _by_isocenter(iso, views, stack, folder):
             for w in views
         ],
     }
-    (folder / "scan.json").write_text(json.dumps(geometry), encoding="utf-8")
-    # Images as seen from the source: u to the right, v upwards.
-    stack.transpose(0, 2, 1)[:, ::-1].astype("<f4").tofile(folder / "scan.raw")
-    subprocess.run(
-        [iso, "reconstruct", "--projections", folder / "scan.raw", "--raw-type", "float32",
-         "--line-integrals", "--geometry", folder / "scan.json", "--output", folder / "f.mha",
-         "--extent", *map(str, _EXTENT), "--spacing", str(_SPACING), "--max-roll", "11",
-         "--detector", "centred"],
-        check=True, stdout=subprocess.DEVNULL,
-    )  # fmt: skip
-    return itk.array_from_image(itk.imread(str(folder / "f.mha"))).transpose(2, 1, 0)
+    iso = isocenter(given, folder, geometry, _EXTENT, _SPACING)
+    return iso.volume("reconstruct", stack, max_roll=11, detector="centred")
 
 
 def _by_rtk(views, stack):
@@ -155,13 +143,9 @@ def _compared(found, truth):
 
 
 def main():
-    a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    a = parser_of(__doc__)
     a.add_argument("--iso", required=True)
-    a.add_argument("--json")
-    a.add_argument("--machine", help="what it runs on, for the file")
-    given = a.parse_args()
-    if given.json and not given.machine:
-        a.error("--json wants --machine")
+    given = recorded_options(a)
     truth = _truth()
     rows = []
     print("| detector | Isocenter: scale | rms | RTK: scale | rms |")
@@ -170,23 +154,16 @@ def main():
         views = [view(2 * np.pi * n / _VIEWS, pose) for n in range(_VIEWS)]
         stack = np.stack([w.line_integrals(pose.get("columns", _NU)) for w in views])
         with tempfile.TemporaryDirectory() as folder:
-            ours = _compared(_by_isocenter(given.iso, views, stack, pathlib.Path(folder)), truth)
+            ours = _compared(_by_isocenter(given, views, stack, pathlib.Path(folder)), truth)
         theirs = _compared(_by_rtk(views, stack), truth)
         rows.append({"what": name, "isocenter": ours, "rtk": theirs})
         figures = (ours["scale"], ours["rms"], theirs["scale"], theirs["rms"])
         print(f"| {name} | " + " | ".join(f"{x:.4f}" for x in figures) + " |", flush=True)
-    revision = subprocess.run(["git", "rev-parse", "--short", "HEAD"], check=True, text=True,
-                              cwd=pathlib.Path(__file__).parent, capture_output=True).stdout.strip()
-    write_json(given.json, {
-        "date": datetime.date.today().isoformat(),
-        "machine": given.machine,
-        "revision": revision,
-        "command": "perf/peers/turned_detectors.py --iso build/openmp/apps/iso/iso "
-        f"--json {given.json} --machine '{given.machine}'",
-        "topic": "turned-detectors",
-        "peer": f"RTK {importlib.metadata.version('itk-rtk')}, processor",
-        "rows": rows,
-    })
+    record(given, revision=output_of(["git", "-C", TOP, "rev-parse", "--short", "HEAD"]).strip(),
+           command="perf/peers/turned_detectors.py --iso build/openmp/apps/iso/iso "
+           f"--json {given.json} --machine '{given.machine}'",
+           topic="turned-detectors",
+           peer=f"RTK {importlib.metadata.version('itk-rtk')}, processor", rows=rows)
 
 
 if __name__ == "__main__":

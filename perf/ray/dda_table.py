@@ -15,7 +15,7 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from scripts import document_of, markdown  # noqa: E402
+from scripts import document_of, markdown, words_of  # noqa: E402
 
 METHODS = ("amanatides_woo", "branchless", "siddon")
 BUNDLES = {
@@ -70,16 +70,5 @@ def table_of(places):
     return markdown(["backend", "rays", "precision", "n", *METHODS], lines)
 
 
-def main(paths):
-    if paths in (["-h"], ["--help"]):
-        print(__doc__)
-        return 0
-    if not paths:
-        print(__doc__)
-        return 2
-    print(table_of(collect(map(document_of, paths))), end="")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    print(table_of(collect(map(document_of, words_of(__doc__)))), end="")

@@ -12,13 +12,12 @@ slower by more than the slack. Behind each time stands what product_cost expecte
 medians over them. One thread is measured where nothing else is asked for: threads that share their
 cores with other programs wait for each other, and then ratios of two products mean little.
 """
-import argparse
 import pathlib
 import statistics
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from scripts import document_of, write_json  # noqa: E402
+from scripts import document_of, parser_of, write_json  # noqa: E402
 
 
 def table_of(rows, backend):
@@ -70,18 +69,17 @@ def self_test():
     rows = [row("row_block4", 0.8, 1), row("row_block8", 1.5, 0),
             {"name": "spmv/m/A/csr32_half/x/openmp"}]
     table = merged([table_of(rows, "openmp")])
-    if list(table) != [("m", "A", "ordered")]:
-        return 1
+    assert list(table) == [("m", "A", "ordered")]
     formats = table["m", "A", "ordered"]
     good = verdict(formats, 0.05)[::2] == ("row_block4_half", True)
     formats["row_block4_half"]["relative"] = 1.06
     good = good and not verdict(formats, 0.05)[2]
     formats["row_block4_half"]["chosen"] = 0
-    return 0 if good and verdict(formats, 0.05) == ("csr32", 1.0, True) else 1
+    return good and verdict(formats, 0.05) == ("csr32", 1.0, True)
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = parser_of(__doc__.splitlines()[0], self_test)
     parser.add_argument("program", type=pathlib.Path, nargs="+",
                         help="iso_bench_spmv, or JSON of it (several: medians)")
     parser.add_argument("--backend", default="serial", help="serial, openmp or cuda")
@@ -100,8 +98,6 @@ def merged(tables):
 
 
 def main():
-    if sys.argv[1:] == ["--self-test"]:
-        return self_test()
     given = arguments()
     table = merged([measured(p, given.backend, given.slack) for p in given.program])
     if not table:
@@ -118,11 +114,10 @@ def main():
         print(f"{key[0]:9s} {key[1]:2s} {key[2]:10s} {''.join(texts)}  {chosen}"
               f"{'' if will_do else f' is SLOWER: {relative:.2f}'}")
     print("good" if good else "BAD")
-    if given.json:
-        result = [{"matrix": k[0], "way": k[1], "sum": k[2], "format": n, "relative": r["relative"],
-                   "chosen": r["chosen"] == 1, "fill": r["fill"], "cost": r["cost"],
-                   "csr_cost": r["csr_cost"]} for k, f in table.items() for n, r in f.items()]
-        write_json(given.json, result)
+    write_json(given.json, [
+        {"matrix": k[0], "way": k[1], "sum": k[2], "format": n, "relative": r["relative"],
+         "chosen": r["chosen"] == 1, "fill": r["fill"], "cost": r["cost"],
+         "csr_cost": r["csr_cost"]} for k, f in table.items() for n, r in f.items()])
     return 0 if good else 1
 
 

@@ -11,19 +11,18 @@ slope must be 1.00 +- 0.03 for ordered and reproducible sums, or the exit status
 Of each size the least of the repeats counts, since whatever disturbs a run makes it slower; rounds
 of all sizes follow one another, so that a disturbance of some seconds meets every size.
 """
-import argparse
 import math
 import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from scripts import document_of, slope_of, write_json  # noqa: E402
+from scripts import document_of, parser_of, slope_of, write_json  # noqa: E402
 
 TOLERANCE = 0.03
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = parser_of(__doc__.splitlines()[0])
     parser.add_argument("program", type=pathlib.Path, help="iso_bench_spmv, or JSON of it")
     parser.add_argument("--backend", default="cuda", help="serial, openmp or cuda")
     parser.add_argument("--repeats", type=int, default=3)

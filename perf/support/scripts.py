@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the scripts share: runs of programs, rows of benchmarks, tables, ends of papers."""
-import argparse
+"""What the scripts of perf/ share beside scripts/harness.py: runs of programs, rows of benchmarks,
+what is recorded, ends of papers."""
 import contextlib
+import datetime
 import json
 import math
 import os
@@ -13,7 +14,9 @@ import sys
 import tempfile
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
-from python_modules import need  # noqa: E402, F401
+from harness import (  # noqa: E402, F401
+    CHEST_CT, TOP, fetched, markdown, need, parser_of, pyplot, read_json, save, skip, status_of,
+    words_of, write_json)
 
 
 def surroundings(environment):
@@ -54,29 +57,25 @@ def asked(settings):
     return {name: x for name, x in settings.items() if not isinstance(x, pathlib.Path)}
 
 
-class Session:
-    """A program that stays, and answers one command line after the other (run_lines of
-    support/program.hpp)."""
+class Program:
+    """A process that answers each line that it gets with a line of JSON."""
 
-    def __init__(self, program, **environment):
-        self._name = str(program)
-        try:
-            self._process = subprocess.Popen(
-                [self._name, "--lines"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                env=surroundings(environment))
-        except OSError as failure:
-            raise SystemExit(f"{program}: {failure.strerror}") from None
+    def __init__(self, command, environment):
+        self._name = str(command[0])
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                         text=True, env=environment)
 
-    def run(self, settings):
-        """As run() above."""
-        said = ""
-        with contextlib.suppress(BrokenPipeError):
-            self._process.stdin.write(shlex.join(command_of("", settings)[1:]) + "\n")
-            self._process.stdin.flush()
-            said = self._process.stdout.readline()
+    def answer(self):
+        said = self._process.stdout.readline()
         if not said:  # It said why on the standard error.
-            raise SystemExit(f"{self._name}: ended with status {self._process.wait()}")
-        return asked(settings) | json.loads(said)
+            raise RuntimeError(f"{self._name}: ended with status {self._process.wait()}")
+        return json.loads(said)
+
+    def ask(self, line):
+        with contextlib.suppress(BrokenPipeError):
+            self._process.stdin.write(line + "\n")
+            self._process.stdin.flush()
+        return self.answer()
 
     def __enter__(self):
         return self
@@ -84,11 +83,32 @@ class Session:
     def __exit__(self, *_):
         with contextlib.suppress(BrokenPipeError):
             self._process.stdin.close()
-        self._process.wait()
+        try:
+            self._process.wait(timeout=60)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
         self._process.stdout.close()
 
 
-def document_of(program, pattern=".*"):
+class Session(Program):
+    """A program that answers one command line after the other (run_lines of
+    support/program.hpp)."""
+
+    def __init__(self, program, **environment):
+        try:
+            super().__init__([str(program), "--lines"], surroundings(environment))
+        except OSError as failure:
+            raise SystemExit(f"{program}: {failure.strerror}") from None
+
+    def run(self, settings):
+        """As run() above."""
+        try:
+            return asked(settings) | self.ask(shlex.join(command_of("", settings)[1:]))
+        except RuntimeError as failure:
+            raise SystemExit(str(failure)) from None
+
+
+def document_of(program, pattern=".*", launcher=(), **environment):
     """What a benchmark writes of the rows whose names match, or those of a JSON file. Without
     aggregates; a row that is an error ends the script."""
     program = pathlib.Path(program)
@@ -97,8 +117,8 @@ def document_of(program, pattern=".*"):
     else:
         with tempfile.TemporaryDirectory() as folder:
             out = pathlib.Path(folder) / "rows.json"
-            output_of([program.resolve(), f"--benchmark_filter={pattern}",
-                       f"--benchmark_out={out}", "--benchmark_out_format=json"])
+            output_of([*launcher, program.resolve(), f"--benchmark_filter={pattern}",
+                       f"--benchmark_out={out}", "--benchmark_out_format=json"], **environment)
             document = read_json(out)
     if not isinstance(document, dict) or "benchmarks" not in document:
         raise SystemExit(f"{program}: has no rows (Google Benchmark's JSON is expected); name a "
@@ -109,26 +129,6 @@ def document_of(program, pattern=".*"):
         if row.get("error_occurred"):
             raise SystemExit(f"{row['name']}: {row['error_message']}")
     return document | {"benchmarks": rows}
-
-
-def read_json(path):
-    try:
-        return json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
-    except OSError as failure:
-        raise SystemExit(f"{path}: {failure.strerror}") from None
-    except ValueError as failure:
-        raise SystemExit(f"{path}: is no JSON ({failure}); write it again") from None
-
-
-def write_json(path, what):
-    """Where a path is given."""
-    if path:
-        pathlib.Path(path).write_text(json.dumps(what, indent=1) + "\n", encoding="utf-8")
-
-
-def markdown(head, rows):
-    lines = [head, ["---"] * len(head), *rows]
-    return "".join(f"| {' | '.join(map(str, line))} |\n" for line in lines)
 
 
 def figure(x, digits=3):
@@ -146,19 +146,32 @@ def slope_of(sizes, times):
     return above / sum((a - x_mean) ** 2 for a in x)
 
 
-def parser_of(document):
+def table_of(rows, digits=3):
+    """Of rows that all have the names of the first."""
+    return markdown(list(rows[0]), [[figure(v, digits) if isinstance(v, float) else v
+                                     for v in row.values()] for row in rows])
+
+
+def recorded_options(parser):
+    """The words of a script whose run may be written as perf/results has them."""
+    parser.add_argument("--json")
+    parser.add_argument("--machine", help="what it runs on, for the file")
+    given = parser.parse_args()
+    if given.json and not given.machine:
+        parser.error("no --machine (the file of --json says what it ran on); give it")
+    return given
+
+
+def record(given, **what):
+    """Writes a run, if --json is given."""
+    write_json(given.json, {"date": datetime.date.today().isoformat(), "machine": given.machine}
+               | what)
+
+
+def paper_parser(document, self_test):
     """Of a script that repeats a paper's tables; `document` is the help."""
-    parser = argparse.ArgumentParser(description=document,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(document, self_test)
     parser.add_argument("--program", type=pathlib.Path)
     parser.add_argument("--backend", default="serial")
     parser.add_argument("--json", type=pathlib.Path)
-    parser.add_argument("--self-test", action="store_true")
     return parser
-
-
-def status_of(script, shortfalls):
-    """Prints what the paper finds and the run does not show; 1 where there is any."""
-    for sentence in shortfalls:
-        print(f"{script}: {sentence}", file=sys.stderr)
-    return 1 if shortfalls else 0
