@@ -16,31 +16,30 @@ import argparse
 import contextlib
 import json
 import os
-import pathlib
 import re
 import sys
 import traceback
 from collections import Counter, defaultdict
 from statistics import median
-from typing import Any, Callable, Iterable, NamedTuple, NoReturn
+from typing import Iterable
 
+from harness import put
 from python_modules import missing
+from sweep_records import (
+    KEY, REPORT_FORMAT, OtherFormat, Record, Refused, Results, key_of, read_results, refuse,
+    rounded)
+from sweep_text import configuration, count_of, heading, verdict_lines
 
 try:
     missing("numpy")
     import numpy as np
+    from sweep_compare import compare
 except ImportError:
     sys.stderr.write("iso: error: sweep: Python has no NumPy (it merges and compares results); "
                      "install it: python3 -m pip install numpy\n")
     sys.exit(2)
 
-Record = dict[str, Any]
-Check = Callable[[Any], "str | None"]
-
 SUCCESS, BITS_DIFFER, BAD_INPUT, FAILURE, SLOWER, NOTHING_COMPARED = 0, 1, 2, 4, 5, 6
-# iso::files::sweep_format: files of different formats are not merged.
-RESULTS_FORMAT = 2
-REPORT_FORMAT = 1
 # A thread that waited longer for a core, as a share of the time, makes the point disturbed.
 MAX_WAITED = 0.02
 # With fewer processes or nodes there is no telling which is the slow one.
@@ -50,171 +49,6 @@ MIN_SLOWDOWN = 0.01
 # The exponent of the two largest sizes may exceed the expected one by this. It is lower wherever
 # calls do not fill the machine.
 MAX_EXCESS_EXPONENT = 0.15
-BOOTSTRAP_DRAWS = 2000
-# The medians of so many processes say enough: their rounds and samples are not drawn anew.
-MANY_PROCESSES = 8
-
-
-class Refused(Exception):
-    """The input is not what it should be; the text is a sentence for the user."""
-
-
-class OtherFormat(Refused):
-    """A file is of another version of the format: it is not damaged, but ends the merge."""
-
-
-def shown(name: str) -> str:
-    """Without its middle where it is long: the end of a path says more."""
-    return name if len(name) <= 200 else f"{name[:97]}...{name[-100:]}"
-
-
-def refuse(name: str, sentence: str) -> NoReturn:
-    raise Refused(f"'{shown(name)}': {sentence}")
-
-
-# Reading and checking. A check returns what it complains of, as the end of a sentence.
-
-
-def of_kind(kind: type, wanted: str) -> Check:
-    return lambda value: None if isinstance(value, kind) else f"is not {wanted}"
-
-
-def number(low: float, high: float, kind: Any = (int, float), wanted: str = "a number") -> Check:
-    def check(value: Any) -> str | None:
-        if isinstance(value, bool) or not isinstance(value, kind):
-            return f"is not {wanted}"
-        in_range = low <= value <= high
-        return None if in_range else f"is {value!r}; expected: from {low:g} to {high:g}"
-    return check
-
-
-def whole(low: float, high: float) -> Check:
-    return number(low, high, int, "a whole number")
-
-
-def numbers(check: Check, kind: type = list) -> Check:
-    """Checks every number of a list that is not empty, or of an object."""
-    def check_all(values: Any) -> str | None:
-        if not isinstance(values, kind) or values == []:
-            return "is not an object" if kind is dict else "is not a list with a number"
-        every = values.values() if isinstance(values, dict) else values
-        return next(filter(None, map(check, every)), None)
-    return check_all
-
-
-TEXT, LIST = of_kind(str, "text"), of_kind(list, "a list")
-# A value outside these ranges is damage: no machine counts, moves or computes more in a call.
-SECONDS = number(1e-15, 1e15)
-WORK = number(0, 1e30)
-THREADS = whole(1, 1e6)
-ROUND = whole(0, 1e6)
-KEY = {"operation": TEXT, "precision": TEXT, "size": whole(1, 1e15), "backend": TEXT,
-       "threads": THREADS, "groups_per_launch": whole(0, 1e15)}
-FIELDS: dict[str, dict[str, Check]] = {
-    "sweep": {"isocenter": TEXT, "revision": TEXT, "sweep": TEXT, "date": TEXT, "host": TEXT,
-              "compiler": TEXT, "ranks": whole(1, 1 << 24), "rank": whole(0, 1 << 24),
-              "threads": THREADS, "node": TEXT, "device": TEXT, "points": whole(0, 1e9),
-              "rounds": whole(1, 1e6), "exponents": numbers(number(0, 100), dict)},
-    # A rate of 0 is one that the backend does not have.
-    "ceilings": {"backend": TEXT, "threads": THREADS, "round": ROUND, "processor": TEXT,
-                 "rates": numbers(WORK, dict)},
-    "point": KEY | {"round": ROUND, "seconds": numbers(SECONDS), "calls": whole(1, 1e15),
-                    "bytes": WORK, "cache_bytes": WORK, "flops": WORK, "bound": TEXT,
-                    "min_seconds": number(0, 1e15), "waited": number(0, 1e6), "hash": TEXT,
-                    "error": lambda value: None if value is None else WORK(value)},
-    "gap": KEY | {"reason": TEXT},
-}
-NO_RECORD = "is not a record of a sweep"
-NO_REPORT = "is not a report of iso sweep --merge"
-
-
-def check_fields(record: object, fields: dict[str, Check], name: str, refusal: str) -> None:
-    """Refuses a record that lacks one of the fields or has one that its check complains of."""
-    if not isinstance(record, dict):
-        refuse(name, f"{refusal} (it is not an object); name another file")
-    for key, check in fields.items():
-        complaint = check(record[key]) if key in record else "is missing"
-        if complaint:
-            refuse(name, f"{refusal} (field /{key} {complaint}); name another file")
-
-
-def unique_fields(pairs: list[tuple[str, Any]]) -> Record:
-    fields = dict(pairs)
-    if len(fields) < len(pairs):
-        raise ValueError("a field stands there twice")
-    return fields
-
-
-def parse(data: bytes, name: str) -> Any:
-    """Returns the value of a JSON text and refuses what is none."""
-    zero = data.find(b"\0")
-    if zero >= 0:
-        refuse(name, f"is not JSON (byte {zero} is zero); fetch or write it again")
-    try:
-        return json.loads(data.decode("utf-8"), object_pairs_hook=unique_fields)
-    except (ValueError, RecursionError) as failure:
-        refuse(name, f"is not JSON ({failure}); fetch or write it again")
-
-
-def read_bytes(path: str) -> bytes:
-    try:
-        return pathlib.Path(path).read_bytes()
-    except OSError as failure:
-        raise Refused(f"'{shown(str(path))}' cannot be opened ({failure.strerror}); name another "
-                      "file") from None
-
-
-class Results(NamedTuple):
-    """Holds the lines of one process' file, by their kinds."""
-    file: str
-    header: Record
-    ceilings: list[Record]
-    points: list[Record]
-    gaps: list[Record]
-    cut_short: bool  # The last line has no end, as a killed process leaves it, and is left out.
-
-
-def read_results(path: str) -> Results:
-    *lines, rest = read_bytes(path).split(b"\n")
-    if not lines:
-        refuse(path, "holds no whole line (a sweep's results are expected); name another file")
-    found: dict[str, list[Record]] = {kind: [] for kind in FIELDS}
-    for line_number, line in enumerate(lines, 1):
-        name = f"{path} line {line_number}"
-        record = parse(line, name)
-        check_fields(record, {"record": TEXT}, name, NO_RECORD)
-        kind = record["record"]
-        if kind not in FIELDS:
-            refuse(name, f"field /record is '{kind}' (expected: {', '.join(FIELDS)}); name another "
-                         "file")
-        if (kind == "sweep") != (line_number == 1):
-            refuse(name, "begins a second sweep (a file holds one); write each to a file of its own"
-                   if kind == "sweep" else "is not the beginning of a sweep's results (its field "
-                   "/record is not 'sweep'); name another file")
-        if kind == "sweep" and record.get("format") != RESULTS_FORMAT:
-            raise OtherFormat(f"'{name}': is of format {record.get('format')} (this program reads "
-                              f"format {RESULTS_FORMAT}); use the program that wrote it, or "
-                              "measure again")
-        if "least_seconds" in record:  # as it was called
-            record.setdefault("min_seconds", record.pop("least_seconds"))
-        check_fields(record, FIELDS[kind], name, NO_RECORD)
-        found[kind].append(record)
-        header = found["sweep"][0]
-        limits = {"rank": whole(0, header["ranks"] - 1), "round": whole(0, header["rounds"] - 1)}
-        check_fields(record, {key: limits[key] for key in limits if key in record}, name, NO_RECORD)
-    return Results(path, header, found["ceilings"], found["point"], found["gap"], rest != b"")
-
-
-# Merging.
-
-
-def key_of(record: Record) -> tuple:
-    return tuple(record[name] for name in KEY)
-
-
-def rounded(x: float) -> float:
-    """Rounds to four digits, which is more than times repeat to."""
-    return float(f"{x:.4g}")
 
 
 def quartiles(values: list[float]) -> tuple[float, float, float]:
@@ -486,213 +320,6 @@ def merge_files(files: list[str]) -> Record:
     return merge(results, unusable)
 
 
-# Comparison with an earlier report.
-
-Shares = list[list[list[float]]]  # Of each process, of each undisturbed round, of each sample.
-
-
-def quiet_shares(point: Record) -> Shares:
-    return [one["shares"] for one in point["ranks"] if one["shares"]]
-
-
-def read_report(path: str) -> Record:
-    data = read_bytes(path)
-    try:
-        report = parse(data, path)
-    except Refused:  # Results are a document a line, a report is one.
-        refuse(path, f"{NO_REPORT} (it is not JSON as a whole); name another file")
-    check_fields(report, {"record": TEXT}, path, NO_REPORT)
-    if report["record"] != "report":
-        refuse(path, f"{NO_REPORT} (its field /record is not 'report'); name another file")
-    if report.get("format") != REPORT_FORMAT:
-        refuse(path, f"is of format {report.get('format')} (this program reads format "
-                     f"{REPORT_FORMAT}); merge its files anew")
-    return report
-
-
-def read_earlier(path: str) -> dict[tuple, dict[str, Shares]]:
-    """Reads the shares of each point and processor."""
-    report = read_report(path)
-    check_fields(report, {"points": LIST}, path, NO_REPORT)
-    points: dict[tuple, dict[str, Shares]] = defaultdict(dict)
-    for point in report["points"]:
-        check_fields(point, KEY | {"processor": TEXT, "ranks": LIST}, path, NO_REPORT)
-        if not point["ranks"]:
-            refuse(path, f"{NO_REPORT} (it has a point without ranks); name another file")
-        for one in point["ranks"]:
-            check_fields(one, {"shares": LIST}, path, NO_REPORT)
-            for samples in one["shares"]:
-                check_fields({"shares": samples}, {"shares": numbers(SECONDS)}, path, NO_REPORT)
-        points[key_of(point)][point["processor"]] = quiet_shares(point)
-    return points
-
-
-def process_medians(ranks: Shares) -> list[float]:
-    return [median(share for samples in rounds for share in samples) for rounds in ranks]
-
-
-def drawn_shares(ranks: Shares, random: np.random.Generator) -> np.ndarray:
-    """Draws with repetition, as often as BOOTSTRAP_DRAWS says, and takes the share of each draw.
-
-    Processes are drawn and, of a few, their rounds and the samples of these: samples of one round
-    are alike in what changes slowly, such as a clock.
-    """
-    draws, count = BOOTSTRAP_DRAWS, len(ranks)
-    if count >= MANY_PROCESSES:
-        return np.median(random.choice(process_medians(ranks), (draws, count)), axis=1)
-    # Shorter lists are filled up with numbers that are never drawn.
-    rounds = max(len(one) for one in ranks)
-    samples = max(len(one) for of_rank in ranks for one in of_rank)
-    table = np.full((count, rounds, samples), np.nan)
-    lengths = np.ones((count, rounds), dtype=int)
-    for i, of_rank in enumerate(ranks):
-        for j, one in enumerate(of_rank):
-            table[i, j, :len(one)] = one
-            lengths[i, j] = len(one)
-    number_of_rounds = np.array([len(one) for one in ranks])
-    rank = random.integers(count, size=(draws, count, 1, 1))
-    round_ = random.integers(number_of_rounds[rank], size=(draws, count, rounds, 1))
-    sample = random.integers(lengths[rank, round_], size=(draws, count, rounds, samples))
-    drawn = table[rank, round_, sample]
-    beyond = (np.arange(samples) >= lengths[rank, round_]) | (
-        np.arange(rounds)[:, None] >= number_of_rounds[rank])
-    drawn[beyond] = np.nan
-    return np.median(np.nanmedian(drawn.reshape(draws, count, -1), axis=2), axis=1)
-
-
-def change_of(point: Record, before: Shares, now: Shares) -> Record:
-    """Divides the share now by that before; the 95 % interval comes from a fixed seed."""
-    random = np.random.default_rng(1)
-    then = drawn_shares(before, random)
-    low, high = np.quantile(drawn_shares(now, random) / then, (0.025, 0.975))
-    share_before, share_now = median(process_medians(before)), median(process_medians(now))
-    return {**{name: point[name] for name in KEY}, "processor": point["processor"],
-            "share_before": rounded(share_before), "share_now": rounded(share_now),
-            "ratio": rounded(share_now / share_before), "interval": [rounded(low), rounded(high)]}
-
-
-def compare(report: Record, earlier: str, tolerance: float) -> Record:
-    """Adds regressions and improvements: changes whose whole interval lies beyond."""
-    before = read_earlier(earlier)
-    found, changes, other_processors = 0, [], set()
-    for point in report["points"]:
-        processors = before.get(key_of(point), {})
-        processor = point["processor"]
-        if processor not in processors and len(processors) == 1:
-            processor = next(iter(processors))
-            other_processors.add(processor)
-        if processor not in processors or point["share_of_ceiling"] <= 0:
-            continue
-        found += 1
-        then, now = processors[processor], quiet_shares(point)
-        if then and now:
-            changes.append(change_of(point, then, now))
-    if found == 0:
-        refuse(earlier, "has no point of this sweep (there is nothing to compare); name a report "
-                        "of the same sweep file")
-    notes = [f"shares are compared with those of another processor, {other}"
-             for other in sorted(other_processors)]
-    here = len(report["points"])
-    if found < max(here, len(before)):
-        notes.append(f"{found} points are in both reports ({here} here, {len(before)} in "
-                     f"'{earlier}'): only those are compared")
-    if len(changes) < found:
-        notes.append("points that were disturbed in one of the reports are not compared: "
-                     f"{found - len(changes)}")
-    return {**report, "tolerance": tolerance, "compared_points": len(changes),
-            "regressions": [c for c in changes if c["interval"][1] < 1 - tolerance],
-            "improvements": [c for c in changes if c["interval"][0] > 1 + tolerance],
-            "notes": report["notes"] + notes}
-
-
-# The report as text.
-
-
-def configuration(point: Record) -> str:
-    groups = point["groups_per_launch"]
-    launches = f" in launches of {groups}" if groups > 0 else ""
-    return f"{point['backend']} x{point['threads']}{launches}"
-
-
-def name_of(point: Record) -> str:
-    return f"{point['operation']} {point['size']} {point['precision']} {configuration(point)}"
-
-
-def count_of(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
-
-
-def ranges(pairs: list[list[int]], limit: int = 5) -> str:
-    named = ", ".join(f"{first} to {last}" if last > first else str(first)
-                      for first, last in pairs[:limit])
-    others = sum(last - first + 1 for first, last in pairs[limit:])
-    return f"{named} and {others} more" if others else named
-
-
-def heading(report: Record, limit: int = 5) -> str:
-    hosts = report["hosts"]
-    others = f" and {len(hosts) - limit} more" if len(hosts) > limit else ""
-    return (f"measured {report['date']} on {', '.join(hosts[:limit])}{others}, compiled by "
-            f"{'; '.join(report['compilers'])}")
-
-
-def rank_lines(report: Record) -> Iterable[str]:
-    for one in report["ranks"]:
-        rank, node = one["rank"], one["node"]
-        if one["measured"] < one["planned"] or one["cut_short"]:
-            end = ", its last line is cut short" if one["cut_short"] else ""
-            yield (f"incomplete: rank {rank} on {node} has {one['measured']} of {one['planned']} "
-                   f"measurements{end}")
-        if one["disturbed"]:
-            yield (f"disturbed: rank {rank} on {node}: other processes took its cores during "
-                   f"{one['disturbed']} of {one['measured']} measurements")
-        yield from (f"left out by rank {rank}: {gap['reason']}" for gap in one["gaps"])
-    missing = report["missing_ranks"]
-    if missing:
-        alone = len(missing) == 1 and missing[0][0] == missing[0][1]
-        yield f"missing: {'rank' if alone else 'ranks'} {ranges(missing)}"
-    yield from (f"unusable: {one['reason']}" for one in report["unusable"])
-
-
-def slow_lines(report: Record, limit: int = 3) -> Iterable[str]:
-    for kind, slow in (("slow node", report["slow_nodes"]), ("slow", report["slow_ranks"])):
-        for one in slow:
-            yield (f"{kind}: {one['name']} takes {one['slowdown']:.2f} times as long as the median "
-                   f"(limit {one['limit']:.2f})")
-    of_ranks = defaultdict(list)
-    for point in report["slow_points"]:
-        of_ranks[point["rank"]].append(point)
-    for rank, points in sorted(of_ranks.items()):
-        points.sort(key=lambda point: -point["seconds"] / point["median_seconds"])
-        worst = ", ".join(f"{name_of(point)} ({1e3 * point['seconds']:.4g} ms, median "
-                          f"{1e3 * point['median_seconds']:.4g} ms)" for point in points[:limit])
-        count = f"{len(points)}, the worst: " if len(points) > limit else ""
-        yield (f"slow {'point' if len(points) == 1 else 'points'}: rank {rank} on "
-               f"{points[0]['node']}, {count}{worst}")
-
-
-def verdict_lines(report: Record) -> Iterable[str]:
-    """Puts the report into sentences, the verdict on regressions and bits last."""
-    yield from rank_lines(report)
-    yield from slow_lines(report)
-    for kind in ("regression", "improvement"):
-        for change in report.get(kind + "s", []):
-            low, high = change["interval"]
-            yield (f"{kind}: {name_of(change)}: {change['share_now']:.3g} of the ceiling, was "
-                   f"{change['share_before']:.3g}: ratio {change['ratio']:.3f}, 95 % interval "
-                   f"{low:.3f} to {high:.3f}")
-    yield from (f"note: {note}" for note in report["notes"])
-    for one in report["differences"]:
-        yield f"{one['operation']} {one['size']} {one['precision']}: results differ"
-        yield from (f"  {value}  {'; '.join(where)}" for value, where in one["results"].items())
-    if "compared_points" in report:
-        yield (f"regressions beyond {100 * report['tolerance']:g} %: {len(report['regressions'])} "
-               f"of {count_of(report['compared_points'], 'compared point')}")
-    yield {None: "bits: no operation ran twice; nothing to compare",
-           True: "bits: agree on every rank, backend, thread count and launch shape",
-           False: "bits: DIFFER"}[report["bits_agree"]]
-
-
 def exit_code(report: Record) -> int:
     if report["bits_agree"] is False:
         return BITS_DIFFER
@@ -707,17 +334,9 @@ def encoded(content: str) -> bytes:
 
 
 def write(path: str, content: bytes) -> None:
-    """Puts a file in place as a whole, or leaves what was there; a device is written to."""
-    target = pathlib.Path(path).resolve()
-    is_file = target.is_file() or not target.exists()
-    temporary = target.with_name(f".{target.name}.{os.getpid()}") if is_file else target
     try:
-        temporary.write_bytes(content)
-        if is_file:
-            temporary.replace(target)
+        put(path, content)
     except OSError as failure:
-        if is_file:
-            temporary.unlink(missing_ok=True)
         raise Refused(f"'{path}' cannot be written ({failure.strerror}); name another file by "
                       "--output") from None
 

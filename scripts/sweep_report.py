@@ -15,23 +15,22 @@ most. One process has none. The program needs matplotlib (scripts/setup.sh makes
 """
 from __future__ import annotations
 
-import argparse
 import base64
 import html
-import io
-import json
 import pathlib
 import sys
 from collections import defaultdict
 from statistics import median
 from typing import Any
 
-from python_modules import need
+from harness import need, parser_of, picture_of, put, pyplot, write_json
+from roofline import draw_roofs
+from sweep_records import Record, Refused, check_report, read_report
+from sweep_text import count_of, heading, verdict_lines
 
 need("numpy", "matplotlib")
 
-from sweep_merge import (  # noqa: E402
-    Record, Refused, count_of, heading, np, read_report, verdict_lines)
+import numpy as np  # noqa: E402
 
 MARKERS = "os^vD<>PX*hp8d"
 MAX_KERNELS = 60
@@ -109,11 +108,8 @@ def draw_roofline(figure: Any, line: Record) -> None:
     low, high = min(intensities + [0.05]) / 2, max(intensities + [50]) * 2
     levels = [name for name in ("fp16", "fp32", "fp64") if rates.get(name)]
     top = max((rates[name] for name in levels), default=0)
-    for name, style in (("read", "-"), ("l2", "--")):
-        if rates.get(name) and top:
-            knee = min(top / rates[name], high)
-            axis.plot([low, knee], [rates[name] * low, rates[name] * knee], style, color="0.3",
-                      lw=1, label=f"{name}: {1e-9 * rates[name]:.4g} GB/s")
+    draw_roofs(axis, rates if top else {}, (low, high), top, {"read": "-", "l2": "--"},
+               "{}: {:.4g} GB/s", color="0.3", lw=1)
     for name, style in zip(levels, ("-.", "-", ":")[-len(levels):]):
         axis.axhline(rates[name], color="0.3", lw=1, ls=style,
                      label=f"{name}: {1e-9 * rates[name]:.4g} GFLOP/s")
@@ -185,11 +181,6 @@ def draw_growth(figure: Any, processor: str, operations: dict[str, list[Record]]
 
 def draw(parts: Record) -> bytes:
     """Draws all pictures, one below the other, as one PNG; empty where there are none."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
     heat = parts["heat_map"]
     pictures = [((8, 4.6), draw_roofline, line) for line in parts["rooflines"]]
     if len(heat["ranks"]) > 1 and heat["kernels"]:
@@ -206,15 +197,14 @@ def draw(parts: Record) -> bytes:
         return b""
     sizes = [size for size, *_ in pictures]
     heights = [height for _, height in sizes]
-    figure = pyplot.figure(figsize=(max(width for width, _ in sizes), sum(heights)),
-                           layout="constrained")
+    figure = pyplot().figure(figsize=(max(width for width, _ in sizes), sum(heights)),
+                             layout="constrained")
     places = figure.subfigures(len(pictures), 1, squeeze=False, height_ratios=heights).flat
     for (_, function, *what), place in zip(pictures, places):
         function(place, *what)
-    buffer = io.BytesIO()
-    figure.savefig(buffer, dpi=140, metadata={"Software": None})
-    pyplot.close(figure)
-    return buffer.getvalue()
+    content = picture_of(figure, 140)
+    pyplot().close(figure)
+    return content
 
 
 def table(report: Record) -> str:
@@ -274,10 +264,10 @@ def write(report: Record, output: str) -> Record:
     parts = {"rooflines": rooflines(report), "heat_map": heat_map(report),
              "growth": growth(report), "verdict": list(verdict_lines(report))}
     picture = draw(parts)
-    pathlib.Path(output + ".html").write_text(page(report, picture), encoding="utf-8")
+    put(output + ".html", page(report, picture).encode())
     if picture:
-        pathlib.Path(output + ".png").write_bytes(picture)
-    pathlib.Path(output + ".json").write_text(json.dumps(parts, indent=1) + "\n", encoding="utf-8")
+        put(output + ".png", picture)
+    write_json(output + ".json", parts)
     return parts
 
 
@@ -286,6 +276,7 @@ def draw_file(path: str, output: str) -> None:
         raise Refused(f"'{path}': would be overwritten (--output names files of the drawing) give "
                       "another name by --output")
     report = read_report(path)
+    check_report(report, path)
     try:
         write(report, output)
     except (AttributeError, IndexError, KeyError, TypeError, ValueError,
@@ -295,7 +286,7 @@ def draw_file(path: str, output: str) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = parser_of(__doc__.splitlines()[0])
     parser.add_argument("report", help="what iso sweep --merge has written")
     parser.add_argument("--output", required=True, help="name of the files, without ending")
     given = parser.parse_args()

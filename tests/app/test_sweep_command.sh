@@ -150,7 +150,7 @@ mkdir -p prefix/bin "prefix/$documents/scripts"
 cp "$iso" prefix/bin/iso
 tool=(prefix/bin/iso)
 expect 2 "sweep_merge.py': this file is not there" sweep --merge r.jsonl
-cp "$scripts/sweep_merge.py" "$scripts/python_modules.py" "prefix/$documents/scripts"
+cp "$scripts"/sweep_*.py "$scripts/harness.py" "$scripts/python_modules.py" "prefix/$documents/scripts"
 expect 0 'bits: agree' sweep --merge r.jsonl
 tool=("$iso")
 

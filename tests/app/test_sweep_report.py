@@ -5,15 +5,20 @@ import copy
 import json
 import math
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
+TOP = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "scripts"))
 import sweep_merge  # noqa: E402
+import sweep_records  # noqa: E402
 import sweep_report  # noqa: E402
-from sweep_merge import Refused, Results, compare, merge, merge_files, verdict_lines  # noqa: E402
+from sweep_merge import compare, merge, merge_files  # noqa: E402
+from sweep_records import Refused, Results  # noqa: E402
+from sweep_text import heading, ranges, verdict_lines  # noqa: E402
 
 
 def point(rank, size, round_, slowdown):
@@ -100,8 +105,8 @@ class Merging(unittest.TestCase):
         self.assertEqual((growth["expected"], growth["sizes"]), (4, [32, 64, 128]))
         self.assertAlmostEqual(report["points"][0]["share_of_ceiling"], 0.5, delta=5e-3)
         self.assertAlmostEqual(report["ceilings"][0]["rates"]["read"], 2.015e10)
-        self.assertEqual(sweep_merge.heading(report), "measured 2026-11-24T12:34:53Z on h0, h1, "
-                                                      "compiled by GNU 12.2.0")
+        self.assertEqual(heading(report), "measured 2026-11-24T12:34:53Z on h0, h1, "
+                                          "compiled by GNU 12.2.0")
 
     def test_order_of_files_changes_nothing(self):
         results = processes(5, slow=(2,), slowdown=2)
@@ -207,7 +212,7 @@ class Merging(unittest.TestCase):
         for ranks, present, text in ((1 << 24, [12], "0 to 11, 13 to 16777215"),
                                      (20, range(0, 20, 2), "1, 3, 5, 7, 9 and 5 more")):
             report = merge([process(rank, ranks) for rank in present])
-            self.assertEqual(sweep_merge.ranges(report["missing_ranks"]), text)
+            self.assertEqual(ranges(report["missing_ranks"]), text)
 
     def test_shared_devices(self):
         report = merge([process(rank, 4, node="n0", device="0:27:0" if rank else "0:155:0")
@@ -221,6 +226,38 @@ class Merging(unittest.TestCase):
         (line,) = (line for line in verdict_lines(report) if line.startswith("slow point"))
         self.assertTrue(line.startswith("slow points: rank 2 on n1, 4, the worst: fdk 256 float "
                                         "openmp x2 in launches of 9 (1000 ms, median 1 ms), fdk"))
+
+
+class Fields(unittest.TestCase):
+    def test_fields_are_those_that_the_tool_writes(self):
+        files = TOP / "apps/iso"
+        source = (files / "src/files/sweep_records.cpp").read_text(encoding="utf-8")
+        parts = re.split(r"^(?:json to_json|void sweep_writer::add)\((sweep_\w+) const&", source,
+                         flags=re.M)
+        written = {}
+        for of, rest in zip(parts[1::2], parts[2::2]):
+            body = rest.split("\n}\n")[0]
+            names = re.findall(r'\{"(\w+)",|line\["(\w+)"\]', body)
+            written.setdefault(of, set()).update(filter(None, (a or b for a, b in names)))
+        key = written.pop("sweep_key")
+        self.assertEqual(key, {"record", *sweep_records.KEY})
+        for kind, of, more in (("sweep", "sweep_header", {"record", "format"}),
+                               ("ceilings", "sweep_ceilings", {"record"}),
+                               ("point", "sweep_point", sweep_records.FOR_READERS),
+                               ("gap", "sweep_gap", set())):
+            names = written.pop(of) | (key - {"record"} if kind in ("point", "gap") else set())
+            self.assertEqual(names, {*sweep_records.FIELDS[kind], *more}, kind)
+        self.assertEqual(written, {})
+        header = (files / "include/iso/files/sweep_records.hpp").read_text(encoding="utf-8")
+        self.assertIn(f"sweep_format = {sweep_records.RESULTS_FORMAT};", header)
+
+    def test_fields_are_those_that_merging_writes(self):
+        report = merge(processes(4))
+        self.assertEqual(set(report), {"record", "format", *sweep_records.REPORT})
+        for name, fields in sweep_records.REPORT_ROWS.items():
+            self.assertEqual(set(report[name][0]), set(fields), name)
+        self.assertEqual(set(report["points"][0]["ranks"][0]), set(sweep_records.RANK_OF_POINT))
+        sweep_records.check_report(report, "r")
 
 
 class Files(InFolder):
@@ -455,11 +492,15 @@ class Drawing(InFolder):
         self.assertEqual(stored, json.loads(json.dumps(parts)))
 
     def test_damaged_reports(self):
-        for content, word in ((b'{"record": "report", "format": 1, "points": 3}', "damaged"),
+        for content, word in ((b'{"record": "report", "format": 1, "points": 3}', "/isocenter is"),
                               (b"{}", "not a report"), (b"{", "not JSON"),
                               (b'{"record": "report", "format": 9}', "format 9")):
             path = self.put("r.json", content)
             self.assert_refused([word], sweep_report.draw_file, path, str(self.folder / "sweep"))
+        report = merge(processes(1))
+        report["growth"][0]["sizes"] = [1, 2, 3]
+        path = self.put("r.json", report)
+        self.assert_refused(["damaged report"], sweep_report.draw_file, path, "sweep")
         path = self.put("r.json", merge(processes(1)))
         self.assert_refused(["overwritten"], sweep_report.draw_file, path, path[:-5])
 
