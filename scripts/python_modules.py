@@ -15,7 +15,8 @@ def missing(*modules):
     python = VENV / "bin" / "python"
     if absent and python.exists() and pathlib.Path(sys.prefix).resolve() != VENV.resolve():
         sys.stdout.flush()
-        os.execv(python, [str(python), *sys.orig_argv[1:]])
+        # Before 3.10, Python does not keep its own options.
+        os.execv(python, [str(python), *getattr(sys, "orig_argv", ["", *sys.argv])[1:]])
     return absent
 
 

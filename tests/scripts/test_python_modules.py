@@ -59,6 +59,12 @@ def in_the_environment(copy):
     done = run([*BARE, script, "a b"])
     if done.stdout != f"<-S><-B><{script}><a b>":
         fail(f"not started anew: {done.stdout}{done.stderr}")
+    # Python 3.9 does not know with which options it was started.
+    old = ("import runpy, sys; del sys.orig_argv; sys.argv[:1] = []; sys.path.insert(0, "
+           "sys.argv[0].rpartition('/')[0]); runpy.run_path(sys.argv[0], run_name='__main__')")
+    done = run([*BARE, "-c", old, script, "a b"])
+    if done.stdout != f"<{script}><a b>":
+        fail(f"not started anew by Python 3.9: {done.stdout}{done.stderr}")
 
 
 def with_setup(top):
