@@ -39,17 +39,18 @@ class tool:
         self.iso, self.folder, self._always = iso, pathlib.Path(folder), always
 
     def run(self, command, *words, **options):
-        """`iso COMMAND WORDS --option value ...`; the answer of --json."""
+        """`iso COMMAND WORDS --option value ...`; the answer of --json. Its warnings are seen."""
         answer = self.folder / "answer.json"
         line = [str(self.iso), "--quiet", command, *map(str, words),
                 *words_of(self._always | options)]
         try:
-            done = subprocess.run([*line, "--json", str(answer)], check=False, capture_output=True,
-                                  text=True, env={"OMP_WAIT_POLICY": "passive"} | os.environ)
+            done = subprocess.run([*line, "--json", str(answer)], check=False,
+                                  stdout=subprocess.DEVNULL,
+                                  env={"OMP_WAIT_POLICY": "passive"} | os.environ)
         except OSError as failure:
             raise SystemExit(f"{self.iso}: {failure.strerror}") from None
         if done.returncode != 0:
-            raise SystemExit(f"{' '.join(line)}: status {done.returncode}\n{done.stderr.strip()}")
+            raise SystemExit(f"{' '.join(line)}: ended with status {done.returncode}")
         return json.loads(answer.read_text(encoding="utf-8"))
 
     def write_json(self, what):
