@@ -247,6 +247,14 @@ TEST_CASE("iterations take the memory that they ask for, and no tenth less") {
   }
 }
 
+TEST_CASE("a phantom that is larger than the volume is told of") {
+  auto request = head(R"({"range": 360, "count": 12})");
+  request.iterative = jobs::iterative_request{.rules = {.iterations = 1}};
+  CHECK(jobs::reconstruct(request, {}).voxels_wanted[0] == 0);
+  request.extent = {16, 16, 16};
+  CHECK(jobs::reconstruct(request, {}).voxels_wanted[0] > 16);
+}
+
 TEST_CASE("readings that equal the largest are told of where noise is to end a run") {
   auto request = head(R"({"range": 360, "count": 12})");
   request.phantom_width.reset();

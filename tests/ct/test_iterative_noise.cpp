@@ -209,10 +209,11 @@ TEST_CASE("a detector that is turned further takes more of SART's, CGLS' and LSQ
     auto const sart = compare<iso::ct::sart>(g, readings, iso::ct::sart_options{.block_views = 1});
     auto const cgls = compare<iso::ct::cgls>(g, readings, iso::ct::cgls_options{});
     auto const lsqr = compare<iso::ct::lsqr>(g, readings, iso::ct::lsqr_options{});
-    MESSAGE(sart.voxels << " " << cgls.voxels << " " << lsqr.voxels);
-    CHECK(sart.voxels < 3e-4);
-    CHECK(cgls.voxels < 1e-3);
-    CHECK(lsqr.voxels < 1e-3);
+    // docs/algorithms/iterative.md has these figures.
+    CHECK(sart.voxels < 1.4e-4);
+    CHECK(cgls.voxels < 1.1e-3);
+    CHECK(lsqr.voxels < 4e-3);
+    CHECK(compare<iso::ct::lsqr>(g, readings, iso::ct::lsqr_options{.damping = 20}).voxels < 1e-5);
   }
 }
 

@@ -268,16 +268,16 @@ void check_views(reconstruct_request const& request, ct::geometry const& g, grid
 }
 
 /// Looks into the readings for what they tell of the noise and of what was scanned.
-void examine_readings(reconstruct_request const& request, ct::geometry const& given,
-                      grid const& box, reconstruct_result& result) {
+void examine_readings(reconstruct_request const& request, std::span<float const> readings,
+                      ct::geometry const& given, grid const& box, reconstruct_result& result) {
   bool const masked = request.iterative && request.iterative->reading_mask;
   std::span<float const> const mask =
       masked ? std::span<float const>(request.iterative->reading_mask->values)
              : std::span<float const>();
   if (request.iterative && request.iterative->stop_noise) {
-    find_clipped(request.projections, mask, *request.iterative->stop_noise, result);
+    find_clipped(readings, mask, *request.iterative->stop_noise, result);
   }
-  auto const outside = find_body_outside(given, box, request.projections, mask);
+  auto const outside = find_body_outside(given, box, readings, mask);
   result.part_cut = outside.cut;
   // Filtered backprojection makes each voxel by itself.
   if (request.iterative && outside.volume_too_small()) {
@@ -367,12 +367,19 @@ reconstruct_result run(Exec const& exec, reconstruct_request const& request,
     }
   };
   if (!request.adjoint_of && !request.phantom_width) {
-    examine_readings(request, given, volume_grid, result);
+    examine_readings(request, request.projections, given, volume_grid, result);
   }
   if (request.iterative) {
-    iterate_scan<T>(
-        exec, *request.iterative, g, volume_grid, watch, result,
-        [&] { return readings_of<T>(exec, request, g, job{{}, watch.cancelled}); }, keep);
+    auto const readings = [&] {
+      auto const made = readings_of<T>(exec, request, g, job{{}, watch.cancelled});
+      if (request.phantom_width) {
+        auto const numbers = fetch(exec, made.data);
+        examine_readings(request, std::vector<float>(numbers.begin(), numbers.end()), given,
+                         volume_grid, result);
+      }
+      return made;
+    };
+    iterate_scan<T>(exec, *request.iterative, g, volume_grid, watch, result, readings, keep);
     watch.step(1, "done");
     return result;
   }
