@@ -70,6 +70,11 @@ void check_slice(fs::path const& folder, slice& s) {
                                "number; this may be a picture in colours); export it without them",
                                s.samples));
   }
+  if (!s.is_grey) {
+    refuse(folder,
+           "holds an image in colours (its Photometric Interpretation is not MONOCHROME2); export "
+           "it without them");
+  }
   if (!s.is_rescaled) {
     refuse(folder,
            "holds a slice without Rescale Slope or Rescale Intercept (its numbers need not be in "

@@ -41,6 +41,7 @@ struct slice {
   double tilt = 0;                  ///< degrees
   std::int64_t frames = 1;
   int samples = 1;           ///< numbers a pixel
+  bool is_grey = true;       ///< whether they stand for no colours
   bool is_rescaled = false;  ///< whether the header says by what
   double slope = 1;
   double intercept = 0;

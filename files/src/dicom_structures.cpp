@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -212,6 +213,7 @@ rt_structure_set read_rt_structure_set(fs::path const& path) {
                             path.string(), whose);
     return &s;
   };
+  std::set<int> drawn;
   for_each_item(set, DCM_ROIContourSequence, [&](DcmItem& item) {
     auto const number = number_of(path, item, DCM_ReferencedROINumber);
     if (!number) {
@@ -225,7 +227,13 @@ rt_structure_set read_rt_structure_set(fs::path const& path) {
           ->number = *number;
     }
     auto& of = result.structures[found->second];
-    if (of.refusal.empty()) {
+    bool const is_first = drawn.insert(*number).second;
+    if (!is_first && of.refusal.empty()) {
+      of.refusal = refusal_of(path, of,
+                              "has two lists of contours (one may be another structure's); export "
+                              "it again");
+      of.contours.clear();
+    } else if (of.refusal.empty()) {
       add_contours(path, item, of);
     }
   });

@@ -195,6 +195,8 @@ TEST_CASE("pixels of more frames or of several numbers, and numbers without a sc
   slice = with(ct_slice(3), 0x00280002, us(3));
   slice[0x7fe00010].value += std::string(24, '\0');
   CHECK(names(said_of_slices({slice}), {"3 numbers a pixel"}));
+  slice = with(ct_slice(3), 0x00280004, {"CS", "PALETTE COLOR"});
+  CHECK(names(said_of_slices({slice}), {"an image in colours"}));
   for (std::uint32_t const tag : {0x00281052, 0x00281053}) {
     slice = ct_slice(3);
     slice.erase(tag);

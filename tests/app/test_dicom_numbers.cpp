@@ -208,6 +208,13 @@ TEST_CASE("contours of a structure that the set does not name are refused, and t
   CHECK(set.structures[2].number == 7);
   CHECK(names(refusal([&] { files::find_structure(file, set, "number 7"); }),
               {"has contours of a structure 7 that it does not name"}));
+  // Of one that has some already: whose they are is not known.
+  bytes[reference + 6] = '1';
+  put(file, bytes);
+  auto const twice = files::read_rt_structure_set(file);
+  CHECK(names(refusal([&] { files::find_structure(file, twice, "heart"); }),
+              {"has two lists of contours"}));
+  CHECK(names(refusal([&] { files::find_structure(file, twice, "lung"); }), {"without contours"}));
 }
 
 TEST_CASE("numbers of structures that are none or absent refuse these structures alone" *
