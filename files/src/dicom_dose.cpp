@@ -120,6 +120,11 @@ dose_layout read_layout(fs::path const& path, DcmDataset& set, dose_units units,
            fmt::format("has pixels of {} bits (16 or 32 are expected); export it with one of these",
                        bits));
   }
+  if (!is_grey(set)) {
+    refuse(path,
+           "has pixels that stand for colours (its Photometric Interpretation is not MONOCHROME2); "
+           "export it without colours");
+  }
   if (samples > 1) {
     refuse(path, fmt::format("has {} numbers a pixel (one is expected); export it without colours",
                              samples));

@@ -29,8 +29,7 @@ slice slice_of(DcmItem& set, fs::path const& file, fs::path const& folder) {
   s.tilt = decimal_of(set, DCM_GantryDetectorTilt, folder).value_or(0);
   s.frames = integer_of(set, DCM_NumberOfFrames, folder).value_or(1);
   s.samples = count_of(set, DCM_SamplesPerPixel, folder).value_or(1);
-  auto const photometric = text_of(set, DCM_PhotometricInterpretation);
-  s.is_grey = photometric.empty() || photometric.starts_with("MONOCHROME");
+  s.is_grey = is_grey(set);
   auto const slope = decimal_of(set, DCM_RescaleSlope, folder);
   auto const intercept = decimal_of(set, DCM_RescaleIntercept, folder);
   s.is_rescaled = slope && intercept;

@@ -38,6 +38,11 @@ std::string text_of(DcmItem& set, DcmTagKey tag) {
                                                        : std::string();
 }
 
+bool is_grey(DcmItem& set) {
+  auto const photometric = text_of(set, DCM_PhotometricInterpretation);
+  return photometric.empty() || photometric.starts_with("MONOCHROME");
+}
+
 namespace {
 
 std::string name_of(DcmTagKey tag) { return DcmTag(tag).getTagName(); }

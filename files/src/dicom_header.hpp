@@ -18,6 +18,8 @@ namespace iso::files::detail {
 
 /// Returns the text of an element, of several values all; empty where it is not there.
 std::string text_of(DcmItem& set, DcmTagKey tag);
+/// Returns whether pixels stand for no colours, or do not say what for.
+bool is_grey(DcmItem& set);
 
 /// Returns the numbers of a decimal string (DS), as many as there are: none where the element is
 /// not there. These and those below throw iso::file_error, of `path`, where a value is no number,

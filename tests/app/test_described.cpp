@@ -61,7 +61,6 @@ constexpr void describe(auto&& visit, iso::describes<candle> auto& x) {
 struct seen_field {
   std::string name;
   std::string key;
-  bool in_range = true;
 };
 
 struct name_reader {

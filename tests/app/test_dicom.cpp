@@ -318,6 +318,8 @@ TEST_CASE("an RT Dose is read whichever way its frames are given" *
   CHECK(names(refused(with(dose_object(), 0x7fe00010, {"OW", "xx"})), {"truncated"}));
   CHECK(names(refused(with(dose_object(), 0x00280100, us(8))), {"8 bits"}));
   CHECK(names(refused(with(dose_object(), 0x00280002, us(3))), {"has 3 numbers a pixel"}));
+  CHECK(names(refused(with(dose_object(), 0x00280004, {"CS", "PALETTE COLOR"})),
+              {"stand for colours"}));
   auto unsaid = dose_object();
   unsaid.erase(0x00280002);
   CHECK(refused(unsaid).empty());
