@@ -4,17 +4,14 @@
 namespace iso::dose {
 namespace detail {
 
-density_report report_of(density_counts const& counts, iso::grid const& g) {
-  auto const fault = [&](int kind) {
-    density_fault f;
-    f.count = counts.count[kind];
-    if (f.count > 0) {
-      std::int64_t const rest = counts.first[kind] / g.extent[2];
-      f.first = {rest / g.extent[1], rest % g.extent[1], counts.first[kind] % g.extent[2]};
-    }
-    return f;
-  };
-  return {g.size(), fault(0), fault(1), fault(2)};
+density_fault fault_of(iso::detail::found_numbers const& found, iso::grid const& g) {
+  density_fault f;
+  f.count = found.count;
+  if (found.count > 0) {
+    std::int64_t const rest = found.first / g.extent[2];
+    f.first = {rest / g.extent[1], rest % g.extent[1], found.first % g.extent[2]};
+  }
+  return f;
 }
 
 }  // namespace detail

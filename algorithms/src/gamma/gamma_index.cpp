@@ -53,7 +53,7 @@ struct axis_reach {
   std::vector<double> squared;  ///< least squared distances, in least spacings
 };
 
-axis_reach reach_along(iso::grid const& evaluated, std::vector<axis_place> const& places,
+axis_reach reach_along(iso::grid const& evaluated, std::vector<reference_place> const& places,
                        gamma_options const& options, double reach, int axis) {
   auto const last = std::int64_t(evaluated.extent[axis]) - 1;
   double low = 1;
@@ -164,14 +164,15 @@ void validate_request(iso::grid const& reference, iso::grid const& evaluated,
   validate_overlap(reference, evaluated);
 }
 
-void validate_finite(dose_facts const& facts, iso::grid const& g, char const* name) {
-  if (facts.not_finite > 0) {
-    std::int64_t const row = facts.first / g.extent[2];
+void validate_finite(iso::detail::found_numbers const& not_finite, iso::grid const& g,
+                     char const* name) {
+  if (not_finite.count > 0) {
+    std::int64_t const row = not_finite.first / g.extent[2];
     fail_argument(
         "iso::gamma::gamma_plan: {} of {} voxels of the {} dose are NaN or infinite (a dose is a "
         "number; the first is ({}, {}, {})); replace them by numbers",
-        facts.not_finite, g.size(), name, row / g.extent[1], row % g.extent[1],
-        facts.first % g.extent[2]);
+        not_finite.count, g.size(), name, row / g.extent[1], row % g.extent[1],
+        not_finite.first % g.extent[2]);
   }
 }
 
@@ -205,9 +206,9 @@ void validate_differences(std::vector<criterion> const& criteria, gamma_options 
   }
 }
 
-std::vector<axis_place> places_of(iso::grid const& reference, iso::grid const& evaluated,
-                                  int axis) {
-  std::vector<axis_place> places(std::size_t(reference.extent[axis]));
+std::vector<reference_place> places_of(iso::grid const& reference, iso::grid const& evaluated,
+                                       int axis) {
+  std::vector<reference_place> places(std::size_t(reference.extent[axis]));
   auto const last = double(evaluated.extent[axis] - 1);
   double const snap = snap_of(reference, evaluated, axis);
   for (std::size_t n = 0; n < places.size(); ++n) {
@@ -226,7 +227,7 @@ std::int64_t sites_along(iso::grid const& evaluated, gamma_options const& option
 }
 
 std::vector<site_offset> offsets_of(iso::grid const& evaluated,
-                                    std::vector<axis_place> const (&places)[3],
+                                    std::vector<reference_place> const (&places)[3],
                                     std::vector<criterion> const& criteria,
                                     gamma_options const& options) {
   double const reach = reach_of(criteria, options);

@@ -4,6 +4,7 @@
 #include <iso/backend/lane_group.hpp>
 #include <iso/backend/widen.hpp>
 #include <iso/core/numerics.hpp>
+#include <iso/detail/survey.hpp>
 #include <iso/sparse/convert.hpp>
 #include <iso/sparse/detail/csr_rows.hpp>
 
@@ -38,15 +39,6 @@ KOKKOS_FUNCTION double scale_to(double largest, int top) {
 /// The exponent of the largest value of a scaled row.
 template <class To>
 inline constexpr int top_exponent = std::is_same_v<To, half> ? 14 : 0;
-
-template <class Value>
-struct largest_kernel {
-  Value const* values;
-  KOKKOS_FUNCTION void operator()(std::int64_t i, double& most) const {
-    double const size = Kokkos::fabs(backend::widen<double>(values[i]));
-    most = is_finite(size) && size > most ? size : most;
-  }
-};
 
 /// Converts and counts what a row loses; one row a lane group.
 template <class From, class To>
@@ -193,18 +185,14 @@ auto values_converted(Exec const& exec, Matrix const& a, row_scaling scaling, jo
   double common_scale = scaling == row_scaling::by_largest ? 0 : 1;
   if (scaling == row_scaling::uniform) {
     double largest = 0;
-    iso::detail::in_timed_batches(
-        exec, a.num_entries(), iso::detail::part_of(control, 0.2, 0.5),
-        [&](std::int64_t first, std::int64_t last) {
-          double most = 0;
-          Kokkos::parallel_reduce("iso::sparse::convert_values: largest",
-                                  range<Exec>(exec, first, last),
-                                  largest_kernel<typename Matrix::value_type>{a.values.data()},
-                                  Kokkos::Max<double>(most));
-          exec.fence("iso::sparse::convert_values: the largest is here");
-          largest = std::max(largest, most);
-        });
-    common_scale = scale_to(std::max(largest, 0.0), top_exponent<To>);
+    iso::detail::in_timed_batches(exec, a.num_entries(), iso::detail::part_of(control, 0.2, 0.5),
+                                  [&](std::int64_t first, std::int64_t last) {
+                                    auto const found = iso::detail::survey_of(
+                                        "iso::sparse::convert_values: largest", exec,
+                                        a.values.data() + first, last - first);
+                                    largest = std::max(largest, found.largest_size);
+                                  });
+    common_scale = scale_to(largest, top_exponent<To>);
   }
   auto const reports = allocate<Kokkos::View<value_report*, space>>(
       "iso::sparse::convert_values: reports", {a.num_rows}, exec, Kokkos::WithoutInitializing);

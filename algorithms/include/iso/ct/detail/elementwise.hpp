@@ -194,46 +194,12 @@ struct largest {
   }
 };
 
-/// Finds the largest size of a number that counts.
-template <class T>
-struct largest_counted {
-  T const* x;
-  T const* weight;  ///< may be null
-  KOKKOS_FUNCTION void operator()(std::int64_t i, double& most) const {
-    double const size = weight != nullptr && weight[i] == T(0) ? 0.0 : Kokkos::fabs(double(x[i]));
-    most = size > most ? size : most;
-  }
-};
-
-/// Counts numbers that are NaN or infinite, or negative where that is refused, and that count.
-template <class T>
-struct unfit {
-  T const* b;
-  T const* weight;
-  bool refuse_negative;
-  KOKKOS_FUNCTION void operator()(std::int64_t i, std::int64_t& number) const {
-    bool const counts = weight == nullptr || weight[i] != T(0);
-    number += counts && (!is_finite(b[i]) || (refuse_negative && b[i] < T(0))) ? 1 : 0;
-  }
-};
-
 /// Counts numbers of a mask that are neither 0 nor 1.
 template <class T>
 struct not_zero_or_one {
   T const* mask;
   KOKKOS_FUNCTION void operator()(std::int64_t i, std::int64_t& number) const {
     number += mask[i] == T(0) || mask[i] == T(1) ? 0 : 1;
-  }
-};
-
-/// Counts voxels that are NaN, infinite or outside of [lower, upper].
-template <class T>
-struct outside {
-  T const* x;
-  T lower;
-  T upper;
-  KOKKOS_FUNCTION void operator()(std::int64_t i, std::int64_t& number) const {
-    number += is_finite(x[i]) && !(x[i] < lower) && !(x[i] > upper) ? 0 : 1;
   }
 };
 

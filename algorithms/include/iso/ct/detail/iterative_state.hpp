@@ -8,6 +8,7 @@
 #include <iso/ct/detail/elementwise.hpp>
 #include <iso/ct/iterate.hpp>
 #include <iso/ct/projector_pair.hpp>
+#include <iso/detail/survey.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -72,8 +73,7 @@ class iterative_state {
       validate_contiguous(voxels_, "mask of voxels", method);
       check_mask("voxels", voxels_.data(), num_voxels());
     }
-    refuse_unfit(refuse_negative);
-    refuse_size();
+    refuse_readings(refuse_negative);
     refuse_start();
     std::int64_t most = 0;
     for (std::int64_t b = 0; b < blocks.count(); ++b) {
@@ -384,18 +384,19 @@ class iterative_state {
                  "{}: the mask of {} is zero everywhere (nothing is left); set what counts to 1",
                  name_, of);
   }
-  void refuse_unfit(bool refuse_negative) const {
-    std::int64_t const number = count_of(pair.exec(), num_readings(),
-                                         unfit<T>{readings_.data(), mask_data(0), refuse_negative});
+  /// Throws for readings that spoil a volume, or whose sums and squares would leave the range of
+  /// their numbers.
+  void refuse_readings(bool refuse_negative) const {
+    auto const found = iso::detail::survey_of(
+        "iso::ct::iterate: readings", pair.exec(), static_cast<T const*>(readings_.data()),
+        num_readings(), {.lower = refuse_negative ? 0 : -std::numeric_limits<double>::infinity()},
+        mask_data(0));
+    std::int64_t const number = found.not_finite.count + found.below.count;
     ISO_VALIDATE(number == 0,
                  "{}: {} readings are {} (they would spoil the volume); set the mask of readings "
                  "to 0 there, or replace them",
                  name_, number, refuse_negative ? "negative or not finite" : "not finite");
-  }
-  /// Throws where sums and squares of the readings would leave the range of their numbers.
-  void refuse_size() const {
-    double const most =
-        most_of(pair.exec(), num_readings(), largest_counted<T>{readings_.data(), mask_data(0)});
+    double const most = found.largest_size;
     constexpr double limit = sizeof(T) == 4 ? 0x1p100 : 0x1p400;
     ISO_VALIDATE(most == 0 || (most >= 1 / limit && most <= limit),
                  "{}: readings of at most {} (the largest must lie between {} and {}, so that sums "
@@ -403,8 +404,10 @@ class iterative_state {
                  name_, most, 1 / limit, limit);
   }
   void refuse_start() const {
-    std::int64_t const number = count_of(pair.exec(), num_voxels(),
-                                         outside<T>{x.data.data(), T(box_.lower), T(box_.upper)});
+    auto const found = iso::detail::survey_of("iso::ct::iterate: start", pair.exec(),
+                                              static_cast<T const*>(x.data.data()), num_voxels(),
+                                              {double(T(box_.lower)), double(T(box_.upper))});
+    std::int64_t const number = found.not_finite.count + found.below.count + found.above.count;
     ISO_VALIDATE(number == 0,
                  "{}: {} voxels of the start are not within [{}, {}] (no iterate may be); clamp "
                  "the start, or widen the range",

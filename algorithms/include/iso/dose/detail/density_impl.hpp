@@ -5,6 +5,7 @@
 #include <iso/backend/for_each_index.hpp>
 #include <iso/backend/registry.hpp>
 #include <iso/detail/copied.hpp>
+#include <iso/detail/survey.hpp>
 #include <iso/dose/density.hpp>
 #include <iso/dose/detail/density_kernels.hpp>
 
@@ -13,33 +14,30 @@
 namespace iso::dose {
 namespace detail {
 
-/// \throws iso::invalid_argument  what parse_density_table refuses
-density_report report_of(density_counts const& counts, iso::grid const& g);
+/// Returns a fault without the value of its first voxel.
+density_fault fault_of(iso::detail::found_numbers const& found, iso::grid const& g);
 
 template <execution_space Exec, real T>
 density_report examine_density(Exec const& exec,
                                volume_view<T const, typename Exec::memory_space> const& density) {
   iso::validate(density, "iso::dose::validate");
   validate_contiguous(density.data, "density", "iso::dose::validate");
-  using policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
-  density_counts counts{};
-  Kokkos::parallel_reduce("iso::dose::validate", policy(exec, 0, density.grid.size()),
-                          density_counts_kernel<T>{density.data.data(), T(max_density)}, counts);
-  exec.fence("iso::dose::validate: the counts are here");
-  density_report report = report_of(counts, density.grid);
-  density_fault* const faults[] = {&report.not_finite, &report.negative, &report.absurd};
-  for (int kind = 0; kind < density_counts::kinds; ++kind) {
-    if (counts.count[kind] > 0) {
+  auto const found = iso::detail::survey_of("iso::dose::validate", exec, density.data.data(),
+                                            density.grid.size(), {0, max_density});
+  auto const fault = [&](iso::detail::found_numbers const& numbers) {
+    density_fault of = fault_of(numbers, density.grid);
+    if (numbers.count > 0) {
       T value{};
       using one = Kokkos::MemoryUnmanaged;
       Kokkos::deep_copy(exec, Kokkos::View<T, Kokkos::HostSpace, one>(&value),
                         Kokkos::View<T const, typename Exec::memory_space, one>(
-                            density.data.data() + counts.first[kind]));
+                            density.data.data() + numbers.first));
       exec.fence("iso::dose::validate: the first voxel is here");
-      faults[kind]->value = double(value);
+      of.value = double(value);
     }
-  }
-  return report;
+    return of;
+  };
+  return {density.grid.size(), fault(found.not_finite), fault(found.below), fault(found.above)};
 }
 
 }  // namespace detail

@@ -5,6 +5,7 @@
 #include <iso/backend/registry.hpp>
 #include <iso/core/job.hpp>
 #include <iso/detail/copied.hpp>
+#include <iso/detail/survey.hpp>
 #include <iso/detail/timed_batches.hpp>
 #include <iso/dvh/detail/dose_volume_kernels.hpp>
 #include <iso/dvh/detail/placed_region.hpp>
@@ -90,17 +91,6 @@ double paddick(double inside, double whole, double anywhere);
 histogram histogram_of(std::vector<double> const& cumulative, double bin_width, double volume,
                        double outside);
 std::vector<double> bin_edges(histogram_options const& options, double end);
-
-/// Returns the largest finite dose at the voxels' middles; below all doses where there is none.
-template <execution_space Exec, class T, class Space>
-double largest_dose(Exec const& exec, volume_view<T const, Space> const& dose) {
-  double largest = 0;
-  Kokkos::parallel_reduce("iso::dvh::histograms: largest dose",
-                          cells_range(exec, 0, std::int64_t(dose.data.size())),
-                          largest_dose_kernel<T>{dose.data.data()}, Kokkos::Max<double>(largest));
-  exec.fence("iso::dvh::histograms: the largest dose is here");
-  return largest;
-}
 
 /// Returns the volumes, mm3, that get each level or more.
 template <execution_space Exec, class T>
@@ -313,7 +303,9 @@ std::vector<std::vector<histogram>> histograms(
     iso::validate(dose, function);
     validate_contiguous(dose.data, "dose", function);
     if (options.end == 0) {
-      largest = std::max(largest, detail::largest_dose(exec, dose));
+      auto const found = iso::detail::survey_of("iso::dvh::histograms: largest dose", exec,
+                                                dose.data.data(), std::int64_t(dose.data.size()));
+      largest = std::max(largest, found.largest);
     }
   }
   detail::validate_bins(options, largest);

@@ -152,17 +152,6 @@ struct region_facts_kernel {
   }
 };
 
-/// Finds the largest finite dose of all voxels.
-template <class T>
-struct largest_dose_kernel {
-  T const* dose;
-
-  KOKKOS_FUNCTION void operator()(std::int64_t n, double& largest) const {
-    auto const d = double(dose[n]);
-    largest = is_finite(d) && d > largest ? d : largest;
-  }
-};
-
 /// Finds the range of the dose at points that lie in its voxels.
 template <class T>
 struct surface_range_kernel {

@@ -42,7 +42,7 @@ std::vector<axis_place> corner_places(double first, double step, std::int64_t ex
 template <class Space>
 constexpr std::int64_t max_brick_extent(int axis) {
   constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, Space>::accessible;
-  return on_host ? most_corners - 1 : axis == 2 ? 4 : 1;
+  return on_host ? max_corners - 1 : axis == 2 ? 4 : 1;
 }
 
 template <class Exec>

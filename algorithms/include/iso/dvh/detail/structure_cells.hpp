@@ -100,7 +100,7 @@ struct voxel_box {
 };
 
 /// The corners of a brick along an axis, at most, where a processor has it.
-constexpr int most_corners = 6;
+constexpr int max_corners = 6;
 
 /// Bounds of what the voxels of a brick hold.
 struct brick {
@@ -213,8 +213,8 @@ struct structure_cells {
   /// Finds each corner's dose once, row by row.
   template <class F>
   void for_each_dosed_of_block(voxel_box const& box, F const& f) const {
-    double known[most_corners][most_corners][most_corners];
-    bool is_known[most_corners][most_corners] = {};
+    double known[max_corners][max_corners][max_corners];
+    bool is_known[max_corners][max_corners] = {};
     auto const row_at = [&](std::int64_t x, std::int64_t y) {
       std::int64_t const i = x - box.from[0];
       std::int64_t const j = y - box.from[1];

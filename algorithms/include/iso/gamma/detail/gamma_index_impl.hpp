@@ -7,6 +7,7 @@
 #include <iso/core/job.hpp>
 #include <iso/core/sum_of.hpp>
 #include <iso/detail/copied.hpp>
+#include <iso/detail/survey.hpp>
 #include <iso/detail/timed_batches.hpp>
 #include <iso/gamma/detail/gamma_kernels.hpp>
 #include <iso/gamma/gamma_index.hpp>
@@ -25,17 +26,19 @@ namespace detail {
 void validate_request(iso::grid const& reference, iso::grid const& evaluated,
                       std::vector<criterion> const& criteria, gamma_options const& options);
 /// Throws where a dose is not finite.
-void validate_finite(dose_facts const& facts, iso::grid const& g, char const* name);
+void validate_finite(iso::detail::found_numbers const& not_finite, iso::grid const& g,
+                     char const* name);
 /// Throws where there is no dose to normalise to, or a criterion is of next to no dose.
 /// \param least  reference dose that is compared
 void validate_differences(std::vector<criterion> const& criteria, gamma_options const& options,
                           double reference_maximum, double largest_size, double least);
 
 /// Returns the places of the reference coordinates along an axis.
-std::vector<axis_place> places_of(iso::grid const& reference, iso::grid const& evaluated, int axis);
+std::vector<reference_place> places_of(iso::grid const& reference, iso::grid const& evaluated,
+                                       int axis);
 /// Returns what is within reach of any reference point, in the order of the search.
 std::vector<site_offset> offsets_of(iso::grid const& evaluated,
-                                    std::vector<axis_place> const (&places)[3],
+                                    std::vector<reference_place> const (&places)[3],
                                     std::vector<criterion> const& criteria,
                                     gamma_options const& options);
 /// Returns the criteria in the terms of the search.
@@ -54,16 +57,6 @@ gamma_summary summary_of(gamma_counts const& counts, std::int64_t points,
 template <class Exec>
 auto points_range(Exec const& exec, std::int64_t count) {
   return Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, count);
-}
-
-template <execution_space Exec, class T>
-dose_facts facts_of(Exec const& exec, volume_view<T const, typename Exec::memory_space> const& dose,
-                    double floor) {
-  dose_facts facts{};
-  Kokkos::parallel_reduce("iso::gamma::gamma_plan: doses", points_range(exec, dose.grid.size()),
-                          dose_facts_kernel<T>{dose.data.data(), floor}, facts);
-  exec.fence("iso::gamma::gamma_plan: what the doses are");
-  return facts;
 }
 
 template <class T, class Space, class Gamma, class Status>
@@ -93,7 +86,7 @@ gamma_plan<T, Space>::gamma_plan(Exec const& exec, volume const& reference, volu
   validate_contiguous(reference.data, "reference", function);
   validate_contiguous(evaluated.data, "evaluated", function);
   detail::validate_request(reference.grid, evaluated.grid, criteria, options);
-  std::vector<detail::axis_place> places[3];
+  std::vector<detail::reference_place> places[3];
   for (int axis = 0; axis < 3; ++axis) {
     places[axis] = detail::places_of(reference.grid, evaluated.grid, axis);
   }
@@ -125,18 +118,21 @@ gamma_plan<T, Space>::gamma_plan(Exec const& exec, volume const& reference, volu
 template <real T, class Space>
 template <execution_space Exec>
 void gamma_plan<T, Space>::check_doses(Exec const& exec) {
-  double const infinity = std::numeric_limits<double>::infinity();
-  auto const reference = detail::facts_of<Exec, T>(exec, reference_, infinity);
-  auto const evaluated = detail::facts_of<Exec, T>(exec, evaluated_, infinity);
-  detail::validate_finite(reference, reference_.grid, "reference");
-  detail::validate_finite(evaluated, evaluated_.grid, "evaluated");
+  auto const survey_of = [&](volume const& dose, iso::detail::survey_bounds const& bounds) {
+    return iso::detail::survey_of("iso::gamma::gamma_plan: doses", exec, dose.data.data(),
+                                  dose.grid.size(), bounds);
+  };
+  auto const reference = survey_of(reference_, {});
+  auto const evaluated = survey_of(evaluated_, {});
+  detail::validate_finite(reference.not_finite, reference_.grid, "reference");
+  detail::validate_finite(evaluated.not_finite, evaluated_.grid, "evaluated");
   reference_maximum_ = reference.largest;
   // As the doses are: one of 0.7 that is a float lies below the double 0.7.
   cut_off_dose_ = double(
       T(options_.cut_off *
         (options_.normalise == normalisation::given ? options_.given_dose : reference_maximum_)));
   double const least = options_.normalise == normalisation::local
-                           ? detail::facts_of<Exec, T>(exec, reference_, cut_off_dose_).least
+                           ? survey_of(reference_, {.lower = cut_off_dose_}).least
                            : reference_maximum_;
   double const size = reference.largest_size > evaluated.largest_size ? reference.largest_size
                                                                       : evaluated.largest_size;

@@ -14,46 +14,6 @@
 
 namespace iso::gamma::detail {
 
-/// The findings of a pass over a dose.
-struct dose_facts {
-  std::int64_t not_finite;
-  std::int64_t first;  ///< of those
-  double largest;
-  double largest_size;
-  double least;  ///< of those not below the floor
-};
-
-template <class T>
-struct dose_facts_kernel {
-  using value_type = dose_facts;
-  T const* dose;
-  double floor;
-
-  KOKKOS_FUNCTION void init(dose_facts& f) const {
-    double const infinity = Kokkos::Experimental::infinity_v<double>;
-    f = {0, Kokkos::Experimental::finite_max_v<std::int64_t>, -infinity, 0, infinity};
-  }
-  KOKKOS_FUNCTION void join(dose_facts& f, dose_facts const& other) const {
-    f.not_finite += other.not_finite;
-    f.first = other.first < f.first ? other.first : f.first;
-    f.largest = other.largest > f.largest ? other.largest : f.largest;
-    f.largest_size = other.largest_size > f.largest_size ? other.largest_size : f.largest_size;
-    f.least = other.least < f.least ? other.least : f.least;
-  }
-  KOKKOS_FUNCTION void operator()(std::int64_t voxel, dose_facts& f) const {
-    auto const x = double(dose[voxel]);
-    if (!is_finite(x)) {
-      ++f.not_finite;
-      f.first = voxel < f.first ? voxel : f.first;
-      return;
-    }
-    double const size = Kokkos::fabs(x);
-    f.largest = x > f.largest ? x : f.largest;
-    f.largest_size = size > f.largest_size ? size : f.largest_size;
-    f.least = x >= floor && x < f.least ? x : f.least;
-  }
-};
-
 /// Reads the corners of a cell, x slowest.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION void read_corners(dose_search<T> const& s, std::int64_t first,
@@ -120,7 +80,7 @@ struct dose_range_kernel {
 template <class T, interpolation Between>
 struct point_search {
   dose_search<T> const& s;
-  axis_place const (&place)[3];
+  reference_place const (&place)[3];
   double dose;
 
   KOKKOS_FUNCTION double least(criterion_terms const& c) const {
@@ -295,8 +255,8 @@ struct gamma_kernel {
     }
     std::int64_t const row = voxel / extent[2];
     std::int64_t const x = row / extent[1];
-    axis_place const place[3] = {search.places[0][x], search.places[1][row - x * extent[1]],
-                                 search.places[2][voxel - row * extent[2]]};
+    reference_place const place[3] = {search.places[0][x], search.places[1][row - x * extent[1]],
+                                      search.places[2][voxel - row * extent[2]]};
     point_search<T, Between> const one{search, place, dose};
     triple const beyond = one.outside();
     bool const outside = beyond[0] != 0 || beyond[1] != 0 || beyond[2] != 0;

@@ -20,7 +20,7 @@ struct site_offset {
 };
 
 /// The place of a reference coordinate on the evaluated grid.
-struct axis_place {
+struct reference_place {
   double fraction;     ///< spacings above `voxel`: 0 to 1 unless it lies outside the grid
   std::int32_t voxel;  ///< at or below it, or the first
 };
@@ -55,9 +55,9 @@ struct criterion_terms {
 template <class T>
 struct dose_search {
   T const* evaluated;
-  dose_range<T> const* ranges;  ///< [cells]
-  axis_place const* places[3];  ///< of every reference coordinate
-  site_offset const* offsets;   ///< in ascending distance
+  dose_range<T> const* ranges;       ///< [cells]
+  reference_place const* places[3];  ///< of every reference coordinate
+  site_offset const* offsets;        ///< in ascending distance
   std::int32_t num_offsets;
   std::int32_t sites[3];   ///< cells, or voxels, along each axis
   std::int64_t stride[2];  ///< of evaluated voxels along x and y
@@ -75,7 +75,7 @@ struct dose_search {
 template <class T, class Space>
 struct search_arrays {
   Kokkos::View<dose_range<T>*, Space> ranges;
-  Kokkos::View<axis_place*, Space> places[3];
+  Kokkos::View<reference_place*, Space> places[3];
   Kokkos::View<site_offset*, Space> offsets;
   Kokkos::View<criterion_terms*, Space> criteria;
 };

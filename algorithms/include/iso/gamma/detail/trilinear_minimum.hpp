@@ -229,8 +229,8 @@ class trilinear_minimum {
 
   /// Returns whether the tangent at `x` proves that no point of the box is below `best`. What the
   /// tangent leaves to spare may make good for what is not convex.
-  KOKKOS_FUNCTION bool is_least(triple const& low, triple const& high, triple const& x, double e,
-                                triple const& g, double best) const {
+  KOKKOS_FUNCTION bool is_minimum(triple const& low, triple const& high, triple const& x, double e,
+                                  triple const& g, double best) const {
     using Kokkos::fma;
     double tangent = e * e;
     double size = 0;
@@ -281,7 +281,7 @@ class trilinear_minimum {
         return true;
       }
       if (u[0] == x[0] && u[1] == x[1] && u[2] == x[2]) {
-        if (is_least(low, high, x, e, g, best.squared)) {
+        if (is_minimum(low, high, x, e, g, best.squared)) {
           return true;
         }
         if (step > 0) {
@@ -295,7 +295,7 @@ class trilinear_minimum {
       x = u;
       e = dose_.at(x, g);
     }
-    return is_least(low, high, x, e, g, best.squared);
+    return is_minimum(low, high, x, e, g, best.squared);
   }
   KOKKOS_FORCEINLINE_FUNCTION static double enough(double best) {
     return Kokkos::fma(-relative_slack, best, best) - absolute_slack;
