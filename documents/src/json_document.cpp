@@ -17,7 +17,7 @@ using nlohmann::json;
 
 // Reading, printing and freeing what is nested take the stack.
 constexpr std::size_t deepest_nesting = 32;
-constexpr std::size_t most_shown = 200;  // bytes of a name or value in a message
+constexpr std::size_t max_shown = 200;  // bytes of a name or value in a message
 
 // "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error while parsing
 // value
@@ -72,7 +72,7 @@ class builder final : public nlohmann::json_sax<json> {
 
   bool parse_error(std::size_t /*position*/, std::string const& /*token*/,
                    json::exception const& failure) override {
-    auto const sentence = shortened(plain_sentence(failure.what()), most_shown);
+    auto const sentence = shortened(plain_sentence(failure.what()), max_shown);
     if (dynamic_cast<json::out_of_range const*>(&failure) != nullptr) {
       refuse(name_,
              fmt::format("field {} is no number that a computer can hold ({}); write a smaller one",
@@ -123,7 +123,7 @@ class builder final : public nlohmann::json_sax<json> {
       auto const index = one.value->size() - (&one == &open_.back() ? 0 : 1);
       text = pointer_to(std::move(text), one.value->is_array() ? std::to_string(index) : one.field);
     }
-    return shortened(text, most_shown);
+    return shortened(text, max_shown);
   }
 
   std::string const& name_;

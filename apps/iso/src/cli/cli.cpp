@@ -253,18 +253,18 @@ spdlog::color_mode colours_wanted() {
                                                   : spdlog::color_mode::automatic;
 }
 
-constexpr std::size_t most_shown = 200;  // bytes of one argument or name in a message
+constexpr std::size_t max_shown = 200;  // bytes of one argument or name in a message
 
 /// Leaves out the middle of what is long: the end of a path says more.
 std::string without_middle(std::string_view text) {
-  if (text.size() <= most_shown) {
+  if (text.size() <= max_shown) {
     return std::string(text);
   }
-  std::size_t at = text.size() - most_shown / 2;
+  std::size_t at = text.size() - max_shown / 2;
   while (at < text.size() && (static_cast<unsigned char>(text[at]) & 0xc0U) == 0x80U) {
     ++at;
   }
-  return files::shortened(text, most_shown / 2) + std::string(text.substr(at));
+  return files::shortened(text, max_shown / 2) + std::string(text.substr(at));
 }
 
 /// A message as one line of text that can be read, whatever a file's name or an argument holds.
@@ -274,7 +274,7 @@ class line_of_text : public spdlog::custom_flag_formatter {
     for (std::string_view const one : arguments) {
       auto const value = one.starts_with("--") ? one.find('=') + 1 : 0;  // npos + 1 is 0
       auto const text = files::escaped(one.substr(value));
-      if (text.size() > most_shown) {
+      if (text.size() > max_shown) {
         long_ones_.push_back(files::lower_case(text));
       }
     }

@@ -19,12 +19,12 @@ constexpr double deviations = 6;       // of noise, which makes no more
 constexpr double far_above = 4;        // what long rays read for their length
 constexpr double share_beside = 1e-3;  // of rays; fewer may be pixels that are wrong
 constexpr double share_short = 1e-2;   // likewise, or metal near the volume's end
-constexpr std::int64_t most_looked_at = 2'000'000;
+constexpr std::int64_t max_looked_at = 2'000'000;
 
 /// Returns how far apart the things are that are looked at, so that they are not too many and lie
 /// in all columns and rows of views that have so many of them.
 std::int64_t stride(std::int64_t number, std::int64_t of_view) {
-  std::int64_t step = number / most_looked_at + 1;
+  std::int64_t step = number / max_looked_at + 1;
   while (std::gcd(step, of_view) != 1) {
     ++step;
   }
@@ -267,7 +267,7 @@ vec3<double> beside_axis(reading_blocks const& blocks, std::int64_t view, std::i
 outline outline_of(reading_blocks const& blocks) {
   outline seen;
   std::int64_t const views = blocks.readings.scan.num_views();
-  std::int64_t const step = blocks.size() / most_looked_at + 1;
+  std::int64_t const step = blocks.size() / max_looked_at + 1;
   for (std::int64_t view = 0; view < views; ++view) {
     for (std::int64_t const outer : {std::int64_t(0), blocks.across - 1}) {
       std::int64_t const inwards = outer == 0 ? 1 : -1;
