@@ -374,6 +374,8 @@ int run_unflushed(int argc, char const* const* argv) {
       check_unknown(app);
       throw invalid_argument(sentence_of(failure, full_name(deepest(app))));
     });
+  } catch (error const&) {  // of an option that holds from when it is read
+    return guarded([]() -> int { throw; });
   }
   return guarded([&] {
     check_environment();

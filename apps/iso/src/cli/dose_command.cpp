@@ -40,6 +40,7 @@ struct dose_options {
   std::vector<double> isodoses = {20, 50, 80, 95};
   structure_options structures;
   files::rt_dose_options rt;
+  ray::traversal traversal = ray::traversal::fastest;
   jobs::dose_request request;
 };
 
@@ -70,6 +71,7 @@ void check_outputs(dose_options const& options) {
 void read_inputs(dose_options& options) {
   auto& request = options.request;
   request.plan = read_plan(options.plan);
+  request.plan.options.lines.traversal = options.traversal;
   auto const& kernel = request.plan.kernel.name;
   // Monte Carlo kernels are mixed for the spectrum, whatever it is.
   bool const fits = kernel.starts_with("6mv") || kernel == "monte_carlo";
@@ -288,6 +290,7 @@ int run_dose(dose_options& options) {
         request.backend, result.seconds, result.maximum, weights_of(request.plan), p[0], p[1], p[2],
         result.hash);
   }
+  tell_repeats(options.common, result.repeats, document);
   write_json(options.common.json_file, document, std::move(outputs));
   return structures.refused.empty() ? success : some_refused;
 }
@@ -352,6 +355,11 @@ command add_dose(CLI::App& app) {
   add_structure_options(*sub, options->structures)
       ->needs(png)
       ->description("RT Structure Set (.dcm) whose structures the picture outlines");
+  add_words(*sub, "--traversal", options->traversal,
+            "how engine voxel_lines walks its lines; changes no bit");
+  add_repeats(*sub, options->request.repeats,
+              "TERMA and convolution of all beams, with what is made for each, and the density "
+              "where it computes");
   sub->add_option("--curves", options->curves,
                   "table (.csv) of the dose along each beam's axis and across it; "
                   "scripts/dose_curves.py draws it");

@@ -83,18 +83,19 @@ int run_apply(product_options& options) {
                    : std::string("no non-zeros"),
                result.time_ms, result.hash);
   }
-  write_json(options.common.json_file,
-             {{"isocenter", ISO_VERSION},
-              {"operation", "matrix apply"},
-              {"backend", request.backend},
-              {"format", to_word(result.format)},
-              {"sum", to_word(result.sum)},
-              {"size", result.y.size()},
-              {"not_finite", warn_not_finite(result.y)},
-              {"bytes_per_entry", result.bytes_per_entry ? json(*result.bytes_per_entry) : json()},
-              {"time_ms", result.time_ms},
-              {"hash", result.hash}},
-             std::move(outputs));
+  json document = {
+      {"isocenter", ISO_VERSION},
+      {"operation", "matrix apply"},
+      {"backend", request.backend},
+      {"format", to_word(result.format)},
+      {"sum", to_word(result.sum)},
+      {"size", result.y.size()},
+      {"not_finite", warn_not_finite(result.y)},
+      {"bytes_per_entry", result.bytes_per_entry ? json(*result.bytes_per_entry) : json()},
+      {"time_ms", result.time_ms},
+      {"hash", result.hash}};
+  tell_repeats(options.common, result.repeats, document);
+  write_json(options.common.json_file, document, std::move(outputs));
   return success;
 }
 
@@ -180,6 +181,8 @@ command add_matrix_apply(CLI::App& app) {
   sub->add_option("--beta", options->apply.beta, "factor of --y")
       ->check(number_from(-1e300, 1e300))
       ->capture_default_str();
+  add_repeats(*sub, options->apply.repeats,
+              "the product, with matrix and vectors where it computes");
   return [options] { return run_apply(*options); };
 }
 

@@ -256,6 +256,7 @@ int run_project(project_options& options) {
   if (options.common.json_file != "-") {
     fmt::print("{}\n", text);
   }
+  tell_repeats(options.common, result.repeats, document);
   write_json(options.common.json_file, document, std::move(outputs));
   return success;
 }
@@ -323,6 +324,8 @@ command add_project(CLI::App& app) {
   sub->add_option("--view", options->view, "the view of the picture")
       ->check(whole_from(0, 999999))
       ->capture_default_str();
+  add_repeats(*sub, options->request.repeats,
+              "the projection, with volume, geometry and projections where it computes");
   return [options, sub] {
     if (options->volume.empty() == options->phantom.empty()) {
       throw invalid_argument(

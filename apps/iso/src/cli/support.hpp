@@ -10,6 +10,7 @@
 #include <iso/files/geometry_file.hpp>
 #include <iso/files/plan_file.hpp>
 #include <iso/files/volume_file.hpp>
+#include <iso/jobs/repeats.hpp>
 #include <iso/jobs/report.hpp>
 #include <iso/jobs/session.hpp>
 
@@ -48,6 +49,14 @@ struct common_options {
 /// Adds --backend, with `preset` where it is not given, and --json.
 void add_common(CLI::App& app, common_options& options, char const* preset);
 void add_threads(CLI::App& app, common_options& options);
+/// Adds --vector-bytes, which holds from when it is read.
+void add_vector_bytes(CLI::App& app);
+/// Adds --repeats, --by-kernel and --vector-bytes, for an `operation` that is run again to be
+/// timed; its text says what is inside of the time. Returns the first.
+CLI::Option* add_repeats(CLI::App& app, jobs::repeats_request& request,
+                         std::string const& operation);
+/// Prints what these runs took, unless the JSON is printed, and puts it into `document`.
+void tell_repeats(common_options const& common, jobs::repeats_result const& result, json& document);
 /// Adds --extend-rays, for rays that end within the volume.
 CLI::Option* add_extend_rays(CLI::App& app, bool& extend_rays);
 /// Says so where detectors stand in the volume or before it.

@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,7 +22,6 @@ struct verify_options {
   std::vector<int> threads = {1, 2, 3, 7, 16};
   int repeats = 2;
   bool flip_a_bit = false;
-  std::optional<int> vector_bytes;
   std::vector<std::string> operations;
   bool list = false;
   bool no_ceilings = false;
@@ -52,9 +50,6 @@ int run_verify(verify_options const& options) {
         "from); ask for 2 or more");
   }
   check_writable(options.common.json_file);
-  if (options.vector_bytes) {
-    jobs::choose_vectors(*options.vector_bytes);
-  }
   jobs::session const session(0);
   jobs::verify_request request;
   request.backends = jobs::choose_backends(options.common.backend);
@@ -98,11 +93,7 @@ command add_verify(CLI::App& app) {
   sub->add_option("--repeats", options->repeats, "runs of each")
       ->check(whole_from(1, 1000))
       ->capture_default_str();
-  sub->add_option(
-         "--vector-bytes", options->vector_bytes,
-         "registers that kernels on processors use: 64 (AVX-512), 32 (AVX2) or 0 (the portable "
-         "form); default: the most that this processor has")
-      ->transform(one_of({"0", "32", "64"}));
+  add_vector_bytes(*sub);
   sub->add_flag(
       "--flip-a-bit", options->flip_a_bit,
       "flip one bit of one run of each operation, to see that verify notices: must exit with 1; "

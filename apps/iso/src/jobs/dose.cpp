@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "memory.hpp"
 #include "precision.hpp"
+#include "repeats.hpp"
 #include "scan.hpp"
 
 #include <iso/cases/bits.hpp>
@@ -238,6 +239,14 @@ dose_result run(Exec const& exec, dose_request const& request, observer const& w
         result.hash = hash_text(hash_bits<T>(values));
         result.dose = volume_on_host(g, values);
         result.dose.unit = "Gy";
+        result.repeats = repeat(
+            exec, request.repeats, watch,
+            [&](job const& asked) {
+              for (placed_beam const& b : beams) {
+                calculator.add(b.beam, density, total, asked);
+              }
+            },
+            [&](job const&) { Kokkos::deep_copy(exec, total.data, T(0)); });
         return 0;
       });
   find_maximum(plan, result);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "memory.hpp"
+#include "repeats.hpp"
 #include "scan.hpp"
 
 #include <iso/backend/registry.hpp>
@@ -9,6 +10,7 @@
 #include <iso/jobs/gamma.hpp>
 
 #include <algorithm>
+#include <optional>
 
 namespace iso::jobs {
 namespace {
@@ -40,17 +42,21 @@ gamma_result run(Exec const& exec, gamma_request const& request, observer const&
       exec, wanted < 0x1p62 ? std::int64_t(wanted) : std::int64_t(1) << 62, "iso gamma", [&] {
         auto const reference = files::make_volume_view<float>(exec, request.reference);
         auto const evaluated = files::make_volume_view<float>(exec, request.evaluated);
-        gamma::gamma_plan<float, space> const plan(exec, reference, evaluated, request.criteria,
-                                                   options);
-        result.reference_maximum = plan.reference_maximum();
-        result.cut_off_dose = plan.cut_off_dose();
-        ISO_VALIDATE(plan.cut_off_dose() <= plan.reference_maximum(),
+        std::optional<gamma::gamma_plan<float, space>> plan;
+        auto const make_plan = [&] {
+          plan.reset();  // its memory, before there is more
+          plan.emplace(exec, reference, evaluated, request.criteria, options);
+        };
+        make_plan();
+        result.reference_maximum = plan->reference_maximum();
+        result.cut_off_dose = plan->cut_off_dose();
+        ISO_VALIDATE(plan->cut_off_dose() <= plan->reference_maximum(),
                      "iso gamma: no reference dose reaches the cut-off of {} (the largest is {}); "
                      "lower the cut-off",
                      options.cut_off * (options.normalise == gamma::normalisation::given
                                             ? options.given_dose
-                                            : plan.reference_maximum()),
-                     plan.reference_maximum());
+                                            : plan->reference_maximum()),
+                     plan->reference_maximum());
         gamma::gamma_values<float, space> const values(
             Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "iso::jobs::gamma"),
             request.criteria.size(), std::size_t(r.extent[0]), std::size_t(r.extent[1]),
@@ -67,9 +73,9 @@ gamma_result run(Exec const& exec, gamma_request const& request, observer const&
                           },
                           watch.cancelled};
         result.seconds =
-            seconds_of(exec, [&] { gamma::gamma_index(exec, plan, values, status, control); });
+            seconds_of(exec, [&] { gamma::gamma_index(exec, *plan, values, status, control); });
         watch.step(0.9, "counting");
-        result.criteria = gamma::summarise(exec, plan, values, status, request.summary);
+        result.criteria = gamma::summarise(exec, *plan, values, status, request.summary);
         auto const numbers = fetch(exec, values);
         result.hash = hash_text(hash_bits<float>(numbers));
         result.gamma.extent = request.reference.extent;
@@ -81,6 +87,10 @@ gamma_result run(Exec const& exec, gamma_request const& request, observer const&
         for (auto const one : fetch(exec, status)) {
           result.status.values.push_back(float(one));
         }
+        result.repeats = repeat(exec, request.repeats, watch, [&](job const& asked) {
+          make_plan();
+          gamma::gamma_index(exec, *plan, values, status, asked);
+        });
         return 0;
       });
   result.maximum_position = position_of_maximum(request.reference);

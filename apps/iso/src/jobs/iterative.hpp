@@ -4,6 +4,7 @@
 
 #include "checkpoint.hpp"
 #include "memory.hpp"
+#include "repeats.hpp"
 #include "scan.hpp"
 
 #include <iso/cases/memory.hpp>
@@ -300,11 +301,32 @@ void run_method(Exec const& exec, iterative_request const& request, ct::stopping
   result.rule_met = rules.met_by(result.history.back());
 }
 
+/// Runs the method again, each time from the start; the sums that it prepares are not timed.
+template <class T, class Exec, class Space>
+repeats_result repeat_method(Exec const& exec, iterative_request const& request,
+                             ct::geometry const& g, projection_view<T const, Space> const& b,
+                             volume_view<T, Space> const& x, ct::stopping_rules const& rules,
+                             repeats_request const& repeats, observer const& watch) {
+  return std::visit(
+      [&](auto const& options) {
+        std::optional<method_with<Exec, T, decltype(options)>> made;
+        return repeat(
+            exec, repeats, watch, [&](job const& asked) { ct::iterate(*made, rules, asked); },
+            [&](job const& asked) {
+              made.reset();
+              Kokkos::deep_copy(exec, x.data, T(0));
+              auto const masks = put_given<T>(exec, request, g, x);
+              made.emplace(exec, g, b, x, options, masks, asked);
+            });
+      },
+      request.options);
+}
+
 /// Runs the method; `readings` makes the projections, `keep` takes the volume.
 template <class T, class Exec, class Readings, class Keep>
 void iterate_scan(Exec const& exec, iterative_request const& request, ct::geometry const& g,
-                  grid const& box, observer const& watch, reconstruct_result& result,
-                  Readings const& readings, Keep const& keep) {
+                  grid const& box, repeats_request const& repeats, observer const& watch,
+                  reconstruct_result& result, Readings const& readings, Keep const& keep) {
   using space = typename Exec::memory_space;
   check_options(request, g.num_views());
   double const min_gap = sizeof(T) == 4 ? 1e-5 : 0;
@@ -354,6 +376,7 @@ void iterate_scan(Exec const& exec, iterative_request const& request, ct::geomet
                                              volume_view<T const, space>(x), masks, control);
     }
     keep(x);
+    result.repeats = repeat_method<T>(exec, request, g, b, x, rules, repeats, watch);
     return 0;
   });
 }

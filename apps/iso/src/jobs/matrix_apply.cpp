@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "product_checks.hpp"
+#include "repeats.hpp"
 
 #include <iso/backend/registry.hpp>
 #include <iso/cases/bits.hpp>
@@ -53,11 +54,11 @@ apply_result apply_to(Exec const& exec, files::host_matrix const& m, apply_reque
   auto const in = loaded(exec, x);
   auto const out = loaded(exec, y);
   apply_result result;
-  result.time_ms =
-      1e3 * seconds_of(exec, [&] {
-        turned ? a.apply_transposed(exec, request.alpha, in, request.beta, out, {.sum = sum})
-               : a.apply(exec, request.alpha, in, request.beta, out, {.sum = sum});
-      });
+  auto const multiply = [&] {
+    turned ? a.apply_transposed(exec, request.alpha, in, request.beta, out, {.sum = sum})
+           : a.apply(exec, request.alpha, in, request.beta, out, {.sum = sum});
+  };
+  result.time_ms = 1e3 * seconds_of(exec, multiply);
   copy_out(exec, result.y, out);
   exec.fence("iso::jobs::apply_matrix: the result");
   auto const& report = a.report(to);
@@ -67,6 +68,9 @@ apply_result apply_to(Exec const& exec, files::host_matrix const& m, apply_reque
     result.bytes_per_entry = double(report.matrix_bytes) / double(report.num_entries);
   }
   result.hash = hash_text(hash_bits(std::span<double const>(result.y.data(), result.y.size())));
+  result.repeats = repeat(
+      exec, request.repeats, watch, [&](job const&) { multiply(); },
+      [&](job const&) { copy_in(exec, out, y); });
   return result;
 }
 

@@ -2,6 +2,7 @@
 #include "coverage.hpp"
 #include "memory.hpp"
 #include "precision.hpp"
+#include "repeats.hpp"
 #include "scan.hpp"
 
 #include <iso/cases/bits.hpp>
@@ -101,6 +102,10 @@ projection_result run(Exec const& exec, project_request const& request, observer
     auto values = fetch(exec, projections.data);
     result.hash = hash_text(hash_bits<T>(values));
     result.values = std::move(values);
+    result.repeats =
+        repeat(exec, request.repeats, watch, [&, staged = ct::stage(exec, g)](job const& asked) {
+          ct::forward_project<Exec, T>(exec, staged, volume, projections, work, options, asked);
+        });
     return 0;
   });
   watch.step(1, "done");

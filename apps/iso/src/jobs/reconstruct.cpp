@@ -4,6 +4,7 @@
 #include "iterative.hpp"
 #include "memory.hpp"
 #include "precision.hpp"
+#include "repeats.hpp"
 #include "scan.hpp"
 
 #include <iso/cases/bits.hpp>
@@ -316,21 +317,22 @@ void back_project_scan(Exec const& exec, reconstruct_request const& request, ct:
           exec.fence("iso::jobs::reconstruct: a batch of views");
           watch.step(fraction, "reconstructing");
         };
-        std::function<void()> compute;
+        std::function<void(job const&)> compute;
         if (request.adjoint_of) {
-          compute = [&, staged = ct::stage(exec, g)] {
-            ct::back_project<Exec, T>(exec, staged, projections, volume, work, adjoint, control);
+          compute = [&, staged = ct::stage(exec, g)](job const& told) {
+            ct::back_project<Exec, T>(exec, staged, projections, volume, work, adjoint, told);
           };
         } else {
           ct::fdk_plan<space> const plan(exec, g, options);
           result.arc = plan.arc();
           result.detector = plan.detector();
-          compute = [&, plan] {
-            ct::fdk<Exec, T>(exec, plan, projections, volume, work, onto::zero, control);
+          compute = [&, plan](job const& told) {
+            ct::fdk<Exec, T>(exec, plan, projections, volume, work, onto::zero, told);
           };
         }
-        result.time_ms = 1e3 * seconds_of(exec, compute);
+        result.time_ms = 1e3 * seconds_of(exec, [&] { compute(control); });
         keep(volume);
+        result.repeats = repeat(exec, request.repeats, watch, compute);
         return 0;
       });
 }
@@ -379,7 +381,8 @@ reconstruct_result run(Exec const& exec, reconstruct_request const& request,
       }
       return made;
     };
-    iterate_scan<T>(exec, *request.iterative, g, volume_grid, watch, result, readings, keep);
+    iterate_scan<T>(exec, *request.iterative, g, volume_grid, request.repeats, watch, result,
+                    readings, keep);
     watch.step(1, "done");
     return result;
   }

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <iso/core/launch_shape.hpp>
+#include <iso/model/word.hpp>
 
+#include <array>
 #include <cstdint>
 
 namespace iso::ray {
@@ -16,6 +18,11 @@ enum class traversal {
   branchless,
   siddon,
 };
+constexpr auto words(traversal) {
+  return std::array{word{traversal::fastest, "fastest"},
+                    word{traversal::amanatides_woo, "amanatides_woo"},
+                    word{traversal::branchless, "branchless"}, word{traversal::siddon, "siddon"}};
+}
 
 struct radiological_path_options {
   traversal method = traversal::fastest;

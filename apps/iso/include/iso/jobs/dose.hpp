@@ -4,6 +4,7 @@
 
 #include <iso/files/plan_file.hpp>
 #include <iso/files/volume_file.hpp>
+#include <iso/jobs/repeats.hpp>
 #include <iso/jobs/session.hpp>
 
 #include <array>
@@ -22,6 +23,7 @@ struct dose_request {
   files::table_source density_table{"schneider_2000", ""};
   double phantom_voxel = 0;   ///< mm; above 0: the slab phantom of such voxels instead
   bool keep_density = false;  ///< the result holds the density too
+  repeats_request repeats{};
 };
 
 /// Where a beam lies, by the volume's axes, and what was calculated for it.
@@ -46,6 +48,7 @@ struct dose_result {
   std::array<double, 3> maximum_position{};  ///< mm
   std::string hash;                          ///< of the bits in the precision of the request
   double seconds = 0;                        ///< of the calculation alone, data in place
+  repeats_result repeats{};
 };
 
 /// Returns the voxels of the dose, without values.

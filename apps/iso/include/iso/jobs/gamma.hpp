@@ -4,6 +4,7 @@
 
 #include <iso/files/volume_file.hpp>
 #include <iso/gamma/gamma_options.hpp>
+#include <iso/jobs/repeats.hpp>
 #include <iso/jobs/session.hpp>
 
 #include <array>
@@ -19,6 +20,7 @@ struct gamma_request {
   std::vector<gamma::criterion> criteria;
   gamma::gamma_options options;
   gamma::summary_options summary;
+  repeats_request repeats{};
 };
 
 struct gamma_result {
@@ -30,6 +32,7 @@ struct gamma_result {
   files::host_volume status;  ///< gamma::point_status as a number, there too
   std::string hash;           ///< of the bits of gamma, all criteria
   double seconds = 0;         ///< of the search alone, data in place
+  repeats_result repeats{};   ///< of the plan and the search
 };
 
 /// Compares two doses by the gamma index on the backend that the request names.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <iso/files/matrix_file.hpp>
+#include <iso/jobs/repeats.hpp>
 #include <iso/jobs/report.hpp>
 #include <iso/jobs/session.hpp>
 #include <iso/sparse/matrix_options.hpp>
@@ -29,6 +30,7 @@ struct apply_request {
   double beta = 0;
   std::optional<std::vector<double>> x;  ///< absent: ones
   std::optional<std::vector<double>> y;  ///< absent: zeros; read where beta is not 0
+  repeats_request repeats{};
 };
 
 struct apply_result {
@@ -38,6 +40,7 @@ struct apply_result {
   sparse::matrix_format format = sparse::matrix_format::csr32;
   std::optional<double> bytes_per_entry;  ///< absent: no entries
   double time_ms = 0;                     ///< of one product
+  repeats_result repeats{};
 };
 
 /// Computes y = alpha A x + beta y.

@@ -5,6 +5,7 @@
 #include <iso/ct/projector_options.hpp>
 #include <iso/files/geometry_file.hpp>
 #include <iso/files/volume_file.hpp>
+#include <iso/jobs/repeats.hpp>
 #include <iso/jobs/session.hpp>
 
 #include <array>
@@ -26,6 +27,7 @@ struct project_request {
   files::host_volume volume;      ///< 1/mm; without values where a phantom is wanted
   std::int64_t phantom_size = 0;  ///< voxels along each side; 0: `volume`
   double phantom_width = 256;     ///< mm, of the phantom's cube
+  repeats_request repeats{};
 };
 
 struct projection_result {
@@ -35,6 +37,7 @@ struct projection_result {
   std::int64_t views_within = 0;  ///< those whose detector stands in the volume or before it
   std::string hash;
   double time_ms = 0;  ///< of the projection alone, data in place
+  repeats_result repeats{};
 };
 
 /// Projects on the backend that the request names.

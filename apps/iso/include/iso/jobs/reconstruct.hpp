@@ -9,6 +9,7 @@
 #include <iso/files/hounsfield.hpp>
 #include <iso/files/stack_file.hpp>
 #include <iso/files/volume_file.hpp>
+#include <iso/jobs/repeats.hpp>
 #include <iso/jobs/session.hpp>
 
 #include <array>
@@ -70,6 +71,7 @@ struct reconstruct_request {
       origin{};  ///< mm; centre of the first voxel, as the geometry
                  ///< counts; none: the isocentre in the middle
   std::optional<files::attenuation_table> table{};  ///< given: the result is in Hounsfield units
+  repeats_request repeats{};                        ///< none with a checkpoint
 };
 
 struct reconstruct_result {
@@ -108,6 +110,7 @@ struct reconstruct_result {
   std::array<std::int64_t, 3> voxels_wanted{};
   std::string hash;
   double time_ms = 0;  ///< of the reconstruction alone, data in place
+  repeats_result repeats{};
   /// Of iterations: what they were to take in the backend's memory, and take within a tenth.
   std::int64_t bytes_needed = 0;
 };
