@@ -38,11 +38,15 @@ class tool:
     def __init__(self, iso, folder, **always):
         self.iso, self.folder, self._always = iso, pathlib.Path(folder), always
 
-    def run(self, command, *words, **options):
-        """`iso COMMAND WORDS --option value ...`; the answer of --json. Its warnings are seen."""
-        answer = self.folder / "answer.json"
-        line = [str(self.iso), "--quiet", command, *map(str, words),
+    def line(self, command, *words, **options):
+        """`iso COMMAND WORDS --option value ...`"""
+        return [str(self.iso), "--quiet", command, *map(str, words),
                 *words_of(self._always | options)]
+
+    def run(self, *words, **options):
+        """The answer of --json of that line. Its warnings are seen."""
+        answer = self.folder / "answer.json"
+        line = self.line(*words, **options)
         try:
             done = subprocess.run([*line, "--json", str(answer)], check=False,
                                   stdout=subprocess.DEVNULL,
@@ -53,9 +57,9 @@ class tool:
             raise SystemExit(f"{' '.join(line)}: ended with status {done.returncode}")
         return json.loads(answer.read_text(encoding="utf-8"))
 
-    def write_json(self, what):
+    def write_json(self, what, name="geometry.json"):
         """The name of a new file of it."""
-        path = self.folder / "geometry.json"
+        path = self.folder / name
         path.write_text(json.dumps(what) + "\n", encoding="utf-8")
         return path
 

@@ -23,13 +23,15 @@ def read_mha(path):
     return values, numbers("ElementSpacing"), numbers("Offset")
 
 
-def write_mha(path, volume, spacing, unit):
-    """A volume whose middle is at 0."""
+def write_mha(path, volume, spacing, unit, middle=(0, 0, 0)):
+    """A volume of cubes, or of voxels with three sides."""
     size = volume.shape
-    origin = [-0.5 * (n - 1) * spacing for n in size]
+    spacing = list(map(float, spacing)) if np.ndim(spacing) else [float(spacing)] * 3
+    origin = [at - 0.5 * (n - 1) * side for at, n, side in zip(middle, size, spacing)]
     head = {"ObjectType": "Image", "NDims": 3, "BinaryData": True, "BinaryDataByteOrderMSB": False,
             "CompressedData": False, "TransformMatrix": "1 0 0 0 1 0 0 0 1",
-            "Offset": " ".join(map(repr, origin)), "ElementSpacing": " ".join([repr(spacing)] * 3),
+            "Offset": " ".join(repr(float(x)) for x in origin),
+            "ElementSpacing": " ".join(map(repr, spacing)),
             "Unit": unit, "DimSize": " ".join(map(str, size)), "ElementType": "MET_FLOAT",
             "ElementDataFile": "LOCAL"}
     text = "".join(f"{name} = {value}\n" for name, value in head.items())

@@ -16,7 +16,6 @@
 // `error`: of some 2000 voxels of two slices, sum of |difference| from the plainest loops in double
 // over the sum of their values.
 #include "support/bench.hpp"
-#include "support/times.hpp"
 
 #include <iso/backend/detail/host_lane_group.hpp>
 #include <iso/cases/reconstruction.hpp>

@@ -2,9 +2,9 @@
 """Tables I to V and figures 8, 9 and 11 to 15 of J. Neylon et al., Med. Phys. 41, 101711 (2014),
 from this library.
 
-    nonvoxel_paper.py --program build/cuda/perf/peers/isocenter_dose --backend cuda --json rows.json
-    nonvoxel_paper.py --program build/openmp/perf/peers/isocenter_dose [--backend serial]
-                      --size small [--measure times,baseline,gamma,steps,curves,study]
+    nonvoxel_paper.py --program build/cuda/apps/iso/iso --backend cuda --json rows.json
+    nonvoxel_paper.py --program build/openmp/apps/iso/iso [--backend serial] --size small
+                      [--measure times,baseline,gamma,steps,curves,study]
     nonvoxel_paper.py [--draw docs/figures] rows.json ...
     nonvoxel_paper.py --self-test
 
@@ -26,7 +26,7 @@ can be drawn (--draw, which needs matplotlib) on another machine than the one th
 - study: non_voxel against exact lines (voxel_lines with many directions and the same kernel) and
   its time, by directions, steps, ray spacings and kernels, beside the other engines.
 
-Gamma is iso::gamma's, by isocenter_gamma in the folder of --program. Needs NumPy.
+Doses and gamma are those of the tool `iso` (--program). Needs NumPy.
 
 --size paper is for a GPU; --size small are sizes for a processor and a check. The other options
 change single sizes. Status 1 where the paper's findings do not show:
@@ -51,11 +51,13 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from scripts import (  # noqa: E402
-    Session, need, paper_parser, read_json, run, status_of, write_json)
+    need, paper_parser, read_json, status_of, write_json)
 from python_modules import np  # noqa: E402
 import dose_runs  # noqa: E402
 import nonvoxel_figures  # noqa: E402
 import nonvoxel_tables  # noqa: E402
+from dose_runs import put_volume, run_dose, tool  # noqa: E402
+from volumes import read_mha, write_mha  # noqa: E402
 
 MEASURES = ("times", "baseline", "gamma", "steps", "curves", "study")
 CUBE = 256  # mm, of the phantoms
@@ -76,29 +78,24 @@ SMALL = PAPER | {"side": 128, "voxels": (16, 8, 4), "directions": ((4, 4), FEW),
                  "steps": (4, 8, 16, 32), "curve_voxels": (4, 8, 16), "narrow": 20,
                  "curve_steps": (4, 8, 16), "study_steps": (4, 8), "study_spacings": (4, 8)}
 SURFACES = ("A", "B", "C", "chest CT")  # Those of the paper's figure 9.
-GAMMA = {"difference": 2, "distance": 2, "cut_off": 0, "max_gamma": 2}  # per cent, mm
+GAMMA = {"criterion": "2%/2mm", "cut_off": "0%", "max_gamma": 2}
 
 
 class Doses:
-    """Doses of a volume, and gamma between them, by programs that stay."""
+    """Doses of a volume, and gamma between them."""
 
-    def __init__(self, programs, backend, folder):
-        self._dose, self._gamma = programs
-        self._backend = backend
-        self._folder = folder
-        self._volume = {}
-        self.density = None
+    def __init__(self, iso, backend):
+        self._iso, self._backend, self._volume, self.density = iso, backend, {}, None
 
     def use(self, volume):
-        extent, spacing, self.density = volume
-        self.density.tofile(self._folder / "density")
-        self._volume = {"extent": extent, "spacing": spacing, "density": self._folder / "density"}
+        spacing, self.density = volume
+        self._volume = put_volume(self._iso.folder, self.density, spacing)
 
-    def dose(self, settings, file="evaluated"):
+    def dose(self, settings, name="evaluated"):
         """The row, and the dose of its region."""
-        path = self._folder / file
-        row = self._dose.run({"backend": self._backend} | self._volume | settings | {"dose": path})
-        return row, np.fromfile(path, np.float32).reshape(row["region"]["extent"])
+        row, dose = run_dose(self._iso, {"backend": self._backend} | self._volume | settings)
+        write_mha(self._iso.folder / f"{name}.mha", dose, row["spacing"], "Gy")
+        return row, dose
 
     def reference(self, settings):
         return self.dose(settings, "reference")
@@ -107,13 +104,12 @@ class Doses:
         """The row of a dose with the shares of voxels that pass, and its difference from the
         reference, whose region is the same."""
         row, evaluated = self.dose(settings)
-        extent = row["region"]["extent"]
-        path = self._folder / "gamma"
-        self._gamma.run({"backend": self._backend, "reference": self._folder / "reference",
-                         "evaluated": self._folder / "evaluated", "extent": extent,
-                         "spacing": row["spacing"], "gamma": path} | GAMMA)
-        passed = np.fromfile(path, np.float32).reshape(extent) <= 1
-        box = tuple(slice(first, first + n) for first, n in zip(row["region"]["first"], extent))
+        folder = self._iso.folder
+        self._iso.run("gamma", folder / "reference.mha", folder / "evaluated.mha",
+                      backend=self._backend, output=folder / "gamma.mha", **GAMMA)
+        passed = read_mha(folder / "gamma.mha")[0] <= 1
+        region = row["region"]
+        box = tuple(slice(first, first + n) for first, n in zip(region["first"], region["extent"]))
         counted = (self.density[box] > 0) & (reference > 0)
         inner = counted & (reference > 0.1 * reference.max())
         apart = (evaluated - reference)[counted].astype(float) / reference.max()
@@ -130,13 +126,14 @@ def common(sizes):
     return {name: sizes[name] for name in ("radial_step", "ray_spacing")}
 
 
-def run_water(runner, sizes, voxel, **settings):
+def run_water(iso, sizes, voxel, role, **settings):
     n = round(sizes["side"] / voxel)
-    return runner({"extent": 3 * (n,), "spacing": 3 * (voxel,), "repeats": sizes["repeats"]}
-                  | common(sizes) | settings)
+    water = put_volume(iso.folder, np.ones((n, n, n), np.float32), 3 * (voxel,))
+    return run_dose(iso, water | {"repeats": sizes["repeats"]} | common(sizes) | settings)[0] | {
+        "role": role}
 
 
-def measure_times(runner, sizes, backend):
+def measure_times(iso, sizes, backend):
     most = max(sizes["fields"])
     for voxel, set_of, field in itertools.product(
             sizes["voxels"], sizes["directions"] + sizes["more_directions"], sizes["fields"]):
@@ -144,11 +141,11 @@ def measure_times(runner, sizes, backend):
         settings = {"backend": backend, "field": field} | named(set_of)
         if more and math.prod(set_of) > 100:
             settings["repeats"] = 1
-        yield run_water(runner, sizes, voxel, **settings, engine="non_voxel",
-                        steps=int(not more)) | {"role": "times"}
+        row = run_water(iso, sizes, voxel, "times", **settings, engine="non_voxel")
+        yield row | {"steps": {}} if more else row
         if field == most and not more:
-            yield run_water(runner, sizes, voxel, **settings, engine="voxel_samples") | {
-                "role": "times"}
+            row = run_water(iso, sizes, voxel, "times", **settings, engine="voxel_samples")
+            yield row | {"steps": {}}
 
 
 def measure_baseline(program, sizes, pool):
@@ -158,20 +155,19 @@ def measure_baseline(program, sizes, pool):
     sets.append((max(sizes["voxels"]), max(sizes["fields"]), FEW))
 
     def one(voxel, field, set_of):
-        return run_water(lambda settings: run(program, settings), sizes, voxel, repeats=1,
-                         backend="serial", engine="voxel_samples", field=field,
-                         **named(set_of)) | {"role": "baseline"}
+        with tempfile.TemporaryDirectory() as folder:
+            return run_water(tool(program, folder), sizes, voxel, "baseline", repeats=1,
+                             engine="voxel_samples", field=field, **named(set_of))
 
     return [pool.submit(one, *each) for each in sets]
 
 
 def volume(name, voxel, ct):
-    """(extent, spacing, densities) of a phantom, or of the chest CT in voxels of its own that are
-    about as large."""
+    """(spacing, densities) of a phantom, or of the chest CT in voxels of its own that are about as
+    large."""
     if name == "chest CT":
         return dose_runs.ct_density(ct, max(round(voxel / 1.5), 1))
-    n = round(CUBE / voxel)
-    return (n, n, n), 3 * (voxel,), dose_runs.phantom(name, CUBE, voxel)
+    return 3 * (voxel,), dose_runs.phantom(name, CUBE, voxel)
 
 
 def measure_gamma(doses, sizes, ct):
@@ -265,16 +261,14 @@ def measure(given, sizes, what):
     """The rows; written as they come, so that a run that is cut short leaves its beginning."""
     rows = []
     with contextlib.ExitStack() as stack:
-        folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        iso = tool(given.program, stack.enter_context(tempfile.TemporaryDirectory()))
         # Two cores beside a GPU; else one at a time, after the rest.
         beside = given.backend == "cuda"
         pool = stack.enter_context(concurrent.futures.ThreadPoolExecutor(2 if beside else 1))
-        programs = [stack.enter_context(Session(path)) for path in (
-            given.program, given.program.with_name("isocenter_gamma"))]
-        doses = Doses(programs, given.backend, folder)
+        doses = Doses(iso, given.backend)
         futures = measure_baseline(given.program, sizes, pool) if "baseline" in what and beside \
             else []
-        parts = {"times": lambda: measure_times(programs[0].run, sizes, given.backend),
+        parts = {"times": lambda: measure_times(iso, sizes, given.backend),
                  "gamma": lambda: measure_gamma(doses, sizes, given.ct),
                  "steps": lambda: measure_steps(doses, sizes),
                  "curves": lambda: measure_curves(doses, sizes),
@@ -307,7 +301,7 @@ def test_phantoms():
                          "C": {(16, 13, 16): 0.317, (16, 27, 16): 1, (16, 13, 3): 1},
                          "slab": {(5, 0, 9): 0.92, (5, 8, 9): 0.25, (5, 31, 9): 0.92},
                          "mediastinum": {(16, 16, 16): 1, (8, 16, 16): 0.25}}.items():
-        values = volume(name, 8, None)[2]
+        values = volume(name, 8, None)[1]
         assert values.shape == (32, 32, 32)
         for place, density in places.items():
             assert abs(values[place] - density) < 5e-4, (name, place, values[place])

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Figure 2 and table 2 of K. Xiao et al., Med. Phys. 39(12), 2012, from this library.
 
-    traversal_paper.py --program build/openmp/perf/peers/isocenter_dose [--backend serial]
+    traversal_paper.py --program build/openmp/apps/iso/iso [--backend serial]
                        [--small] [--ct CHEST_CT.nii.gz] [--ncu] [--json rows.json]
     traversal_paper.py --self-test
 
@@ -27,10 +27,10 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from scripts import (  # noqa: E402
-    command_of, figure, markdown, output_of, paper_parser, run, status_of, write_json)
+    figure, markdown, output_of, paper_parser, status_of, write_json)
 from python_modules import np  # noqa: E402
 import dose_runs  # noqa: E402
-from dose_runs import machine  # noqa: E402
+from dose_runs import machine, put_volume, run_dose, words_of_dose  # noqa: E402
 
 TRAVERSALS = ("amanatides_woo", "branchless", "siddon")
 KERNEL = "follow_chords"
@@ -75,41 +75,39 @@ def counters_of(text):
             for name, each in values.items()}
 
 
-def profile(program, settings):
+def profile(iso, settings):
     command = ["ncu", "--csv", "--print-units", "base", "--metrics", ",".join(COUNTERS),
                "--kernel-name-base", "demangled", "--kernel-name", f"regex:{KERNEL}",
-               *command_of(program, settings | {"repeats": 1})]
+               *iso.line("dose", **words_of_dose(iso, settings))]
     return counters_of(output_of(command))
 
 
-def measure(program, what, settings, ncu):
+def measure(iso, what, settings, ncu):
     rows = []
     doses = []
-    with tempfile.TemporaryDirectory() as folder:
-        dose = pathlib.Path(folder) / "dose"
-        for traversal in TRAVERSALS:
-            mine = settings | {"traversal": traversal}
-            row = run(program, mine | {"dose": dose})
-            doses.append(np.fromfile(dose, np.float32))
-            apart = abs(doses[0] - doses[-1]).max() / doses[0].max()
-            row |= {"what": what, "apart": float(apart)}
-            if ncu:
-                row["counters"] = profile(program, mine)
-            rows.append(row)
+    for traversal in TRAVERSALS:
+        mine = settings | {"traversal": traversal}
+        row, dose = run_dose(iso, mine)
+        doses.append(dose)
+        apart = abs(doses[0] - doses[-1]).max() / doses[0].max()
+        row |= {"what": what, "apart": float(apart)}
+        if ncu:
+            row["counters"] = profile(iso, mine)
+        rows.append(row)
     return rows
 
 
 def cases(small, voxel, ct, ct_field, folder):
-    """(name, settings of isocenter_dose)."""
+    """(name, settings of the dose)."""
     voxel = voxel or (8 if small else 1)
     n = round(200 / voxel)
-    yield "water", {"extent": (n, n, n), "spacing": 3 * (voxel,), "field": 50}
+    water = np.ones((n, n, n), np.float32)
+    yield "water", put_volume(folder, water, 3 * (voxel,)) | {"field": 50}
     if not dose_runs.is_there(ct, "traversal_paper.py"):
         return
-    extent, spacing, density = dose_runs.ct_density(ct, 4 if small else 1)
-    density.tofile(folder / "density")
-    yield "chest CT", {"extent": extent, "spacing": spacing, "density": folder / "density",
-                       "field": ct_field or (50 if small else 100)}
+    spacing, density = dose_runs.ct_density(ct, 4 if small else 1)
+    yield "chest CT", put_volume(folder, density, spacing) | {
+        "field": ct_field or (50 if small else 100)}
 
 
 def time_table(rows):
@@ -210,9 +208,10 @@ def main(arguments):
               "repeats": given.repeats or (1 if given.small else 3)}
     rows = []
     with tempfile.TemporaryDirectory() as folder:
+        iso = dose_runs.tool(given.program, folder)
         for what, settings in cases(given.small, given.voxel, given.ct, given.ct_field,
-                                    pathlib.Path(folder)):
-            rows += measure(given.program, what, common | settings, given.ncu)
+                                    iso.folder):
+            rows += measure(iso, what, common | settings, given.ncu)
     print(f"{machine(rows[0])}, {given.precision}\n\nTimes\n\n{time_table(rows)}")
     if given.ncu:
         print(f"Table 2, the profiler's counters\n\n{counter_table(rows)}")

@@ -2,7 +2,7 @@
 """Isocenter's projection, backprojection or FDK beside ASTRA's and RTK's: one run, one machine.
 
     compare_ct.py --work fdk --size 512 --views 512 --device cuda --peers astra \
-        --isocenter BUILD/perf/peers/isocenter_ct --json out.json
+        --iso BUILD/apps/iso/iso --json out.json
 
     --work projection      a volume to its projections
            backprojection  projections to a volume, voxel by voxel, as FDK does after its filter
@@ -13,15 +13,17 @@ The scan is scan.py's: N^3 voxels of 1 mm, a circle of cone-beam views at 5.7 N 
 6.7 N mm to a detector of N^2 pixels of 1.1754 mm; N = 512: 2918.4 mm and 3430.4 mm.
 
 Every program is a process of its own that holds its arrays where it computes (a GPU's in the GPU's
-memory), has done its work twice before anything is timed, and waits for the GPU before its clock
-stops. The timed calls take turns, one call of each program a round, so that whatever slows the
-machine slows all; the time is the median over the rounds, the spread its quartiles. On a shared
-processor look at processor time too, which waiting for a core does not lengthen. Accuracy is part
-of every row: relative l1 difference from the closed form and from Isocenter, over up to six views
-of projections, or three slices of volumes where every view sees them.
+memory), has done its work before anything is timed (the tool once in each round, for which it is
+started; the others twice), and waits for the GPU before its clock stops. The timed calls take
+turns, one call of each program a round, so that whatever slows the machine slows all; the time is
+the median over the rounds, the spread its quartiles. On a shared processor look at processor time
+too, which waiting for a core does not lengthen. Accuracy is part of every row: relative l1
+difference from the closed form and from Isocenter, over up to six views of projections, or three
+slices of volumes where every view sees them.
 
 A program that fails is reported and left out; the exit status is then 1.
 """
+import contextlib
 import functools
 import json
 import os
@@ -34,7 +36,7 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from scripts import Program, parser_of, write_json  # noqa: E402
+from scripts import parser_of, write_json  # noqa: E402
 from python_modules import np  # noqa: E402
 import scan  # noqa: E402
 import table  # noqa: E402
@@ -48,36 +50,44 @@ _WORKS = {
 }
 
 
-class program(Program):
+class program:
     """A process that speaks worker.py's language."""
 
     def __init__(self, key, command, environment):
-        super().__init__(command, environment)
-        self._name, self.key, self.ms, self.cpu_ms = key, key, [], []
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                         text=True, env=environment)
+        self.key, self.ms, self.cpu_ms = key, [], []
 
     def told(self, want, order=None):
         """The answer to an order, or the next one; it must have `want`."""
-        said = self.ask(order) if order else self.answer()
+        if order:
+            with contextlib.suppress(BrokenPipeError):
+                self._process.stdin.write(order + "\n")
+                self._process.stdin.flush()
+        line = self._process.stdout.readline()
+        if not line:  # It said why on the standard error.
+            raise RuntimeError(f"{self.key}: ended with status {self._process.wait()}")
+        said = json.loads(line)
         if want not in said:
             raise RuntimeError(f"{self.key}: said {json.dumps(said)} (expected '{want}')")
         return said
 
+    def end(self):
+        with contextlib.suppress(BrokenPipeError):
+            self._process.stdin.close()
+        try:
+            self._process.wait(timeout=60)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+        self._process.stdout.close()
 
-def command_of(key, given, s, path):
-    common = [
-        "--work", given.work, "--size", str(s.size), "--views", str(s.views), "--input", path
-    ]  # fmt: skip
+
+def command_of(key, given, path):
+    common = ["--work", given.work, "--size", str(given.size), "--views", str(given.views),
+              "--input", path]
     name, _, variant = key.partition("_")
-    if name == "isocenter":
-        keep = s.kept_views() if given.work == "projection" else s.kept_slices()
-        return [
-            given.isocenter, *common,
-            "--backend", "cuda" if given.device == "cuda" else "openmp",
-            "--variant", variant,
-            "--source-axis", repr(s.source_axis), "--source-detector", repr(s.source_detector),
-            "--pitch", repr(s.pitch), "--keep", ",".join(map(str, keep)),
-        ]  # fmt: skip
     script = [sys.executable, str(_HERE / f"peer_{name}.py"), *common, "--variant", variant]
+    script += ["--iso", given.iso] if name == "isocenter" else []
     return [*script, "--device", given.device, "--threads", str(given.threads)]
 
 
@@ -86,7 +96,7 @@ def start(key, given, s, folder):
     environment = dict(os.environ, OMP_NUM_THREADS=str(given.threads))
     # No program is bound to cores: RTK's threads cannot be, and the machine may be shared.
     environment.setdefault("OMP_PROC_BIND", "false")
-    one = program(key, command_of(key, given, s, str(folder / "input.raw")), environment)
+    one = program(key, command_of(key, given, str(folder / "input.raw")), environment)
     try:
         one.about = one.told("ready")
         kept = folder / f"{key}.raw"
@@ -96,7 +106,7 @@ def start(key, given, s, folder):
             one.kept = one.kept[:, s.seen()]
         one.told("ms", "time 1")
     except Exception:
-        one.__exit__()
+        one.end()
         raise
     return one
 
@@ -182,7 +192,7 @@ def parse():
         default="astra,rtk",
         help="of astra (GPU only), rtk, rtk_unweighted (backprojection on a GPU); may be empty",
     )
-    a.add_argument("--isocenter", help="path of isocenter_ct")
+    a.add_argument("--iso", help="path of the tool")
     a.add_argument(
         "--variants",
         help="Isocenter's, of ordered, reproducible (sums of a projection), avx2 (ordered, and a "
@@ -202,7 +212,7 @@ def parse():
 def main():
     given = parse()
     s = scan.scan(given.size, given.views)
-    keys = [f"isocenter_{x}" for x in given.variants.split(",")] if given.isocenter else []
+    keys = [f"isocenter_{x}" for x in given.variants.split(",")] if given.iso else []
     keys += [p for p in given.peers.split(",") if p]
     programs, failed = [], {}
     with tempfile.TemporaryDirectory(dir=given.scratch) as name:
@@ -216,9 +226,9 @@ def main():
                 failed[key] = str(e)
         failed |= take_turns(programs, given)
         for one in programs:
-            one.__exit__()
+            one.end()
     programs = [p for p in programs if p.ms]
-    yardstick = next((p for p in programs if p.key == keys[0]), None) if given.isocenter else None
+    yardstick = next((p for p in programs if p.key == keys[0]), None) if given.iso else None
     result = {
         "work": _WORKS[given.work],
         "size": s.size,

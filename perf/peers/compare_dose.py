@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Isocenter's collapsed-cone dose beside OpenTPS's: one run, one machine, one thread.
 
-    compare_dose.py --isocenter BUILD/perf/peers/isocenter_dose \\
+    compare_dose.py --iso BUILD/apps/iso/iso \\
         --opentps VENV/lib/python3.11/site-packages --folder doses --json dose.json
     compare_dose.py --folder doses --figure dose.png    from doses already there
 
@@ -12,10 +12,10 @@ OpenTPS's files and, with Isocenter's tabulated kernel, the same table. Doses ar
 100 mm on the axis. 100 per cent is the largest dose on the axis of Isocenter's tabulated kernel
 with the peer's number of directions.
 
-Times are processor time of one thread. Isocenter's are the least of their calls, TERMA and
-convolution; OpenTPS's is one call, its files read and written included. `error` of a row is the
-distance from dose_engine::voxel_lines in double with the same directions, on a cube of half the
-width with half the field.
+Times are processor time of one thread. Isocenter's are what `iso dose --repeats` tells of TERMA and
+convolution, the least of the calls; OpenTPS's is one call, its files read and written included.
+`error` of a row is the distance from dose_engine::voxel_lines in double with the same directions,
+on a cube of half the width with half the field.
 
 Usage: compare_dose.py --self-test   checks the arithmetic of the comparison
 """
@@ -26,11 +26,12 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from scripts import (  # noqa: E402
-    markdown, need, parser_of, pyplot, read_json, run, save, slope_of, write_json)
+    markdown, need, parser_of, pyplot, read_json, save, slope_of, write_json)
 from python_modules import np  # noqa: E402
 import compare_ct  # noqa: E402
 import dose_comparison  # noqa: E402
 import peer_opentps  # noqa: E402
+from dose_runs import put_volume, run_dose, tool  # noqa: E402
 from dose_comparison import (  # noqa: E402
     DEEPEST, DEPTHS, FIELD, SLAB, SOURCE, SURFACE, VOXEL, at_depth, comparison, density,
     depth_dose, depths, equal, middle, sides,
@@ -42,25 +43,22 @@ _GROWTH_SIZES = (64, 96, 128, 160)
 _GROWTH_DIRECTIONS = ((6, 6), (6, 12), (12, 12), (12, 24))
 
 
-def isocenter(given, folder, medium, size, kernel, cones, **more):
+def isocenter(given, folder, medium, size, kernel, cones, surface=SURFACE, **more):
     """The dose of one problem, and the least of the calls: milliseconds of TERMA, of the
     convolution, and of both."""
-    file = folder / f"{medium}_{size}.raw"
-    if not file.exists():
-        density(medium, size).tofile(file)
-    settings = {
-        "backend": "serial", "extent": 3 * (size,), "spacing": 3 * (VOXEL,), "surface": SURFACE,
-        "field": FIELD, "margin": 2 * VOXEL * size, "density": file, "tilt": 1,
+    threads = given.threads if more.get("backend") == "openmp" else 1
+    iso = tool(given.iso, folder, threads=threads)
+    # The isocentre, at 0, lies so far behind the first face.
+    middle = (0, 0.5 * VOXEL * size - surface, 0)
+    settings = put_volume(folder, density(medium, size), VOXEL, middle) | {
+        "field": FIELD, "margin": 2 * VOXEL * size, "tilt": 1,
         "spectrum": folder / "spectrum.csv", "kernel": kernel, "cones": cones[0],
-        "azimuths": cones[1], "engine": "lattice", "repeats": 1,
-        "dose": folder / "isocenter_dose.raw",
+        "azimuths": cones[1], "engine": "lattice",
     } | more  # fmt: skip
-    threads = given.threads if settings["backend"] == "openmp" else 1
-    said = run(given.isocenter, settings, OMP_NUM_THREADS=str(threads), OMP_PROC_BIND="false")
+    said, dose = run_dose(iso, settings)
     terma, convolution = 1e3 * said["terma_seconds"], 1e3 * said["convolution_seconds"]
-    took = {"terma_cpu_ms": terma, "convolution_cpu_ms": convolution,
-            "cpu_ms": terma + convolution, "calls": settings["repeats"]}
-    return np.fromfile(settings["dose"], np.float32).reshape(3 * (size,)), took
+    return dose, {"terma_cpu_ms": terma, "convolution_cpu_ms": convolution,
+                  "cpu_ms": terma + convolution, "calls": said["repeats"]}
 
 
 def key_of(kernel, cones):
@@ -239,7 +237,7 @@ def table(result):
 
 def parse():
     a = parser_of(__doc__.splitlines()[0], dose_comparison.self_test)
-    a.add_argument("--isocenter", help="path of isocenter_dose")
+    a.add_argument("--iso", help="path of the tool")
     a.add_argument("--opentps", help="folder of Python packages that has opentps")
     a.add_argument("--flags", help="also build OpenTPS's sources with these flags of g++")
     a.add_argument("--size", type=int, default=128, help="N, even; at least 128")
@@ -255,7 +253,7 @@ def main():
     if given.figure:
         need("matplotlib")
     measured = given.folder / "measured.json"
-    if given.isocenter:
+    if given.iso:
         given.folder.mkdir(parents=True, exist_ok=True)
         if any(given.folder.iterdir()):
             raise SystemExit(f"--folder {given.folder} (is not empty); name one that is")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Isocenter's gamma beside pymedphys': values and time, one machine, one thread.
 
-    compare_gamma.py --isocenter BUILD/perf/peers/isocenter_gamma --json gamma.json
+    compare_gamma.py --iso BUILD/apps/iso/iso --json gamma.json
 
 runs where pymedphys can be imported (pip install pymedphys==0.41.0 scipy numba) and ends with
 status 77 where it cannot. The doses are exp(-r^2 / (2 (30 mm)^2)), and the same shifted by 1 mm
@@ -14,8 +14,9 @@ its gamma must not be below ours, and must fall towards it as interp_fraction gr
 gamma to points that reach beyond the evaluated grid; so the comparison leaves them out, and says
 how many.
 
-Times are processor time of one thread. Isocenter's is gamma_plan and gamma_index, the least of
-their calls; pymedphys' is one call, after a small one that compiles its kernels.
+Times are processor time of one thread. Isocenter's is what `iso gamma --repeats` tells, of
+gamma_plan and gamma_index, the least of the calls; pymedphys' is one call, after a small one that
+compiles its kernels.
 
 Usage: compare_gamma.py --small   a few points, for a test
 """
@@ -26,8 +27,10 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from scripts import parser_of, run, skip, table_of, write_json  # noqa: E402
+from scripts import parser_of, skip, table_of, write_json  # noqa: E402
 from python_modules import np  # noqa: E402
+from dose_runs import facts_of, least, tool  # noqa: E402
+from volumes import read_mha, write_mha  # noqa: E402
 
 SPACING = 2.0  # mm
 CRITERIA = ((3, 3), (1, 1))  # per cent, mm
@@ -47,17 +50,16 @@ def doses(size):
     return x, hill(0).astype(np.float32), (1.01 * hill(1)).astype(np.float32)
 
 
-def ours(program, folder, size, criterion, repeats):
-    _, reference, evaluated = doses(size)
-    reference.tofile(folder / "reference.raw")
-    evaluated.tofile(folder / "evaluated.raw")
-    said = run(program, {
-        "reference": folder / "reference.raw", "evaluated": folder / "evaluated.raw",
-        "extent": 3 * (size,), "spacing": 3 * (SPACING,), "difference": criterion[0],
-        "distance": criterion[1], "cut_off": CUT_OFF, "max_gamma": MAX_GAMMA, "repeats": repeats,
-        "gamma": folder / "gamma.raw",
-    }, OMP_NUM_THREADS="1", OMP_PROC_BIND="false")  # fmt: skip
-    return np.fromfile(folder / "gamma.raw", np.float32).reshape(3 * (size,)), said
+def ours(iso, size, criterion, repeats):
+    """(gamma, its summary, seconds)"""
+    paths = [iso.folder / "reference.mha", iso.folder / "evaluated.mha"]
+    for path, dose in zip(paths, doses(size)[1:]):
+        write_mha(path, dose, SPACING, "Gy")
+    answer = iso.run("gamma", *paths, criterion=f"{criterion[0]}%/{criterion[1]}mm",
+                     cut_off=f"{CUT_OFF}%", max_gamma=MAX_GAMMA, backend="serial", repeats=repeats,
+                     output=iso.folder / "gamma.mha")
+    _, seconds, _ = least(answer, "serial")
+    return read_mha(iso.folder / "gamma.mha")[0], answer["criteria"][0], seconds
 
 
 def theirs(pymedphys, size, criterion, fraction):
@@ -74,10 +76,9 @@ def theirs(pymedphys, size, criterion, fraction):
 def compare(given, pymedphys):
     rows = []
     with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
+        iso = tool(given.iso, name)
         for criterion in CRITERIA:
-            mine, said = ours(given.isocenter, folder, given.size, criterion, given.repeats)
-            seconds = said["plan_seconds"] + said["gamma_seconds"]
+            mine, said, seconds = ours(iso, given.size, criterion, given.repeats)
             for fraction in given.fractions:
                 found, took = theirs(pymedphys, given.size, criterion, fraction)
                 both = np.isfinite(found) & np.isfinite(mine)
@@ -92,7 +93,8 @@ def compare(given, pymedphys):
                     "passed by pymedphys": 100 * float((found[both] <= 1).mean()),
                     "ms": 1e3 * seconds, "pymedphys_ms": 1e3 * took, "ratio": took / seconds,
                 })  # fmt: skip
-    return {"size": given.size, "processor": said["processor"], "revision": said["revision"],
+        facts = facts_of(iso, "serial")
+    return {"size": given.size, "processor": facts["processor"], "revision": facts["revision"],
             "pymedphys": pymedphys.__version__, "rows": rows}
 
 
@@ -109,7 +111,7 @@ def check(result):
 
 def main():
     a = parser_of(__doc__.splitlines()[0])
-    a.add_argument("--isocenter", required=True, type=pathlib.Path)
+    a.add_argument("--iso", required=True, type=pathlib.Path)
     a.add_argument("--size", type=int, default=64)
     a.add_argument("--fractions", type=lambda s: [int(x) for x in s.split(",")],
                    default=[5, 10, 20])

@@ -14,7 +14,7 @@ from scripts import slope_of  # noqa: E402
 
 VOXEL = 2.0  # mm
 SURFACE = 100.0  # mm before the isocentre
-SOURCE = 1000.0  # mm before the isocentre, as isocenter_dose has it
+SOURCE = 1000.0  # mm before the isocentre, as plans of the tool have it
 FIELD = 100.0  # mm
 SLAB = (60.0, 140.0, 0.26)  # mm, mm, g/cm3
 EQUAL_AT = 100.0  # mm

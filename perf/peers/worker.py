@@ -5,7 +5,7 @@ A program prepares itself, does its work once, and prints {"ready": true, "name"
 ..., "what": ..., "gives": one of compare_ct.py's kinds of result}. Then it obeys, from its standard
 input: `write PATH` (what it keeps of its first result, float32, {"written": n} back), `time K`
 (K timed calls; {"ms": [...], "cpu_ms": [...]} back, milliseconds a call, on the wall and of all
-this process's threads), end of input (leave). isocenter_ct.cpp speaks the same.
+threads that do the work), end of input (leave).
 """
 import argparse
 import concurrent.futures
@@ -56,6 +56,7 @@ def arguments():
     a.add_argument("--device", choices=("cuda", "cpu"), required=True)
     a.add_argument("--threads", type=int, required=True)
     a.add_argument("--variant", default="", help="what follows '_' in the peer's name")
+    a.add_argument("--iso", help="of Isocenter: the tool")
     given = a.parse_args()
     return given, scan.scan(given.size, given.views)
 
@@ -72,9 +73,26 @@ def read(path, shape, axes):
     return theirs
 
 
-def serve(out, ready, call, kept, prepare=None):
+def clocked(call, prepare):
+    """What `count` calls take, as a function of it; `prepare()` before each is not timed."""
+    def timed(count):
+        wall, busy = [], []
+        for _ in range(count):
+            prepare()
+            start = time.perf_counter(), time.process_time()
+            call()
+            wall.append(1e3 * (time.perf_counter() - start[0]))
+            busy.append(1e3 * (time.process_time() - start[1]))
+        return wall, busy
+
+    return timed
+
+
+def serve(out, ready, call, kept, prepare=lambda: None, timed=None):
     """`call()` does the work and returns when it is done; `kept()` gives what is compared; what
-    `prepare()` does before each further call is not timed."""
+    `prepare()` does before each further call is not timed. `timed(count)` gives the milliseconds of
+    calls where it is not for this process to take them."""
+    timed = timed or clocked(call, prepare)
     call()
     first = np.ascontiguousarray(kept(), np.float32)
     out.say(ready=True, **ready)
@@ -84,14 +102,7 @@ def serve(out, ready, call, kept, prepare=None):
             first.tofile(argument)
             out.say(written=int(first.size))
         elif order == "time":
-            wall, busy = [], []
-            for _ in range(int(argument)):
-                if prepare:
-                    prepare()
-                start = time.perf_counter(), time.process_time()
-                call()
-                wall.append(1e3 * (time.perf_counter() - start[0]))
-                busy.append(1e3 * (time.process_time() - start[1]))
+            wall, busy = timed(int(argument))
             out.say(ms=wall, cpu_ms=busy)
         else:
             raise ValueError(f"order '{order}' (one of write, time)")

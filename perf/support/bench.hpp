@@ -3,11 +3,10 @@
 //! Holds what benchmarks share: sizes for a smoke run, timing around a fence, a row's counters.
 #pragma once
 
-#include "support/times.hpp"
-
 #include <iso/backend/device_facts.hpp>
 #include <iso/backend/registry.hpp>
 #include <iso/cases/memory.hpp>
+#include <iso/cases/times.hpp>
 #include <iso/cases/work.hpp>
 #include <iso/ceilings/ceilings.hpp>
 #include <iso/core/concepts.hpp>
@@ -61,6 +60,9 @@ inline double median(std::vector<double> x) {
 }
 inline double least(std::vector<double> const& x) { return *std::min_element(x.begin(), x.end()); }
 
+using cases::duration_of;
+using cases::kernel_times;
+using cases::moment;
 using cases::seconds_of;
 
 /// Wall and processor seconds of each of some calls, for rows that time products in turn.

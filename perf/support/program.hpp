@@ -10,8 +10,6 @@
 #include <cstdio>
 #include <exception>
 #include <fstream>
-#include <iostream>
-#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -20,9 +18,11 @@ namespace iso::perf {
 
 using json = nlohmann::ordered_json;
 
-/// Calls run() within Kokkos; returns main's status. What run() throws goes to the standard error.
+/// Is main of `app`: reads the command line, then calls run() within Kokkos. What it throws goes to
+/// the standard error.
 template <class Run>
-int status_of(CLI::App const& app, Run const& run) {
+int run_program(CLI::App& app, int argc, char** argv, Run const& run) {
+  CLI11_PARSE(app, argc, argv);
   try {
     Kokkos::ScopeGuard const kokkos;
     run();
@@ -33,52 +33,7 @@ int status_of(CLI::App const& app, Run const& run) {
   return 0;
 }
 
-/// Is main of `app`: reads the command line, then calls run() within Kokkos.
-template <class Run>
-int run_program(CLI::App& app, int argc, char** argv, Run const& run) {
-  CLI11_PARSE(app, argc, argv);
-  return status_of(app, run);
-}
-
-/// Is main of `app`, whose options are members of `s`. With --lines alone, reads command lines from
-/// the standard input, one a line, and answers each before the next: Kokkos and the device are set
-/// up once for all.
-template <class Settings, class Run>
-int run_lines(CLI::App& app, int argc, char** argv, Settings& s, Run const& run) {
-  if (argc != 2 || std::string(argv[1]) != "--lines") {
-    return run_program(app, argc, argv, run);
-  }
-  return status_of(app, [&] {
-    for (std::string line; std::getline(std::cin, line);) {
-      s = {};
-      app.parse(line);
-      run();
-      std::cout.flush();
-    }
-  });
-}
-
-inline std::string read_text(std::string const& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) {
-    throw std::runtime_error("cannot read " + path);
-  }
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-/// Reads `count` float32, which are all of the file.
-inline std::vector<float> read_floats(std::string const& path, std::int64_t count) {
-  std::vector<float> values(std::size_t(count), 0.0F);
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  auto const bytes = std::streamsize(values.size() * sizeof(float));
-  if (!file || std::streamsize(file.tellg()) != bytes) {
-    throw std::runtime_error(path + ": not " + std::to_string(bytes) + " bytes that can be read");
-  }
-  file.seekg(0).read(reinterpret_cast<char*>(values.data()), bytes);
-  return values;
-}
-
-/// Writes them as float32.
+/// Writes numbers as float32.
 template <class T>
 void write_floats(std::string const& path, std::vector<T> const& numbers) {
   std::vector<float> const values(numbers.begin(), numbers.end());

@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the scripts of perf/ share beside scripts/harness.py: runs of programs, rows of benchmarks,
-what is recorded, ends of papers."""
-import contextlib
+"""What the scripts of perf/ share beside scripts/harness.py: what programs print, rows of
+benchmarks, what is recorded, ends of papers."""
 import datetime
-import json
 import math
 import os
 import pathlib
 import re
-import shlex
 import subprocess
 import sys
 import tempfile
@@ -37,75 +34,6 @@ def output_of(command, **environment):
         raise SystemExit(f"{' '.join(map(str, command))}: ended with status {done.returncode}: "
                          + "\n".join(said))
     return done.stdout
-
-
-def command_of(program, settings):
-    command = [str(program)]
-    for name, value in settings.items():
-        if isinstance(value, (tuple, list)):
-            value = ",".join(f"{x:.9g}" for x in value)
-        command.append(f"--{name.replace('_', '-')}={value}")
-    return command
-
-
-def run(program, settings, **environment):
-    """What a program is asked for, without files, and the JSON that it prints."""
-    return asked(settings) | json.loads(output_of(command_of(program, settings), **environment))
-
-
-def asked(settings):
-    return {name: x for name, x in settings.items() if not isinstance(x, pathlib.Path)}
-
-
-class Program:
-    """A process that answers each line that it gets with a line of JSON."""
-
-    def __init__(self, command, environment):
-        self._name = str(command[0])
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                         text=True, env=environment)
-
-    def answer(self):
-        said = self._process.stdout.readline()
-        if not said:  # It said why on the standard error.
-            raise RuntimeError(f"{self._name}: ended with status {self._process.wait()}")
-        return json.loads(said)
-
-    def ask(self, line):
-        with contextlib.suppress(BrokenPipeError):
-            self._process.stdin.write(line + "\n")
-            self._process.stdin.flush()
-        return self.answer()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        with contextlib.suppress(BrokenPipeError):
-            self._process.stdin.close()
-        try:
-            self._process.wait(timeout=60)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-        self._process.stdout.close()
-
-
-class Session(Program):
-    """A program that answers one command line after the other (run_lines of
-    support/program.hpp)."""
-
-    def __init__(self, program, **environment):
-        try:
-            super().__init__([str(program), "--lines"], surroundings(environment))
-        except OSError as failure:
-            raise SystemExit(f"{program}: {failure.strerror}") from None
-
-    def run(self, settings):
-        """As run() above."""
-        try:
-            return asked(settings) | self.ask(shlex.join(command_of("", settings)[1:]))
-        except RuntimeError as failure:
-            raise SystemExit(str(failure)) from None
 
 
 def document_of(program, pattern=".*", launcher=(), **environment):
