@@ -27,7 +27,8 @@ CLI::Option* add_repeats(CLI::App& app, jobs::repeats_request& request,
   auto* const repeats =
       app.add_option("--repeats", request.count,
                      fmt::format("run the operation so many times more, and tell the seconds of "
-                                 "each of these runs: {}. Results are those of the first run",
+                                 "each of these runs: {}. Results are those of the first run; an "
+                                 "interruption waits for the run under way",
                                  operation))
           ->check(whole_from(1, 1000000));
   app.add_flag("--by-kernel", request.by_kernel,

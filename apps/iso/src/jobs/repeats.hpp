@@ -12,15 +12,15 @@
 namespace iso::jobs {
 
 /// Returns what runs of f(job) on `exec` take. Before each of them, untimed, `anew` puts back what
-/// the run before has changed of its inputs. Progress is of the runs: within them none is told,
-/// which would wait for `exec`.
+/// the run before has changed of its inputs. Progress is told, and an interruption heeded, between
+/// runs alone: within them both would wait for `exec`.
 template <class Exec, class F>
 repeats_result repeat(Exec const& exec, repeats_request const& request, observer const& watch,
                       F const& f, std::function<void(job const&)> const& anew = {}) {
-  job const asked{{}, watch.cancelled};
+  job const unasked{};
   auto const prepare = [&] {
     if (anew) {
-      anew(asked);
+      anew(unasked);
     }
   };
   auto const told = [](cases::moment took) { return run_time{took.wall, took.processor}; };
@@ -28,11 +28,11 @@ repeats_result repeat(Exec const& exec, repeats_request const& request, observer
   for (int n = 0; n < request.count; ++n) {
     watch.step(double(n) / request.count, "repeating");
     prepare();
-    result.runs.push_back(told(cases::duration_of(exec, [&] { f(asked); })));
+    result.runs.push_back(told(cases::duration_of(exec, [&] { f(unasked); })));
   }
   if (request.by_kernel) {
     prepare();
-    for (auto const& [label, took] : cases::kernel_times([&] { f(asked); })) {
+    for (auto const& [label, took] : cases::kernel_times([&] { f(unasked); })) {
       result.kernels[label] = told(took);
     }
   }
