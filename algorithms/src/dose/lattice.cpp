@@ -3,6 +3,7 @@
 
 #include <iso/core/check.hpp>
 #include <iso/dose/convolution_plan.hpp>
+#include <iso/dose/detail/table/bins.hpp>
 
 #include "cosine_range.hpp"
 
@@ -18,42 +19,6 @@ namespace {
 /// Slopes are multiples of 2^-14: displacements are then whole numbers, the same for a line and its
 /// mirror image.
 constexpr int slope_bits = 14;
-
-/// The bins of one cone's table, in double.
-void add_bins(std::vector<double> const& radii, std::vector<double> const& absorbed, double unit,
-              std::vector<double>& out) {
-  auto const within = [&](double r) {
-    double low = 0;
-    double before = 0;
-    for (std::size_t j = 0; j < radii.size(); ++j) {
-      if (r < radii[j]) {
-        return before + (absorbed[j] - before) * (r - low) / (radii[j] - low);
-      }
-      low = radii[j];
-      before = absorbed[j];
-    }
-    return before;
-  };
-  using bins = radius_bins<double>;
-  auto const edge = [](std::int32_t i) {
-    return Kokkos::bit_cast<double>(std::uint64_t(bins::first + i) << bins::shift);
-  };
-  std::size_t const first = out.size();
-  auto const pitch = std::size_t(bins::pitch);
-  out.resize(first + std::size_t(bins::of_cone), 0);
-  for (std::int32_t i = 0; i < bins::count; ++i) {
-    // The bin before distance 0 goes on with the line of the one behind it.
-    std::int32_t const from = std::max(i, 1);
-    double const low = within(edge(from) - bins::offset);
-    double const slope =
-        (within(edge(from + 1) - bins::offset) - low) / (edge(from + 1) - edge(from));
-    double const constant = (low - slope * edge(from)) / unit;
-    out[first + std::size_t(i)] = constant;
-    out[first + pitch + std::size_t(i)] = slope / unit;
-    out[first + 2 * pitch + 2 * std::size_t(i)] = constant;
-    out[first + 2 * pitch + 2 * std::size_t(i) + 1] = slope / unit;
-  }
-}
 
 /// Displacement of a line `twice` half planes behind where it has none: round(slope twice / 2),
 /// halves away from zero.
@@ -313,106 +278,6 @@ lattice_tables make_lattice(iso::grid const& region, lattice_layout const& layou
     }
   }
   return out;
-}
-
-std::vector<lattice_item> make_items(lattice_tables& tables, int rows, std::size_t together) {
-  std::vector<lattice_item> items;
-  for (std::size_t from = 0; from < tables.lines.size(); from += together) {
-    auto const begin = std::ptrdiff_t(items.size());
-    for (std::size_t n = from; n < std::min(from + together, tables.lines.size()); ++n) {
-      lattice_path const& l = tables.lines[n].path;
-      lattice_plane<double>* const planes = tables.planes.data() + l.table;
-      for (std::int32_t row = -l.max_row_shift; row < l.rows - l.min_row_shift; row += rows) {
-        std::int32_t first = -1;
-        std::int32_t last = 0;
-        for (std::int32_t k = 0; k < l.planes; ++k) {
-          std::int32_t const j = row + planes[k].row_shift();
-          if (j + rows > 0 && j < l.rows) {
-            first = first < 0 ? k : first;
-            last = k + 1;
-          }
-        }
-        for (std::int32_t lane = 0; first >= 0 && lane < l.lanes; lane += 32) {
-          items.push_back({std::int32_t(n), row, lane, first, last});
-        }
-      }
-      for (std::int32_t k = 0; k < l.planes; ++k) {
-        std::int32_t const wrapped = planes[k].lane_shift % l.lanes;
-        planes[k].lane_shift = wrapped < 0 ? wrapped + l.lanes : wrapped;
-      }
-    }
-    std::stable_sort(
-        items.begin() + begin, items.end(),
-        [](lattice_item const& a, lattice_item const& b) { return a.first / 8 < b.first / 8; });
-  }
-  return items;
-}
-
-std::vector<lattice_item> make_tiles(lattice_tables const& tables) {
-  std::vector<lattice_item> tiles;
-  for (std::size_t n = 0; n < tables.lines.size(); ++n) {
-    lattice_path const& l = tables.lines[n].path;
-    lattice_plane<double> const* const planes = tables.planes.data() + l.table;
-    // Displacements do not turn round: planes in which rays meet the box follow each other.
-    auto const planes_where = [&](auto const& meets) {
-      std::int32_t first = 0;
-      while (first < l.planes && !meets(planes[first])) {
-        ++first;
-      }
-      std::int32_t last = first;
-      while (last < l.planes && meets(planes[last])) {
-        ++last;
-      }
-      return std::pair(first, last);
-    };
-    std::vector<std::pair<std::int32_t, std::int32_t>> of_lanes;
-    for (std::int32_t lane = -l.max_lane_shift; lane < l.lanes - l.min_lane_shift; lane += 32) {
-      of_lanes.push_back(planes_where([&](lattice_plane<double> const& p) {
-        return lane + p.lane_shift + 32 > 0 && lane + p.lane_shift < l.lanes;
-      }));
-    }
-    for (std::int32_t row = -l.max_row_shift; row < l.rows - l.min_row_shift; ++row) {
-      auto const of_row = planes_where([&](lattice_plane<double> const& p) {
-        return row + p.row_shift() >= 0 && row + p.row_shift() < l.rows;
-      });
-      for (std::size_t tile = 0; tile < of_lanes.size(); ++tile) {
-        std::int32_t const first = std::max(of_row.first, of_lanes[tile].first);
-        std::int32_t const last = std::min(of_row.second, of_lanes[tile].second);
-        if (first < last) {
-          tiles.push_back(
-              {std::int32_t(n), row, -l.max_lane_shift + 32 * std::int32_t(tile), first, last});
-        }
-      }
-    }
-  }
-  return tiles;
-}
-
-tile_batches::tile_batches(std::vector<lattice_item> const& tiles, std::int64_t bytes_per_plane,
-                           std::int64_t max_bytes) {
-  for (lattice_item const& t : tiles) {
-    max_planes = std::max(max_planes, t.last - t.first);
-  }
-  std::int64_t const bytes_per_tile = bytes_per_plane * max_planes;
-  std::int64_t begin = 0;
-  auto const end_at = [&](std::int64_t end) {
-    ends.push_back(end);
-    max_tiles = std::max(max_tiles, end - begin);
-    begin = end;
-  };
-  std::int64_t end_of_line = 0;
-  for (std::size_t n = 1; n <= tiles.size(); ++n) {
-    if (n < tiles.size() && tiles[n].line == tiles[n - 1].line) {
-      continue;
-    }
-    if (end_of_line > begin && (std::int64_t(n) - begin) * bytes_per_tile > max_bytes) {
-      end_at(end_of_line);
-    }
-    end_of_line = std::int64_t(n);
-  }
-  if (end_of_line > begin) {
-    end_at(end_of_line);
-  }
 }
 
 }  // namespace iso::dose::detail

@@ -7,7 +7,7 @@
 #include <iso/core/concepts.hpp>
 #include <iso/dose/beam.hpp>
 #include <iso/dose/cones.hpp>
-#include <iso/dose/detail/lattice.hpp>
+#include <iso/dose/detail/plan_storage.hpp>
 #include <iso/dose/dose_options.hpp>
 #include <iso/ray/radiological_path.hpp>
 

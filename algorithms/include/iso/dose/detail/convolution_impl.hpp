@@ -3,11 +3,18 @@
 #pragma once
 
 #include <iso/backend/for_each_index.hpp>
+#include <iso/backend/lane_group.hpp>
 #include <iso/backend/registry.hpp>
 #include <iso/detail/copied.hpp>
 #include <iso/dose/convolution.hpp>
-#include <iso/dose/detail/follow_lines.hpp>
-#include <iso/dose/detail/walk_lattice.hpp>
+#include <iso/dose/detail/convolution_scratch.hpp>
+#include <iso/dose/detail/lattice/schedule.hpp>
+#include <iso/dose/detail/lattice/tuning.hpp>
+#include <iso/dose/detail/lattice/walk.hpp>
+#include <iso/dose/detail/lines/follow.hpp>
+#include <iso/dose/detail/table/bins.hpp>
+#include <iso/dose/detail/table/follow.hpp>
+#include <iso/dose/detail/table/tiles.hpp>
 
 #include <Kokkos_Profiling_ScopedRegion.hpp>
 
@@ -24,6 +31,11 @@ boxed_volume<T> box_of(volume_view<T, Space> const& v, std::int64_t offset) {
   auto const& n = v.grid.extent;
   return {v.data.data() + offset, n[1] * n[2], n[2]};
 }
+
+/// The number of groups that look for the range: a GPU wants its registers full. No bit depends on
+/// it.
+template <class Exec>
+inline constexpr std::int64_t range_groups = backend::is_device<Exec> ? 8192 : 1024;
 
 /// The kernel that sets a voxel of a region to zero.
 template <class T>
@@ -44,6 +56,62 @@ std::int64_t offset_of(iso::grid const& region, iso::grid const& g, char const* 
 void validate_options(convolution_options const& options, cone_set const& cones,
                       iso::grid const& region, beam_frame const& frame);
 
+/// Walks the lattice's lines.
+template <class T, int Terms, class Exec>
+void walk_lattice(Exec const& exec, convolution_plan<T, typename Exec::memory_space> const& plan,
+                  boxed_volume<T const> const& terma, boxed_volume<T const> const& density,
+                  boxed_volume<T> const& dose, convolution_scratch<T, Terms, Exec> const& s,
+                  job const& control) {
+  using word = typename fixed_point<T>::word;
+  auto const& tables = plan.storage();
+  copy_region<0>(exec, plan, terma, density, s);
+  copy_region<1>(exec, plan, terma, density, s);
+  // convolve_terms is asked for two terms where there are none.
+  if (Terms == 2 && plan.is_table()) {
+    if constexpr (Terms == 2) {
+      follow_table(exec, plan, s, control);
+    }
+  } else {
+    backend::for_each_index(
+        "iso::dose::convolve: terms", exec, plan.num_directions(),
+        cone_terms_kernel<lattice_line<T>, T, Terms>{tables.lines.data(), s.range, T(1), s.terms});
+    if (tables.by_items()) {
+      walk_items<T, Terms>(exec, plan, s);
+    } else {
+      walk_slabs<T, Terms>(exec, plan, s, control);
+    }
+  }
+  auto const bias = word(word(plan.num_directions()) * fixed_point<T>::magic_bits);
+  lattice_join_kernel<T> const join{
+      tables.layout, {s.sums[0], s.sums[1]}, bias, plan.unit(), s.range, dose};
+  backend::for_each_lane_group("iso::dose::convolve: join", exec, join.num_groups(), join);
+  control.step(1);
+}
+
+/// Runs every engine but the lattice.
+template <class T, int Terms, class Exec>
+void follow_back(Exec const& exec, convolution_plan<T, typename Exec::memory_space> const& plan,
+                 boxed_volume<T const> const& terma, boxed_volume<T const> const& density,
+                 boxed_volume<T> const& dose, convolution_scratch<T, Terms, Exec> const& s,
+                 job const& control) {
+  auto const& storage = plan.storage();
+  copy_region<0>(exec, plan, terma, density, s);
+  // convolve_terms is asked for two terms where there are none.
+  if constexpr (Terms == 2) {
+    if (plan.is_table()) {
+      T const* const tables = storage.bins.data();
+      follow_lines<table_absorption<T>>(exec, plan, tables, dose, s, control);
+      return;
+    }
+  }
+  // Chords are no longer than a voxel's diagonal, but for rounding.
+  double const longest = std::max(1.001 * norm(plan.region().spacing), plan.options().radial_step);
+  backend::for_each_index("iso::dose::convolve: terms", exec, plan.num_directions(),
+                          cone_terms_kernel<cone_line<T>, T, Terms>{storage.directions.data(),
+                                                                    s.range, T(longest), s.terms});
+  follow_lines<exponential_absorption<T, Terms>>(exec, plan, s.terms, dose, s, control);
+}
+
 template <class T, int Terms, class Exec>
 void convolve_terms(Exec const& exec, convolution_plan<T, typename Exec::memory_space> const& plan,
                     boxed_volume<T const> const& terma, boxed_volume<T const> const& density,
@@ -53,12 +121,11 @@ void convolve_terms(Exec const& exec, convolution_plan<T, typename Exec::memory_
   convolution_scratch<T, Terms, Exec> const s(parts, exec, plan);
   auto const& n = plan.region().extent;
   backend::for_each_index("iso::dose::convolve: clear", exec, 1, clear_range_kernel{s.range});
-  lattice_range_kernel<T> const range{
-      terma,
-      density,
-      {n[0], n[1], n[2]},
-      s.range,
-      std::min<std::int64_t>(n[0] * n[1], lattice_tuning<Exec>::range_groups)};
+  lattice_range_kernel<T> const range{terma,
+                                      density,
+                                      {n[0], n[1], n[2]},
+                                      s.range,
+                                      std::min<std::int64_t>(n[0] * n[1], range_groups<Exec>)};
   backend::for_each_lane_group("iso::dose::convolve: range", exec, range.num_groups, range);
   if (plan.options().engine == dose_engine::lattice) {
     walk_lattice(exec, plan, terma, density, dose, s, control);
@@ -146,8 +213,8 @@ convolution_plan<T, Space>::convolution_plan(Exec const& exec, iso::grid const& 
   }
   if (options.engine == dose_engine::lattice && is_table()) {
     items = detail::make_tiles(tables);
-    storage_.batches =
-        detail::tile_batches(items, 64 * std::int64_t(sizeof(T)), tuning::table_bytes);
+    storage_.batches = detail::tile_batches(items, 64 * std::int64_t(sizeof(T)),
+                                            detail::table_tuning<Exec>::bytes);
   }
   for (auto const& line : tables.lines) {
     detail::lattice_path const& l = line.path;

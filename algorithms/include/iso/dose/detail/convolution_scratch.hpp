@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! Holds launch parameters of convolution, and where the parts of its scratch lie.
+//! Holds where the parts of a convolution's scratch lie, and fills its copies of the region.
 #pragma once
 
-#include <iso/backend/registry.hpp>
 #include <iso/core/workspace.hpp>
 #include <iso/dose/convolution_plan.hpp>
-#include <iso/dose/detail/lattice_copy_kernels.hpp>
+#include <iso/dose/detail/copy_kernels.hpp>
+#include <iso/dose/detail/lattice/schedule.hpp>
+#include <iso/dose/detail/lattice/tuning.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -14,54 +15,8 @@
 
 namespace iso::dose::detail {
 
-/// The distribution of the walk over a machine. No bit depends on it.
-template <class Exec>
-struct lattice_tuning {
-  static constexpr bool by_items = backend::is_device<Exec>;
-  static constexpr int max_rows = 8;  ///< of an item
-  /// The number of groups that look for the range: a GPU wants its registers full.
-  static constexpr std::int64_t range_groups = backend::is_device<Exec> ? 8192 : 1024;
-  /// The alignment of rows of lanes, so that each begins where a register may begin. Behind the
-  /// last row is room for one block.
-  static constexpr std::int64_t lane_multiple = 32;
-  static constexpr std::int64_t room = 64;
-  static constexpr std::size_t items_together = 16;
-  /// For tables, the number of planes of a ray that look back together, and of bytes of rays that
-  /// are under way. Where the bytes are those of one line, no two groups add to the same voxel.
-  static constexpr int table_planes = backend::is_device<Exec> ? 8 : 2;
-  static constexpr std::int64_t table_bytes = backend::is_device<Exec> ? std::int64_t(1) << 29 : 0;
-  /// The largest number of lines that a thread takes through a slab in turn.
-  static constexpr std::int32_t max_bundle = 16;
-  /// Returns the rows of an item: long launches want more, short ones more work items.
-  static int rows(std::int64_t directions) { return directions > 128 ? 8 : 4; }
-};
-
-/// The lines that are under way at the same time, in bundles.
-struct lattice_schedule {
-  std::int32_t bundles;
-  std::int32_t bundle;
-
-  lattice_schedule(std::int32_t lines, std::int32_t threads, std::int32_t max_bundle) {
-    bundle = std::clamp((lines + threads - 1) / threads, 1, max_bundle);
-    bundles = std::min(threads, (lines + bundle - 1) / bundle);
-  }
-  [[nodiscard]] std::int32_t lines() const { return bundles * bundle; }
-};
-
-inline std::int32_t max_lines_at_once(std::vector<lattice_class> const& classes,
-                                      std::int32_t threads, std::int32_t max_bundle) {
-  std::int32_t most = 0;
-  for (lattice_class const& c : classes) {
-    if (c.first < c.last) {
-      most = std::max(most, lattice_schedule(c.last - c.first, threads, max_bundle).lines());
-    }
-  }
-  return most;
-}
-
 template <class T, int Terms, class Exec>
 struct convolution_scratch {
-  using tuning = lattice_tuning<Exec>;
   using word = typename fixed_point<T>::word;
   lattice_range* range;
   cone_terms<T, Terms>* terms;
@@ -92,7 +47,7 @@ struct convolution_scratch {
     bool const by_items = s.by_items();
     for (int copy = 0; copy < (engine == dose_engine::lattice ? 2 : 1); ++copy) {
       std::int64_t const size = s.layout.size[copy];
-      if (by_items || (engine == dose_engine::lattice && tuning::by_items)) {
+      if (by_items || (engine == dose_engine::lattice && lattice_tuning<Exec>::by_items)) {
         joined[copy] = memory.take<backend::pack<T, 2>>({size});
       } else {
         voxels[copy] = memory.take<T>({size});
@@ -105,8 +60,9 @@ struct convolution_scratch {
     }
     if (engine == dose_engine::lattice && !plan.is_table() && !by_items) {
       auto const threads = std::int32_t(exec.concurrency());
-      states = memory.take<T>(
-          {max_lines_at_once(s.classes, threads, tuning::max_bundle), Terms, s.state_size});
+      states =
+          memory.take<T>({max_lines_at_once(s.classes, threads, lattice_tuning<Exec>::max_bundle),
+                          Terms, s.state_size});
     }
     if (engine == dose_engine::lattice && plan.is_table()) {
       for (int n = 0; n < 2; ++n) {

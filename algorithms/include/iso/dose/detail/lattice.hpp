@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! Describes the sheared lattice: lines, planes, items and tables, made on the host for kernels.
+//! Describes the sheared lattice that lines of a direction lie on, made on the host for kernels.
 #pragma once
 
-#include <iso/backend/loads.hpp>
-#include <iso/backend/pack.hpp>
 #include <iso/core/grid.hpp>
-#include <iso/core/numerics.hpp>
 #include <iso/dose/beam.hpp>
 #include <iso/dose/cones.hpp>
 #include <iso/dose/detail/tilt_terms.hpp>
 
 #include <Kokkos_Core.hpp>
 
-#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -175,76 +171,5 @@ lattice_tables make_lattice(iso::grid const& region, lattice_layout const& layou
                             beam_frame const& frame, fluence_map const& field,
                             cone_set const& cones, bool tilt, int direction_bits, int total_bits,
                             int digits);
-
-/// Wraps the shifts of lanes round, and cuts lines into items of `rows` rows: those of `together`
-/// lines take turns, so that groups that run at the same time read the same planes.
-std::vector<lattice_item> make_items(lattice_tables& tables, int rows, std::size_t together);
-
-/// Makes tiles of 32 rays side by side, line after line, for tables.
-std::vector<lattice_item> make_tiles(lattice_tables const& tables);
-
-/// Groups of tiles whose rays are under way at the same time.
-struct tile_batches {
-  std::vector<std::int64_t> ends;  ///< whole lines; the first batch begins with tile 0
-  std::int64_t max_tiles = 0;
-  std::int32_t max_planes = 0;  ///< of a tile
-
-  tile_batches() = default;
-  /// \param max_bytes  of a batch, or one line where that has more
-  tile_batches(std::vector<lattice_item> const& tiles, std::int64_t bytes_per_plane,
-               std::int64_t max_bytes);
-};
-
-/// A cone's table against the radiological distance: straight lines within 32 bins an
-/// octave of the distance and 1/16 cm. Beyond 64 cm nothing more is absorbed.
-template <class T>
-struct radius_bins {
-  using word = bits_of<T>;
-  static constexpr T offset = T(0.0625);
-  static constexpr int shift = sizeof(T) == 4 ? 18 : 47;
-  /// One before that of the distance 0, for places that rounding makes less.
-  static constexpr std::int32_t first =
-      (sizeof(T) == 4 ? std::int32_t(0x3D800000 >> 18) : std::int32_t(0x3FB0000000000000 >> 47)) -
-      1;
-  /// Reaches up to a distance of 2^13 cm.
-  static constexpr std::int32_t count = 1 + 17 * 32;
-  static constexpr T max_distance = T(8000);
-  /// A cone has its constants, its slopes, and both in pairs, which are one load. Room for two
-  /// registers behind the last.
-  static constexpr std::int32_t pitch = 608;
-  static constexpr std::int32_t of_cone = 4 * pitch;
-
-  /// Returns what is absorbed at a place, which is a distance, at most max_distance, and `offset`.
-  static KOKKOS_FORCEINLINE_FUNCTION T at(T const* bins, T place) {
-    auto const pairs = reinterpret_cast<backend::pack<T, 2> const*>(bins + 2 * pitch) - first;
-    auto const bin = backend::vector_load(pairs + (Kokkos::bit_cast<word>(place) >> shift));
-    return Kokkos::fma(bin[1], place, bin[0]);
-  }
-  /// Returns what is absorbed within any distance, cm of water; refused densities may give any.
-  static KOKKOS_FORCEINLINE_FUNCTION T absorbed(T const* bins, T distance) {
-    T const kept = distance < max_distance ? distance : max_distance;
-    return at(bins, (kept > T(0) ? kept : T(0)) + offset);
-  }
-};
-
-/// The tables of a convolution plan.
-template <class T, class Space>
-struct lattice_storage {
-  lattice_layout layout;
-  std::vector<lattice_class> classes;
-  std::int64_t state_size = 0;  ///< by slabs: values that the longest line keeps for each term
-  std::int32_t rows = 0;        ///< of an item, where lines are walked by items
-  Kokkos::View<lattice_line<T>*, Space> lines;
-  Kokkos::View<lattice_plane<T>*, Space> planes;
-  Kokkos::View<lattice_item*, Space> items;
-  tile_batches batches;  ///< of tables
-  Kokkos::View<cone_line<T>*, Space> directions;
-  Kokkos::View<T*, Space> bins;
-  std::vector<vec3<double>> axes;  ///< the directions
-  std::int64_t max_samples = 0;    ///< non_voxel: of one direction
-
-  /// Returns whether lines are walked by items, else by slabs.
-  [[nodiscard]] bool by_items() const { return rows > 0; }
-};
 
 }  // namespace iso::dose::detail

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! Holds the kernels of dose_engine::lattice for an exponential kernel: the walks along its lines.
 #ifndef ISO_SET
-#ifndef ISO_DOSE_DETAIL_LATTICE_KERNELS_HPP
-#define ISO_DOSE_DETAIL_LATTICE_KERNELS_HPP
+#ifndef ISO_DOSE_DETAIL_LATTICE_WALK_KERNELS_HPP
+#define ISO_DOSE_DETAIL_LATTICE_WALK_KERNELS_HPP
 
 #include <iso/backend/integer_atomics.hpp>
 #include <iso/backend/lane_group.hpp>
 #include <iso/backend/loads.hpp>
 #include <iso/backend/pack.hpp>
 #include <iso/dose/detail/cone_step.hpp>
+#include <iso/dose/detail/copy_kernels.hpp>
 #include <iso/dose/detail/lattice.hpp>
-#include <iso/dose/detail/lattice_copy_kernels.hpp>
 
 #include <Kokkos_Core.hpp>
 
 #include <cstdint>
 
-#define ISO_SET_HEADER <iso/dose/detail/lattice_kernels.hpp>
+#define ISO_SET_HEADER <iso/dose/detail/lattice/walk_kernels.hpp>
 #include <iso/backend/for_each_set.hpp>
 
 #endif

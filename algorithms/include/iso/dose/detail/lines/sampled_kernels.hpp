@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! Holds kernels of voxel_samples and non_voxel, which interpolate between voxels.
 #ifndef ISO_SET
-#ifndef ISO_DOSE_DETAIL_SAMPLED_KERNELS_HPP
-#define ISO_DOSE_DETAIL_SAMPLED_KERNELS_HPP
+#ifndef ISO_DOSE_DETAIL_LINES_SAMPLED_KERNELS_HPP
+#define ISO_DOSE_DETAIL_LINES_SAMPLED_KERNELS_HPP
 
-#include <iso/dose/detail/voxel_lines_kernel.hpp>
+#include <iso/dose/detail/lines/voxel_kernel.hpp>
 
 #include <cstdint>
 
@@ -221,7 +221,7 @@ struct add_sums_to_dose_kernel {
 
 }  // namespace iso::dose::detail
 
-#define ISO_SET_HEADER <iso/dose/detail/sampled_kernels.hpp>
+#define ISO_SET_HEADER <iso/dose/detail/lines/sampled_kernels.hpp>
 #include <iso/backend/for_each_set.hpp>
 
 #endif

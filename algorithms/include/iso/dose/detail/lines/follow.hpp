@@ -5,8 +5,9 @@
 #include <iso/backend/for_each_index.hpp>
 #include <iso/core/job.hpp>
 #include <iso/dose/detail/convolution_scratch.hpp>
-#include <iso/dose/detail/sampled_kernels.hpp>
-#include <iso/dose/detail/voxel_lines_kernel.hpp>
+#include <iso/dose/detail/lines/sampled_kernels.hpp>
+#include <iso/dose/detail/lines/tuning.hpp>
+#include <iso/dose/detail/lines/voxel_kernel.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -60,8 +61,7 @@ void follow_lines(Exec const& exec, convolution_plan<T, typename Exec::memory_sp
     voxel_dose_kernel<T, Absorption, follow_type> kernel{
         g,       plan.frame().source, lines, tables, plan.num_directions(),
         s.range, plan.unit(),         dose,  follow};
-    // A processor takes minutes for a large region: it says where it stands.
-    std::int64_t const parts = backend::is_device<Exec> ? 1 : 64;
+    std::int64_t const parts = lines_tuning<Exec>::parts;
     std::int64_t const groups = kernel.num_groups();
     for (std::int64_t part = 0; part < parts; ++part) {
       kernel.first_group = groups * part / parts;
@@ -118,30 +118,6 @@ void follow_lines(Exec const& exec, convolution_plan<T, typename Exec::memory_sp
       "iso::dose::convolve: join", exec, g.size(),
       add_sums_to_dose_kernel<T>{
           {g.extent[0], g.extent[1], g.extent[2]}, s.sums[0], plan.unit(), s.range, dose});
-}
-
-/// Runs every engine but the lattice.
-template <class T, int Terms, class Exec>
-void follow_back(Exec const& exec, convolution_plan<T, typename Exec::memory_space> const& plan,
-                 boxed_volume<T const> const& terma, boxed_volume<T const> const& density,
-                 boxed_volume<T> const& dose, convolution_scratch<T, Terms, Exec> const& s,
-                 job const& control) {
-  auto const& storage = plan.storage();
-  copy_region<0>(exec, plan, terma, density, s);
-  // convolve_terms is asked for two terms where there are none.
-  if constexpr (Terms == 2) {
-    if (plan.is_table()) {
-      T const* const tables = storage.bins.data();
-      follow_lines<table_absorption<T>>(exec, plan, tables, dose, s, control);
-      return;
-    }
-  }
-  // Chords are no longer than a voxel's diagonal, but for rounding.
-  double const longest = std::max(1.001 * norm(plan.region().spacing), plan.options().radial_step);
-  backend::for_each_index("iso::dose::convolve: terms", exec, plan.num_directions(),
-                          cone_terms_kernel<cone_line<T>, T, Terms>{storage.directions.data(),
-                                                                    s.range, T(longest), s.terms});
-  follow_lines<exponential_absorption<T, Terms>>(exec, plan, s.terms, dose, s, control);
 }
 
 }  // namespace iso::dose::detail

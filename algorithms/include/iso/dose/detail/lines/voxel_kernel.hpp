@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! Follows lines through the middle of every voxel, of exponentials and of tables.
 #ifndef ISO_SET
-#ifndef ISO_DOSE_DETAIL_VOXEL_LINES_KERNEL_HPP
-#define ISO_DOSE_DETAIL_VOXEL_LINES_KERNEL_HPP
+#ifndef ISO_DOSE_DETAIL_LINES_VOXEL_KERNEL_HPP
+#define ISO_DOSE_DETAIL_LINES_VOXEL_KERNEL_HPP
 
 #include <iso/backend/lane_group.hpp>
 #include <iso/core/grid.hpp>
 #include <iso/dose/beam.hpp>
 #include <iso/dose/detail/cone_step.hpp>
-#include <iso/dose/detail/lattice_copy_kernels.hpp>
+#include <iso/dose/detail/copy_kernels.hpp>
+#include <iso/dose/detail/table/bins.hpp>
 #include <iso/ray/traverse.hpp>
 
 #include <Kokkos_Core.hpp>
@@ -35,7 +36,7 @@ struct seen_voxel {
 
 }  // namespace iso::dose::detail
 
-#define ISO_SET_HEADER <iso/dose/detail/voxel_lines_kernel.hpp>
+#define ISO_SET_HEADER <iso/dose/detail/lines/voxel_kernel.hpp>
 #include <iso/backend/for_each_set.hpp>
 
 #endif

@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! Runs dose_engine::lattice for a tabulated kernel.
+//! Holds the kernels of dose_engine::lattice for a tabulated kernel.
 #ifndef ISO_SET
-#ifndef ISO_DOSE_DETAIL_TABLE_LATTICE_KERNEL_HPP
-#define ISO_DOSE_DETAIL_TABLE_LATTICE_KERNEL_HPP
+#ifndef ISO_DOSE_DETAIL_TABLE_KERNELS_HPP
+#define ISO_DOSE_DETAIL_TABLE_KERNELS_HPP
 
 #include <iso/backend/integer_atomics.hpp>
-#include <iso/dose/detail/voxel_lines_kernel.hpp>
+#include <iso/backend/lane_group.hpp>
+#include <iso/backend/loads.hpp>
+#include <iso/backend/pack.hpp>
+#include <iso/dose/detail/carried_voxel.hpp>
+#include <iso/dose/detail/cone_step.hpp>
+#include <iso/dose/detail/lattice.hpp>
+#include <iso/dose/detail/table/bins.hpp>
+
+#include <Kokkos_Core.hpp>
 
 #include <cstdint>
 #include <type_traits>
@@ -54,7 +62,7 @@ struct table_rays {
 
 }  // namespace iso::dose::detail
 
-#define ISO_SET_HEADER <iso/dose/detail/table_lattice_kernel.hpp>
+#define ISO_SET_HEADER <iso/dose/detail/table/kernels.hpp>
 #include <iso/backend/for_each_set.hpp>
 
 #endif

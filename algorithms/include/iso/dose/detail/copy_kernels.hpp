@@ -2,8 +2,8 @@
 //! Holds kernels about a walk along the lattice: the range of the data, the copies of the region
 //! that lines are followed in, and the sums that join the dose.
 #ifndef ISO_SET
-#ifndef ISO_DOSE_DETAIL_LATTICE_COPY_KERNELS_HPP
-#define ISO_DOSE_DETAIL_LATTICE_COPY_KERNELS_HPP
+#ifndef ISO_DOSE_DETAIL_COPY_KERNELS_HPP
+#define ISO_DOSE_DETAIL_COPY_KERNELS_HPP
 
 #include <iso/backend/atomic_maximum.hpp>
 #include <iso/backend/lane_group.hpp>
@@ -80,7 +80,7 @@ KOKKOS_FORCEINLINE_FUNCTION void add_to_dose(lattice_range const& range, double 
 
 }  // namespace iso::dose::detail
 
-#define ISO_SET_HEADER <iso/dose/detail/lattice_copy_kernels.hpp>
+#define ISO_SET_HEADER <iso/dose/detail/copy_kernels.hpp>
 #include <iso/backend/for_each_set.hpp>
 
 #endif
