@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <variant>
 
 namespace iso::oracle {
 namespace {
@@ -156,8 +157,8 @@ double mean_fluence(dose::fluence_map const& f, double x, double y,
 }
 
 /// What a cone's table absorbs within `radius`.
-double within(dose::cone_set const& cones, std::size_t cone, double radius) {
-  auto const& absorbed = cones.cones[cone].absorbed;
+double within(dose::tabulated_cones const& cones, std::size_t cone, double radius) {
+  auto const& absorbed = cones.within[cone];
   double low = 0;
   double before = 0;
   for (std::size_t j = 0; j < absorbed.size(); ++j) {
@@ -168,6 +169,18 @@ double within(dose::cone_set const& cones, std::size_t cone, double radius) {
     before = absorbed[j];
   }
   return before;
+}
+
+/// What a step behind `depth`, g/cm2, absorbs of what is released by a term of a cone.
+double absorbed(dose::exponential_cones const& cones, std::size_t cone, std::size_t term,
+                double released, double depth, double step) {
+  auto const& t = cones.terms[cone];
+  return t.energy[term] * released *
+         (std::exp(-t.rate[term] * depth) - std::exp(-t.rate[term] * (depth + step)));
+}
+double absorbed(dose::tabulated_cones const& cones, std::size_t cone, std::size_t, double released,
+                double depth, double step) {
+  return released * (within(cones, cone, depth + step) - within(cones, cone, depth));
 }
 
 }  // namespace
@@ -208,6 +221,8 @@ std::vector<double> exact_dose(dose::beam const& b, dose::cone_set const& cones,
   for (std::int64_t v = 0; v < g.size(); v += stride) {
     out[std::size_t(v)] = 0;
   }
+  auto const* const sums = std::get_if<dose::exponential_cones>(&cones.absorbed);
+  auto const terms = std::size_t(sums != nullptr ? sums->num_terms : 1);
   for (std::size_t m = 0; m < cones.cones.size(); ++m) {
     auto const& cone = cones.cones[m];
     auto const fit = tilt ? cone.tilt : dose::cone_tilt{};
@@ -223,15 +238,11 @@ std::vector<double> exact_dose(dose::beam const& b, dose::cone_set const& cones,
               (by == transport::lines ? p - (0.5 * (from + to)) * d : middle_of(g, voxel)) -
               frame.source;
           double const delta = dot(ray, d) / norm(ray) - own.z;
-          if (cones.num_terms == 0) {
-            out[std::size_t(v)] += terma.data.data()[voxel] * fit.factor(0, delta) *
-                                   (within(cones, m, depth + step) - within(cones, m, depth));
-          }
-          for (std::size_t c = 0; c < std::size_t(cones.num_terms); ++c) {
+          for (std::size_t c = 0; c < terms; ++c) {
             double const released = terma.data.data()[voxel] * fit.factor(c, delta);
-            out[std::size_t(v)] +=
-                cone.energy[c] * released *
-                (std::exp(-cone.rate[c] * depth) - std::exp(-cone.rate[c] * (depth + step)));
+            out[std::size_t(v)] += std::visit(
+                [&](auto const& of) { return absorbed(of, m, c, released, depth, step); },
+                cones.absorbed);
           }
           depth += step;
         };

@@ -22,6 +22,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 namespace dose_support {
@@ -84,19 +86,22 @@ struct setup {
 
 /// The same cones, with their exponentials as tables of thin shells.
 inline cone_set tabulated(cone_set cones) {
+  auto const sums = std::get<exponential_cones>(cones.absorbed);
+  tabulated_cones table;
   for (double r = 0.02; r < 60; r *= 1.03) {
-    cones.radii.push_back(r);
+    table.radii.push_back(r);
   }
-  for (transport_cone& cone : cones.cones) {
-    for (double const r : cones.radii) {
+  for (auto const& terms : sums.terms) {
+    auto& of_cone = table.within.emplace_back();
+    for (double const r : table.radii) {
       double within = 0;
-      for (std::size_t c = 0; c < std::size_t(cones.num_terms); ++c) {
-        within -= cone.energy[c] * std::expm1(-cone.rate[c] * r);
+      for (std::size_t c = 0; c < std::size_t(sums.num_terms); ++c) {
+        within -= terms.energy[c] * std::expm1(-terms.rate[c] * r);
       }
-      cone.absorbed.push_back(within);
+      of_cone.push_back(within);
     }
   }
-  cones.num_terms = 0;
+  cones.absorbed = std::move(table);
   return cones;
 }
 

@@ -13,6 +13,7 @@
 #include <cmath>
 #include <limits>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 namespace {
@@ -70,7 +71,8 @@ std::vector<double> all_rates() {
       add(row.terms, [](kernel_term const& t) { return t.rate; });
     }
     for (int const count : {4, 8, 12, 48}) {
-      for (transport_cone const& cone : make_cones(kernel, {count, 4}).cones) {
+      auto const cones = make_cones(kernel, {count, 4});
+      for (auto const& cone : std::get<exponential_cones>(cones.absorbed).terms) {
         add(cone.rate, [](double rate) { return rate; });
       }
     }

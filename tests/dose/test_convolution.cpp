@@ -3,12 +3,15 @@
 #include "dose_support.hpp"
 #include "instances.hpp"
 
+#include <iso/backend/registry.hpp>
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace {
@@ -99,6 +102,24 @@ TEST_CASE_TEMPLATE("dose: how the lattice's lines are dealt out changes no bit",
       }
     }
   }
+}
+
+TEST_CASE("dose: GPUs refuse to walk by slabs, and take an option that has no effect") {
+  auto s = small_field();
+  s.options.walk = lattice_walk::by_slabs;
+  iso::test::for_each_instance([&](auto const& exec) {
+    using exec_space = std::decay_t<decltype(exec)>;
+    using plan = convolution_plan<float, typename exec_space::memory_space>;
+    auto const refused = [&](point_kernel const& kernel, dose_engine engine) {
+      s.options.engine = engine;
+      auto const cones = make_cones(kernel, s.cones);
+      return iso::test::refusal([&] { plan(exec, s.phantom, s.field, cones, s.options); }) != "";
+    };
+    auto const table = mix_kernels(water_kernels(), named_spectrum("mohan_6mv"));
+    CHECK(refused(s.kernel, dose_engine::lattice) == iso::backend::is_device<exec_space>);
+    CHECK_FALSE(refused(s.kernel, dose_engine::voxel_lines));
+    CHECK_FALSE(refused(table, dose_engine::lattice));
+  });
 }
 
 TEST_CASE("dose: how a voxel's lines are walked changes no bit") {

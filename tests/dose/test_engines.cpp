@@ -11,6 +11,7 @@
 #include <cmath>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace {
@@ -193,7 +194,7 @@ TEST_CASE("dose: kernels keep the energy of their tables") {
         auto const cones = make_cones(k, {n, n, placing});
         double sum = 0;
         double within = 0;
-        for (auto const& cone : cones.cones) {
+        for (auto const& cone : std::get<exponential_cones>(cones.absorbed).terms) {
           for (std::size_t c = 0; c < std::size_t(k.num_terms); ++c) {
             sum += n * cone.energy[c];
             within -= n * cone.energy[c] * std::expm1(-60 * cone.rate[c]);
@@ -207,8 +208,9 @@ TEST_CASE("dose: kernels keep the energy of their tables") {
   auto const table = mix_kernels(water_kernels(), named_spectrum("mohan_6mv"));
   for (int const n : {4, 8, 48}) {
     double sum = 0;
-    for (auto const& cone : make_cones(table, {n, n}).cones) {
-      sum += n * cone.absorbed.back();
+    auto const cones = make_cones(table, {n, n});
+    for (auto const& within : std::get<tabulated_cones>(cones.absorbed).within) {
+      sum += n * within.back();
     }
     CHECK(sum == doctest::Approx(absorbed_within(table, 60)).epsilon(1e-9));
   }
@@ -358,11 +360,19 @@ TEST_CASE("dose: kernels made by hand are checked by what takes them") {
   };
   CHECK(plan([](auto&) {}) == "");
   std::string const advice = "by iso::dose::make_cones";
-  CHECK(plan([](auto& c) { c.cones[2].rate[0] = 0; }).find(advice) != std::string::npos);
+  auto const sums = [&](auto const& change) {
+    return plan([&](auto& c) { change(std::get<exponential_cones>(c.absorbed)); });
+  };
+  CHECK(sums([](auto& c) { c.terms[2].rate[0] = 0; }).find(advice) != std::string::npos);
+  CHECK(sums([](auto& c) { c.terms.pop_back(); }).find(advice) != std::string::npos);
   CHECK(plan([](auto& c) { c.cones[2].tilt.coefficients[1][3] = NAN; }).find(advice) !=
         std::string::npos);
   CHECK(plan([](auto& c) { c.cones.clear(); }).find(advice) != std::string::npos);
-  CHECK(plan([](auto& c) { c.num_terms = 0; }).find(advice) != std::string::npos);
+  // Of three terms, a plan would leave one out.
+  for (int const terms : {0, 1, 3, 5}) {
+    CHECK(sums([&](auto& c) { c.num_terms = terms; }).find("must be 2 or 4") != std::string::npos);
+  }
+  CHECK(plan([](auto& c) { c.absorbed = tabulated_cones(); }).find(advice) != std::string::npos);
 }
 
 TEST_CASE("dose: a spectrum whose photons do not get through a depth step is refused") {

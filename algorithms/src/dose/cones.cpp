@@ -175,11 +175,10 @@ struct mean_cosine {
   }
 };
 
-/// Returns the cone between two angles, made of the parts of rows that lie there. Its `cosine` is
-/// set by the caller.
-transport_cone collapse(exponential_kernel const& k, double low, double high, int azimuths,
-                        mean_cosine& mean) {
-  transport_cone out{low, high, 0, {}, {}};
+/// Returns what a direction between two angles absorbs, made of the parts of rows that lie there.
+exponential_cones::cone_terms collapse(exponential_kernel const& k, double low, double high,
+                                       int azimuths, mean_cosine& mean) {
+  exponential_cones::cone_terms out{};
   std::array<double, max_kernel_terms> apex{};
   auto const terms = std::size_t(k.num_terms);
   for_each_part(k.cones, low, high, [&](kernel_cone const& row, double a, double b) {
@@ -200,16 +199,16 @@ transport_cone collapse(exponential_kernel const& k, double low, double high, in
   return out;
 }
 
-/// Returns such a cone of a table.
-transport_cone collapse(tabulated_kernel const& k, double low, double high, int azimuths,
-                        mean_cosine& mean) {
-  transport_cone out{low, high, 0, {}, {}, {}, std::vector<double>(k.radii.size(), 0)};
+/// Does the same within each radius of a table.
+std::vector<double> collapse(tabulated_kernel const& k, double low, double high, int azimuths,
+                             mean_cosine& mean) {
+  std::vector<double> out(k.radii.size(), 0);
   for_each_part(k.cones, low, high, [&](tabulated_cone const& row, double a, double b) {
     double const share = solid_angle(a, b) / solid_angle(row.theta_low, row.theta_high);
     double within = 0;
     for (std::size_t j = 0; j < k.radii.size(); ++j) {
       within += share * row.fraction[j];
-      out.absorbed[j] += within / azimuths;
+      out[j] += within / azimuths;
     }
     mean.add(within, a, b);
   });
@@ -233,10 +232,20 @@ vec3<double> cone_set::direction(std::size_t cone, int azimuth) const {
 
 namespace {
 
-/// Returns the cones of a kernel.
+exponential_cones without_cones(exponential_kernel const& k) { return {k.num_terms, {}}; }
+tabulated_cones without_cones(tabulated_kernel const& k) { return {k.radii, {}}; }
+
+void add_cone(exponential_cones& to, exponential_cones::cone_terms const& of_cone) {
+  to.terms.push_back(of_cone);
+}
+void add_cone(tabulated_cones& to, std::vector<double>&& of_cone) {
+  to.within.push_back(std::move(of_cone));
+}
+
+/// Returns the cones of a kernel, without their tilts.
 /// \param radius  the distance, cm, within which the energy decides where the borders lie
 template <class Kernel>
-cone_set collapsed(Kernel const& k, double radius, int num_terms, cone_options const& options) {
+cone_set collapsed(Kernel const& k, double radius, cone_options const& options) {
   auto const known = [](int n) { return n >= 4 && n <= 48; };
   ISO_VALIDATE(known(options.cones) && known(options.azimuths),
                "iso::dose::make_cones: {} cones of {} azimuths (both must lie in 4..48); choose "
@@ -248,14 +257,16 @@ cone_set collapsed(Kernel const& k, double radius, int num_terms, cone_options c
       int(options.placing));
   std::vector<double> const borders =
       borders_of(row_energies(k, radius), std::size_t(options.cones), options.placing);
-  cone_set out{num_terms, options.azimuths, {}, {}};
+  cone_set out{options.azimuths, {}, {}};
+  auto absorbed = without_cones(k);
   for (std::size_t m = 0; m + 1 < borders.size(); ++m) {
     double const low = borders[m];
     double const high = borders[m + 1];
     mean_cosine mean;
-    out.cones.push_back(collapse(k, low, high, options.azimuths, mean));
-    out.cones.back().cosine = mean.value(low, high);
+    add_cone(absorbed, collapse(k, low, high, options.azimuths, mean));
+    out.cones.push_back({low, high, mean.value(low, high)});
   }
+  out.absorbed = std::move(absorbed);
   return out;
 }
 
@@ -349,9 +360,10 @@ cone_tilt fitted_tilt(smooth_energy const& energy_at, std::size_t num_terms,
 
 template <class Kernel>
 cone_set with_tilts(cone_set cones, Kernel const& k) {
-  smooth_energy const energy(row_energies(k, tilt_radius));
+  row_energies const rows(k, tilt_radius);
+  smooth_energy const energy(rows);
   for (transport_cone& cone : cones.cones) {
-    cone.tilt = fitted_tilt(energy, std::size_t(std::max(cones.num_terms, 1)), cone);
+    cone.tilt = fitted_tilt(energy, rows.num_terms, cone);
   }
   return cones;
 }
@@ -370,14 +382,12 @@ double cone_tilt::factor(std::size_t term, double delta) const {
 
 cone_set make_cones(exponential_kernel const& k, cone_options const& options) {
   validate(k, "iso::dose::make_cones");
-  return with_tilts(collapsed(k, std::numeric_limits<double>::infinity(), k.num_terms, options), k);
+  return with_tilts(collapsed(k, std::numeric_limits<double>::infinity(), options), k);
 }
 
 cone_set make_cones(tabulated_kernel const& k, cone_options const& options) {
   validate(k, "iso::dose::make_cones");
-  cone_set out = with_tilts(collapsed(k, k.radii.back(), 0, options), k);
-  out.radii = k.radii;
-  return out;
+  return with_tilts(collapsed(k, k.radii.back(), options), k);
 }
 
 cone_set make_cones(point_kernel const& k, cone_options const& options) {

@@ -6,9 +6,59 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <variant>
 
 namespace iso::dose {
 namespace detail {
+namespace {
+
+/// Whether what cone `m` absorbs is fit for a plan.
+bool is_fit(exponential_cones const& cones, std::size_t m) {
+  bool good = true;
+  for (std::size_t c = 0; c < std::size_t(cones.num_terms); ++c) {
+    double const rate = cones.terms[m].rate[c];
+    good = good && std::isfinite(cones.terms[m].energy[c]) && rate > 0 && std::isfinite(rate);
+  }
+  return good;
+}
+bool is_fit(tabulated_cones const& cones, std::size_t m) {
+  return cones.within[m].size() == cones.radii.size() && std::isfinite(cones.within[m].back());
+}
+
+void validate_cones(cone_set const& cones) {
+  auto const* const sums = std::get_if<exponential_cones>(&cones.absorbed);
+  auto const* const table = std::get_if<tabulated_cones>(&cones.absorbed);
+  std::size_t const count = sums != nullptr ? sums->terms.size() : table->within.size();
+  ISO_VALIDATE(!cones.cones.empty() && cones.azimuths > 0 && count == cones.cones.size(),
+               "iso::dose::convolution_plan: {} cones of {} azimuths, and what {} cones absorb "
+               "(none may be missing); make them by iso::dose::make_cones",
+               std::int64_t(cones.cones.size()), cones.azimuths, std::int64_t(count));
+  ISO_VALIDATE(sums == nullptr || sums->num_terms == 2 || sums->num_terms == max_kernel_terms,
+               "iso::dose::convolution_plan: cones of {} terms (must be 2 or 4); make them by "
+               "iso::dose::make_cones",
+               sums->num_terms);
+  ISO_VALIDATE(table == nullptr || !table->radii.empty(),
+               "iso::dose::convolution_plan: a table of cones without radii (none may be missing); "
+               "make it by iso::dose::make_cones");
+  auto const terms = std::size_t(sums != nullptr ? sums->num_terms : 1);
+  for (std::size_t m = 0; m < count; ++m) {
+    transport_cone const& cone = cones.cones[m];
+    bool good = std::fabs(cone.cosine) <= 1 && cone.tilt.least <= cone.tilt.most;
+    for (std::size_t c = 0; c < terms; ++c) {
+      for (double const x : cone.tilt.coefficients[c]) {
+        good = good && std::isfinite(x);
+      }
+    }
+    good = good && (sums != nullptr ? is_fit(*sums, m) : is_fit(*table, m));
+    ISO_VALIDATE(
+        good,
+        "iso::dose::convolution_plan: a cone of cosine {} whose energies, rates, tilt or table are "
+        "unfit (missing, not finite or not positive); make it by iso::dose::make_cones",
+        cone.cosine);
+  }
+}
+
+}  // namespace
 
 std::int64_t offset_of(iso::grid const& region, iso::grid const& g, char const* name) {
   std::int64_t first[3];
@@ -70,29 +120,26 @@ void validate_options(convolution_options const& options, cone_set const& cones,
                "iso::dose::convolution_plan: groups_per_launch {} (must not be negative); leave it "
                "at 0 for one launch",
                options.shape.groups_per_launch);
-  ISO_VALIDATE(!cones.cones.empty() && cones.azimuths > 0 && cones.num_terms >= 0 &&
-                   cones.num_terms <= max_kernel_terms &&
-                   (!cones.is_table() || !cones.radii.empty()),
-               "iso::dose::convolution_plan: {} cones of {} azimuths with {} terms (none may be "
-               "missing); make them by iso::dose::make_cones",
-               std::int64_t(cones.cones.size()), cones.azimuths, cones.num_terms);
-  for (transport_cone const& cone : cones.cones) {
-    bool good = std::fabs(cone.cosine) <= 1 && cone.tilt.least <= cone.tilt.most;
-    for (std::size_t c = 0; c < std::size_t(std::max(cones.num_terms, 1)); ++c) {
-      good = good && (cones.is_table() || (std::isfinite(cone.energy[c]) && cone.rate[c] > 0 &&
-                                           std::isfinite(cone.rate[c])));
-      for (double const x : cone.tilt.coefficients[c]) {
-        good = good && std::isfinite(x);
-      }
-    }
-    good = good && (!cones.is_table() || (cone.absorbed.size() == cones.radii.size() &&
-                                          std::isfinite(cone.absorbed.back())));
-    ISO_VALIDATE(
-        good,
-        "iso::dose::convolution_plan: a cone of cosine {} whose energies, rates, tilt or table are "
-        "unfit (missing, not finite or not positive); make it by iso::dose::make_cones",
-        cone.cosine);
+  validate_cones(cones);
+}
+
+plan_kernel kernel_of(cone_set const& cones) {
+  auto const* const sums = std::get_if<exponential_cones>(&cones.absorbed);
+  if (sums == nullptr) {
+    return tabulated();
   }
+  return sums->num_terms == 2 ? plan_kernel(exponentials<2>()) : plan_kernel(exponentials<4>());
+}
+
+std::int64_t state_size_of(lattice_tables const& tables) {
+  std::int64_t most = 0;
+  for (auto const& line : tables.lines) {
+    lattice_path const& l = line.path;
+    std::int64_t const lanes = (l.lanes + 31) / 32 * 32 + (l.max_lane_shift - l.min_lane_shift);
+    std::int64_t const rows = l.rows + (l.max_row_shift - l.min_row_shift);
+    most = std::max(most, lanes * rows);
+  }
+  return most;
 }
 
 }  // namespace detail

@@ -8,10 +8,12 @@
 #include "cosine_range.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <limits>
 #include <utility>
+#include <variant>
 
 namespace iso::dose::detail {
 namespace {
@@ -124,6 +126,22 @@ void make_exact(lattice_plane<double>* planes, lattice_path const& l, double& of
   of_row = rounded(of_row, 2 * unit);
 }
 
+/// The terms of a cone's direction.
+struct direction_terms {
+  std::size_t count;
+  std::array<double, max_kernel_terms> rate;    ///< 1/cm at 1 g/cm3
+  std::array<double, max_kernel_terms> energy;  ///< that kernels compute with
+  std::array<double, max_kernel_terms> given;   ///< by a term, to infinity
+};
+direction_terms terms_of(exponential_cones const& cones, std::size_t cone) {
+  auto const& t = cones.terms[cone];
+  return {std::size_t(cones.num_terms), t.rate, t.energy, t.energy};
+}
+direction_terms terms_of(tabulated_cones const& cones, std::size_t cone) {
+  // A table goes by the length itself, mm, as if by a rate of 1/mm.
+  return {1, {10}, {}, {cones.within[cone].back()}};
+}
+
 /// A bound of what a tilt multiplies a term by.
 double max_of(cone_tilt const& tilt, std::size_t term) {
   int const parts = 64;
@@ -173,7 +191,6 @@ lattice_tables make_lattice(iso::grid const& region, lattice_layout const& layou
                  "exactly); crop the region, or take larger voxels",
                  region.extent[std::size_t(axis)]);
   }
-  auto const terms = std::size_t(cones.num_terms);
   // Of the field's rays, and of those of a voxel that its edge cuts.
   double const widest = std::min(max_tilt, half_angle(field, frame.source_distance) +
                                                2 * norm(region.spacing) / frame.source_distance);
@@ -233,27 +250,25 @@ lattice_tables make_lattice(iso::grid const& region, lattice_layout const& layou
         double toward_lane = d[a.lanes] * region.spacing[a.lanes];
         double toward_row = d[a.rows] * region.spacing[a.rows];
         make_exact(out.planes.data() + l.table, l, toward_lane, toward_row, digits);
-        transport_cone const& t = cones.cones[cone];
+        direction_terms const t =
+            std::visit([&](auto const& of) { return terms_of(of, cone); }, cones.absorbed);
         // mm to cm.
         double const half_length = 0.5 * 0.1 / march;
         double gives = 0;
         line_terms<double> of_cone{};
-        for (std::size_t c = 0; c < std::max<std::size_t>(terms, 1); ++c) {
-          bool const exponential = terms > 0;
-          double const energy = exponential ? t.energy[c] : t.absorbed.back();
-          of_cone.rate[c] = exponential ? 0.1 * t.rate[c] : 0;
-          of_cone.energy[c] = exponential ? energy : 0;
+        for (std::size_t c = 0; c < t.count; ++c) {
+          of_cone.rate[c] = 0.1 * t.rate[c];
+          of_cone.energy[c] = t.energy[c];
           for (std::size_t p = 0; p < tilt_degree; ++p) {
             of_cone.tilt.coefficients[p][c] = tilts[cone].coefficients[c][p];
           }
-          gives += std::fabs(energy) * max_of(tilts[cone], c);
+          gives += std::fabs(t.given[c]) * max_of(tilts[cone], c);
         }
         of_cone.tilt.least = tilts[cone].least;
         of_cone.tilt.most = tilts[cone].most;
         line_terms<double> of_step = of_cone;
-        for (std::size_t c = 0; c < std::max<std::size_t>(terms, 1); ++c) {
-          // A table goes by the length itself, mm.
-          of_step.rate[c] = terms > 0 ? t.rate[c] * half_length : 10 * half_length;
+        for (std::size_t c = 0; c < t.count; ++c) {
+          of_step.rate[c] = t.rate[c] * half_length;
         }
         most = std::max(most, gives);
         total += gives;
@@ -268,11 +283,13 @@ lattice_tables make_lattice(iso::grid const& region, lattice_layout const& layou
   auto const power_above = [](double x) { return std::ilogb(x) + 1; };
   out.unit = std::ldexp(
       1.0, std::max(power_above(most) - direction_bits, power_above(total) - total_bits));
-  for (std::size_t cone = 0; terms == 0 && cone < cones.cones.size(); ++cone) {
-    add_bins(cones.radii, cones.cones[cone].absorbed, out.unit, out.bins);
+  if (auto const* const table = std::get_if<tabulated_cones>(&cones.absorbed)) {
+    for (auto const& within : table->within) {
+      add_bins(table->radii, within, out.unit, out.bins);
+    }
   }
   for (std::size_t n = 0; n < out.lines.size(); ++n) {
-    for (std::size_t c = 0; c < terms; ++c) {
+    for (std::size_t c = 0; c < max_kernel_terms; ++c) {
       out.lines[n].terms.energy[c] /= out.unit;
       out.directions[n].terms.energy[c] /= out.unit;
     }

@@ -12,7 +12,9 @@
 #include <iso/dose/kernel.hpp>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <variant>
 #include <vector>
 
 namespace iso::dose {
@@ -38,30 +40,42 @@ struct cone_tilt {
   [[nodiscard]] double factor(std::size_t term, double delta) const;
 };
 
-/// One polar cone: the fraction of the released energy that is absorbed along one of its directions
-/// within the distance r. It is the sum over the terms of energy (1 - exp(-rate r)), or a table in
-/// r.
+/// One polar cone.
 struct transport_cone {
-  double theta_low;                             ///< rad
-  double theta_high;                            ///< rad
-  double cosine;                                ///< of the directions' angle to the beam
-  std::array<double, max_kernel_terms> energy;  ///< of one direction, to infinity
-  std::array<double, max_kernel_terms> rate;    ///< 1/cm at 1 g/cm3
-  cone_tilt tilt = {};                          ///< of a table, one factor, as that of term 0
-  std::vector<double> absorbed = {};            ///< of one direction, within each radius
+  double theta_low;     ///< rad
+  double theta_high;    ///< rad
+  double cosine;        ///< of the directions' angle to the beam
+  cone_tilt tilt = {};  ///< of a table, one factor, as that of term 0
+};
+
+/// The fraction of the released energy that is absorbed along one direction of each cone within the
+/// distance r, as the sum over the terms of energy (1 - exp(-rate r)).
+struct exponential_cones {
+  /// The terms of one cone.
+  struct cone_terms {
+    std::array<double, max_kernel_terms> energy;  ///< to infinity
+    std::array<double, max_kernel_terms> rate;    ///< 1/cm at 1 g/cm3
+  };
+  int num_terms;                  ///< 2 or 4
+  std::vector<cone_terms> terms;  ///< of each cone
+};
+
+/// The same fraction as a table in r.
+struct tabulated_cones {
+  std::vector<double> radii;                ///< cm
+  std::vector<std::vector<double>> within;  ///< each radius, of each cone
 };
 
 /// Polar cones with the same number of directions in each. Azimuth n lies at (n + 1/4) / azimuths
 /// of a turn. A square field whose sides are along the axes then sees twice as many azimuths, by
 /// its symmetry.
 struct cone_set {
-  int num_terms;  ///< 0: a table
   int azimuths;
   std::vector<transport_cone> cones;
-  std::vector<double> radii = {};  ///< cm, of the table
+  std::variant<exponential_cones, tabulated_cones> absorbed;  ///< along one direction of each cone
 
   /// Returns whether the cones are those of a tabulated kernel.
-  [[nodiscard]] bool is_table() const { return num_terms == 0; }
+  [[nodiscard]] bool is_table() const { return std::holds_alternative<tabulated_cones>(absorbed); }
 
   /// Returns the unit vector in which energy travels, with z along the beam. Where `azimuths` is a
   /// multiple of 4, quarter turns of a direction are exact.

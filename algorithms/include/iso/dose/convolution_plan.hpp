@@ -14,7 +14,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <cstdint>
-#include <vector>
+#include <variant>
 
 namespace iso::dose {
 
@@ -41,7 +41,8 @@ class convolution_plan {
   ///                                offsets; a source nearer to a voxel than min_source_to_voxel; a
   ///                                step or ray spacing below a 2^20th of the region's diagonal or,
   ///                                for an engine that samples, above a quarter of its longest
-  ///                                side; an unknown engine; cones that make_cones does not make
+  ///                                side; an unknown engine; a walk by slabs on a GPU; cones that
+  ///                                make_cones does not make
   /// \throws iso::out_of_memory     as iso::allocate
   template <execution_space Exec>
   convolution_plan(Exec const& exec, iso::grid const& region, beam const& b, cone_set const& cones,
@@ -60,9 +61,11 @@ class convolution_plan {
   /// Returns the unit of the fixed-point sum, relative to the largest TERMA rounded up to a power
   /// of two. The dose of one direction is rounded by at most half of this unit.
   [[nodiscard]] double unit() const { return unit_; }
-  [[nodiscard]] int num_terms() const { return num_terms_; }       ///< of an exponential kernel
-  [[nodiscard]] bool is_table() const { return num_terms_ == 0; }  ///< a tabulated kernel
-  [[nodiscard]] detail::lattice_storage<T, Space> const& storage() const { return storage_; }
+  /// Returns whether the kernel is tabulated.
+  [[nodiscard]] bool is_table() const {
+    return std::holds_alternative<detail::tabulated>(storage_.kernel);
+  }
+  [[nodiscard]] detail::plan_storage<T, Space> const& storage() const { return storage_; }
   [[nodiscard]] convolution_options const& options() const { return options_; }
 
  private:
@@ -70,9 +73,8 @@ class convolution_plan {
   beam_frame frame_;
   std::int64_t num_directions_;
   double unit_;
-  int num_terms_;
   convolution_options options_;
-  detail::lattice_storage<T, Space> storage_;
+  detail::plan_storage<T, Space> storage_;
 };
 
 }  // namespace iso::dose

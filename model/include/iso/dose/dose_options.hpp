@@ -37,7 +37,7 @@ enum class dose_engine {
 enum class lattice_walk {
   fastest,   ///< by_items on a GPU, by_slabs elsewhere
   by_items,  ///< a group takes some rows of a line's rays through all planes
-  by_slabs,  ///< a thread takes some lines through a few planes in turn
+  by_slabs,  ///< a thread takes some lines through a few planes in turn; GPUs refuse it
 };
 
 struct convolution_options {

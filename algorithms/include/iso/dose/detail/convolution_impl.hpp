@@ -21,6 +21,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
 
 namespace iso::dose {
 namespace detail {
@@ -56,29 +60,33 @@ std::int64_t offset_of(iso::grid const& region, iso::grid const& g, char const* 
 void validate_options(convolution_options const& options, cone_set const& cones,
                       iso::grid const& region, beam_frame const& frame);
 
+/// Returns the kernel that launches are compiled for.
+plan_kernel kernel_of(cone_set const& cones);
+
+/// Returns the values that slabs keep for each term of the longest line.
+std::int64_t state_size_of(lattice_tables const& tables);
+
 /// Walks the lattice's lines.
-template <class T, int Terms, class Exec>
+template <class T, class Kernel, class Exec>
 void walk_lattice(Exec const& exec, convolution_plan<T, typename Exec::memory_space> const& plan,
                   boxed_volume<T const> const& terma, boxed_volume<T const> const& density,
-                  boxed_volume<T> const& dose, convolution_scratch<T, Terms, Exec> const& s,
+                  boxed_volume<T> const& dose, convolution_scratch<T, Kernel, Exec> const& s,
                   job const& control) {
+  using space = typename Exec::memory_space;
   using word = typename fixed_point<T>::word;
   auto const& tables = plan.storage();
   copy_region<0>(exec, plan, terma, density, s);
   copy_region<1>(exec, plan, terma, density, s);
-  // convolve_terms is asked for two terms where there are none.
-  if (Terms == 2 && plan.is_table()) {
-    if constexpr (Terms == 2) {
-      follow_table(exec, plan, s, control);
-    }
+  if constexpr (std::is_same_v<Kernel, tabulated>) {
+    follow_table(exec, plan, std::get<tile_walk<space>>(tables.walk), s, control);
   } else {
-    backend::for_each_index(
-        "iso::dose::convolve: terms", exec, plan.num_directions(),
-        cone_terms_kernel<lattice_line<T>, T, Terms>{tables.lines.data(), s.range, T(1), s.terms});
-    if (tables.by_items()) {
-      walk_items<T, Terms>(exec, plan, s);
-    } else {
-      walk_slabs<T, Terms>(exec, plan, s, control);
+    backend::for_each_index("iso::dose::convolve: terms", exec, plan.num_directions(),
+                            cone_terms_kernel<lattice_line<T>, T, Kernel::terms>{
+                                tables.lines.data(), s.range, T(1), s.terms});
+    if (auto const* const items = std::get_if<item_walk<space>>(&tables.walk)) {
+      walk_items(exec, plan, *items, s);
+    } else if constexpr (lattice_tuning<Exec>::has_slabs) {
+      walk_slabs(exec, plan, std::get<slab_walk>(tables.walk), s, control);
     }
   }
   auto const bias = word(word(plan.num_directions()) * fixed_point<T>::magic_bits);
@@ -89,36 +97,35 @@ void walk_lattice(Exec const& exec, convolution_plan<T, typename Exec::memory_sp
 }
 
 /// Runs every engine but the lattice.
-template <class T, int Terms, class Exec>
+template <class T, class Kernel, class Exec>
 void follow_back(Exec const& exec, convolution_plan<T, typename Exec::memory_space> const& plan,
-                 boxed_volume<T const> const& terma, boxed_volume<T const> const& density,
-                 boxed_volume<T> const& dose, convolution_scratch<T, Terms, Exec> const& s,
-                 job const& control) {
+                 back_walk const& walk, boxed_volume<T const> const& terma,
+                 boxed_volume<T const> const& density, boxed_volume<T> const& dose,
+                 convolution_scratch<T, Kernel, Exec> const& s, job const& control) {
   auto const& storage = plan.storage();
   copy_region<0>(exec, plan, terma, density, s);
-  // convolve_terms is asked for two terms where there are none.
-  if constexpr (Terms == 2) {
-    if (plan.is_table()) {
-      T const* const tables = storage.bins.data();
-      follow_lines<table_absorption<T>>(exec, plan, tables, dose, s, control);
-      return;
-    }
+  if constexpr (std::is_same_v<Kernel, tabulated>) {
+    T const* const tables = storage.bins.data();
+    follow_lines<table_absorption<T>>(exec, plan, walk, tables, dose, s, control);
+  } else {
+    // Chords are no longer than a voxel's diagonal, but for rounding.
+    double const longest =
+        std::max(1.001 * norm(plan.region().spacing), plan.options().radial_step);
+    backend::for_each_index("iso::dose::convolve: terms", exec, plan.num_directions(),
+                            cone_terms_kernel<cone_line<T>, T, Kernel::terms>{
+                                storage.directions.data(), s.range, T(longest), s.terms});
+    follow_lines<exponential_absorption<T, Kernel::terms>>(exec, plan, walk, s.terms, dose, s,
+                                                           control);
   }
-  // Chords are no longer than a voxel's diagonal, but for rounding.
-  double const longest = std::max(1.001 * norm(plan.region().spacing), plan.options().radial_step);
-  backend::for_each_index("iso::dose::convolve: terms", exec, plan.num_directions(),
-                          cone_terms_kernel<cone_line<T>, T, Terms>{storage.directions.data(),
-                                                                    s.range, T(longest), s.terms});
-  follow_lines<exponential_absorption<T, Terms>>(exec, plan, s.terms, dose, s, control);
 }
 
-template <class T, int Terms, class Exec>
-void convolve_terms(Exec const& exec, convolution_plan<T, typename Exec::memory_space> const& plan,
-                    boxed_volume<T const> const& terma, boxed_volume<T const> const& density,
-                    boxed_volume<T> const& dose,
-                    workspace<typename Exec::memory_space> const& scratch, job const& control) {
+template <class Kernel, class T, class Exec>
+void convolve_by(Exec const& exec, convolution_plan<T, typename Exec::memory_space> const& plan,
+                 boxed_volume<T const> const& terma, boxed_volume<T const> const& density,
+                 boxed_volume<T> const& dose, workspace<typename Exec::memory_space> const& scratch,
+                 job const& control) {
   workspace_parts parts(scratch, "iso::dose::convolve");
-  convolution_scratch<T, Terms, Exec> const s(parts, exec, plan);
+  convolution_scratch<T, Kernel, Exec> const s(parts, exec, plan);
   auto const& n = plan.region().extent;
   backend::for_each_index("iso::dose::convolve: clear", exec, 1, clear_range_kernel{s.range});
   lattice_range_kernel<T> const range{terma,
@@ -127,10 +134,10 @@ void convolve_terms(Exec const& exec, convolution_plan<T, typename Exec::memory_
                                       s.range,
                                       std::min<std::int64_t>(n[0] * n[1], range_groups<Exec>)};
   backend::for_each_lane_group("iso::dose::convolve: range", exec, range.num_groups, range);
-  if (plan.options().engine == dose_engine::lattice) {
-    walk_lattice(exec, plan, terma, density, dose, s, control);
+  if (auto const* const back = std::get_if<back_walk>(&plan.storage().walk)) {
+    follow_back(exec, plan, *back, terma, density, dose, s, control);
   } else {
-    follow_back(exec, plan, terma, density, dose, s, control);
+    walk_lattice(exec, plan, terma, density, dose, s, control);
   }
 }
 
@@ -182,21 +189,23 @@ convolution_plan<T, Space>::convolution_plan(Exec const& exec, iso::grid const& 
                                              beam_frame const& frame, fluence_map const& field,
                                              cone_set const& cones,
                                              convolution_options const& options)
-    : region_(region),
-      frame_(frame),
-      num_directions_(cones.size()),
-      num_terms_(cones.num_terms),
-      options_(options) {
+    : region_(region), frame_(frame), num_directions_(cones.size()), options_(options) {
   using tuning = detail::lattice_tuning<Exec>;
   using point = detail::fixed_point<T>;
+  char const* const label = "iso::dose::convolution_plan";
   detail::validate_options(options, cones, region, frame);
-  bool const walks = options.engine == dose_engine::lattice && !is_table();
+  storage_.kernel = detail::kernel_of(cones);
+  bool const on_lattice = options.engine == dose_engine::lattice;
   bool const by_items =
-      walks && (options.walk == lattice_walk::fastest ? tuning::by_items
-                                                      : options.walk == lattice_walk::by_items);
-  if (options.engine == dose_engine::lattice) {
+      on_lattice && !is_table() &&
+      (options.walk == lattice_walk::fastest ? tuning::by_items
+                                             : options.walk == lattice_walk::by_items);
+  ISO_VALIDATE(!on_lattice || is_table() || by_items || tuning::has_slabs,
+               "iso::dose::convolution_plan: a walk by slabs on a GPU (threads of processors walk "
+               "so); choose lattice_walk::fastest");
+  if (on_lattice) {
     // Lines by a table are followed past the region's sides.
-    std::int64_t const border = walks ? (by_items ? tuning::max_rows : 0) : 1;
+    std::int64_t const border = is_table() ? 1 : by_items ? tuning::max_rows : 0;
     storage_.layout = detail::lattice_layout(region, border, tuning::lane_multiple, tuning::room);
   } else {
     storage_.layout = detail::lattice_layout(region, 0, 1, 0);
@@ -205,42 +214,38 @@ convolution_plan<T, Space>::convolution_plan(Exec const& exec, iso::grid const& 
                                      point::direction_bits, point::total_bits,
                                      std::numeric_limits<T>::digits);
   unit_ = tables.unit;
-  storage_.classes = tables.classes;
-  std::vector<detail::lattice_item> items;
   if (by_items) {
-    storage_.rows = tuning::rows(num_directions_);
-    items = detail::make_items(tables, storage_.rows, tuning::items_together);
+    int const rows = tuning::rows(num_directions_);
+    // Before planes are copied, whose shifts it wraps round.
+    auto const items = detail::make_items(tables, rows, tuning::items_together);
+    storage_.walk = detail::item_walk<Space>{rows, iso::detail::copied<Space>(exec, label, items)};
+  } else if (on_lattice && is_table()) {
+    auto const tiles = detail::make_tiles(tables);
+    storage_.walk = detail::tile_walk<Space>{
+        iso::detail::copied<Space>(exec, label, tiles),
+        {tiles, 64 * std::int64_t(sizeof(T)), detail::table_tuning<Exec>::bytes}};
+  } else if (on_lattice) {
+    storage_.walk = detail::slab_walk{tables.classes, detail::state_size_of(tables)};
+  } else {
+    detail::back_walk back{{}, 0};
+    for (auto const& line : tables.directions) {
+      back.directions.push_back(line.path.direction);
+      if (options.engine == dose_engine::non_voxel) {
+        auto const rays = detail::rays_along<T>(region, line.path.direction, options.ray_spacing,
+                                                options.radial_step);
+        back.max_samples = std::max(back.max_samples, rays.size());
+      }
+    }
+    storage_.walk = std::move(back);
   }
-  if (options.engine == dose_engine::lattice && is_table()) {
-    items = detail::make_tiles(tables);
-    storage_.batches = detail::tile_batches(items, 64 * std::int64_t(sizeof(T)),
-                                            detail::table_tuning<Exec>::bytes);
-  }
-  for (auto const& line : tables.lines) {
-    detail::lattice_path const& l = line.path;
-    std::int64_t const lanes = (l.lanes + 31) / 32 * 32 + (l.max_lane_shift - l.min_lane_shift);
-    std::int64_t const rows = l.rows + (l.max_row_shift - l.min_row_shift);
-    storage_.state_size = std::max(storage_.state_size, lanes * rows);
-  }
-  char const* const label = "iso::dose::convolution_plan";
   storage_.lines = iso::detail::copied<Space>(
       exec, label, detail::converted<detail::lattice_line<T>>(tables.lines));
   storage_.planes = iso::detail::copied<Space>(
       exec, label, detail::converted<detail::lattice_plane<T>>(tables.planes));
-  storage_.items = iso::detail::copied<Space>(exec, label, items);
   std::vector<T> bins(tables.bins.size());
   std::transform(tables.bins.begin(), tables.bins.end(), bins.begin(),
                  [](double x) { return T(x); });
   storage_.bins = iso::detail::copied<Space>(exec, label, bins);
-  for (auto const& line : tables.directions) {
-    storage_.axes.push_back(line.path.direction);
-    if (options.engine == dose_engine::non_voxel) {
-      storage_.max_samples = std::max(
-          storage_.max_samples, detail::rays_along<T>(region, line.path.direction,
-                                                      options.ray_spacing, options.radial_step)
-                                    .size());
-    }
-  }
   storage_.directions = iso::detail::copied<Space>(
       exec, label, detail::converted<detail::cone_line<T>>(tables.directions));
 }
@@ -249,11 +254,11 @@ template <real T, execution_space Exec>
 std::int64_t convolve_bytes_needed(Exec const& exec,
                                    convolution_plan<T, typename Exec::memory_space> const& plan) {
   workspace_parts parts("iso::dose::convolve");
-  if (plan.num_terms() != 4) {
-    detail::convolution_scratch<T, 2, Exec>(parts, exec, plan);
-  } else {
-    detail::convolution_scratch<T, 4, Exec>(parts, exec, plan);
-  }
+  std::visit(
+      [&](auto kernel) {
+        detail::convolution_scratch<T, decltype(kernel), Exec>(parts, exec, plan);
+      },
+      plan.storage().kernel);
   return parts.bytes();
 }
 
@@ -292,16 +297,13 @@ void convolve(
     backend::for_each_index("iso::dose::convolve::clear", exec, n[0] * n[1] * n[2],
                             detail::clear_kernel<T>{to_dose, n[1], n[2]});
   }
-  auto const run = [&](auto terms) {
-    detail::convolve_terms<T, decltype(terms)::value>(exec, plan, detail::box_of<T const>(terma, 0),
-                                                      detail::box_of<T const>(density, density_at),
-                                                      to_dose, scratch, control);
-  };
-  if (plan.num_terms() != 4) {
-    run(backend::constant<2>());
-  } else {
-    run(backend::constant<4>());
-  }
+  std::visit(
+      [&](auto kernel) {
+        detail::convolve_by<decltype(kernel), T>(exec, plan, detail::box_of<T const>(terma, 0),
+                                                 detail::box_of<T const>(density, density_at),
+                                                 to_dose, scratch, control);
+      },
+      plan.storage().kernel);
 }
 
 #define ISO_DOSE_CONVOLVE(linkage, Exec, T)                                                  \

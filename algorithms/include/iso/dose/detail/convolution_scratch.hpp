@@ -7,19 +7,22 @@
 #include <iso/dose/detail/copy_kernels.hpp>
 #include <iso/dose/detail/lattice/schedule.hpp>
 #include <iso/dose/detail/lattice/tuning.hpp>
+#include <iso/dose/detail/table/tuning.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <vector>
+#include <type_traits>
+#include <variant>
 
 namespace iso::dose::detail {
 
-template <class T, int Terms, class Exec>
+template <class T, class Kernel, class Exec>
 struct convolution_scratch {
+  using space = typename Exec::memory_space;
   using word = typename fixed_point<T>::word;
   lattice_range* range;
-  cone_terms<T, Terms>* terms;
+  cone_terms<T, Kernel::terms>* terms;  ///< null for a table
   /// The copies of the region, the second only for the lattice: joined, or in three arrays.
   backend::pack<T, 2>* joined[2];
   T* voxels[2];  ///< what they release
@@ -31,9 +34,9 @@ struct convolution_scratch {
   T* samples[5];  ///< non_voxel: TERMA and density by samples and by rays; dose
 
   convolution_scratch(workspace_parts& memory, Exec const& exec,
-                      convolution_plan<T, typename Exec::memory_space> const& plan)
+                      convolution_plan<T, space> const& plan)
       : range(memory.take<lattice_range>({1})),
-        terms(memory.take<cone_terms<T, Terms>>({plan.num_directions()})),
+        terms(nullptr),
         joined{},
         voxels{},
         densities{},
@@ -43,35 +46,42 @@ struct convolution_scratch {
         rays{},
         samples{} {
     auto const& s = plan.storage();
-    auto const engine = plan.options().engine;
-    bool const by_items = s.by_items();
-    for (int copy = 0; copy < (engine == dose_engine::lattice ? 2 : 1); ++copy) {
+    auto const* const slabs = std::get_if<slab_walk>(&s.walk);
+    auto const* const tiles = std::get_if<tile_walk<space>>(&s.walk);
+    auto const* const back = std::get_if<back_walk>(&s.walk);
+    bool const join = std::holds_alternative<item_walk<space>>(s.walk) ||
+                      (tiles != nullptr && table_tuning<Exec>::joined);
+    bool const by_rays = plan.options().engine == dose_engine::non_voxel;
+    if constexpr (!std::is_same_v<Kernel, tabulated>) {
+      terms = memory.take<cone_terms<T, Kernel::terms>>({plan.num_directions()});
+    }
+    for (int copy = 0; copy < (back == nullptr ? 2 : 1); ++copy) {
       std::int64_t const size = s.layout.size[copy];
-      if (by_items || (engine == dose_engine::lattice && lattice_tuning<Exec>::by_items)) {
+      if (join) {
         joined[copy] = memory.take<backend::pack<T, 2>>({size});
       } else {
         voxels[copy] = memory.take<T>({size});
         densities[copy] = memory.take<T>({size});
-        near[copy] = engine == dose_engine::lattice ? memory.take<T>({size}) : nullptr;
+        near[copy] = back == nullptr ? memory.take<T>({size}) : nullptr;
       }
-      if (engine == dose_engine::lattice || engine == dose_engine::non_voxel) {
-        sums[copy] = memory.take<word>({s.layout.size[copy]});
+      if (back == nullptr || by_rays) {
+        sums[copy] = memory.take<word>({size});
       }
     }
-    if (engine == dose_engine::lattice && !plan.is_table() && !by_items) {
+    if (slabs != nullptr) {
       auto const threads = std::int32_t(exec.concurrency());
-      states =
-          memory.take<T>({max_lines_at_once(s.classes, threads, lattice_tuning<Exec>::max_bundle),
-                          Terms, s.state_size});
+      states = memory.take<T>(
+          {max_lines_at_once(slabs->classes, threads, lattice_tuning<Exec>::max_bundle),
+           Kernel::terms, slabs->state_size});
     }
-    if (engine == dose_engine::lattice && plan.is_table()) {
+    if (tiles != nullptr) {
       for (int n = 0; n < 2; ++n) {
-        rays[n] = memory.take<T>({s.batches.max_tiles, s.batches.max_planes + n, 32});
+        rays[n] = memory.take<T>({tiles->batches.max_tiles, tiles->batches.max_planes + n, 32});
       }
     }
-    if (engine == dose_engine::non_voxel) {
+    if (by_rays) {
       for (T*& part : samples) {
-        part = memory.take<T>({s.max_samples});
+        part = memory.take<T>({back->max_samples});
       }
     }
   }
@@ -109,12 +119,12 @@ voxel_code<T> code_of(convolution_plan<T, Space> const& plan) {
 }
 
 /// Fills a copy of the region.
-template <int Copy, class T, int Terms, class Exec>
+template <int Copy, class T, class Kernel, class Exec>
 void copy_region(Exec const& exec, convolution_plan<T, typename Exec::memory_space> const& plan,
                  boxed_volume<T const> const& terma, boxed_volume<T const> const& density,
-                 convolution_scratch<T, Terms, Exec> const& s) {
+                 convolution_scratch<T, Kernel, Exec> const& s) {
   // A table is read plane by plane, and planes without TERMA are passed over.
-  T const least = !plan.is_table() ? min_terma<T> : T(0);
+  T const least = std::is_same_v<Kernel, tabulated> ? T(0) : min_terma<T>;
   lattice_copy_kernel<T, Copy> const kernel{
       plan.storage().layout,
       terma,

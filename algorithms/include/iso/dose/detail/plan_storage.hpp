@@ -9,28 +9,55 @@
 #include <Kokkos_Core.hpp>
 
 #include <cstdint>
+#include <variant>
 #include <vector>
 
 namespace iso::dose::detail {
 
+/// A plan's kernel that is a sum of exponentials. Launches are compiled for each number of terms.
+template <int Terms>
+struct exponentials {
+  static constexpr int terms = Terms;
+};
+/// A plan's kernel that is a table.
+struct tabulated {
+  static constexpr int terms = 1;  ///< that a tilt multiplies
+};
+using plan_kernel = std::variant<exponentials<2>, exponentials<4>, tabulated>;
+
+/// Lines of the lattice, of which a group walks some rows of rays.
+template <class Space>
+struct item_walk {
+  std::int32_t rows;  ///< of an item
+  Kokkos::View<lattice_item*, Space> items;
+};
+/// Lines of the lattice, which threads walk a few planes in turn.
+struct slab_walk {
+  std::vector<lattice_class> classes;
+  std::int64_t state_size;  ///< values that the longest line keeps for each term
+};
+/// Lines of the lattice that look back by a table, in tiles of rays.
+template <class Space>
+struct tile_walk {
+  Kokkos::View<lattice_item*, Space> tiles;
+  tile_batches batches;
+};
+/// Lines that are followed back from voxels, or from samples of rays along each direction.
+struct back_walk {
+  std::vector<vec3<double>> directions;
+  std::int64_t max_samples;  ///< non_voxel: of one direction
+};
+
 /// The tables of a convolution plan.
 template <class T, class Space>
-struct lattice_storage {
+struct plan_storage {
+  plan_kernel kernel;
   lattice_layout layout;
-  std::vector<lattice_class> classes;
-  std::int64_t state_size = 0;  ///< by slabs: values that the longest line keeps for each term
-  std::int32_t rows = 0;        ///< of an item, where lines are walked by items
+  std::variant<item_walk<Space>, slab_walk, tile_walk<Space>, back_walk> walk;
   Kokkos::View<lattice_line<T>*, Space> lines;
   Kokkos::View<lattice_plane<T>*, Space> planes;
-  Kokkos::View<lattice_item*, Space> items;
-  tile_batches batches;  ///< of tables
   Kokkos::View<cone_line<T>*, Space> directions;
-  Kokkos::View<T*, Space> bins;
-  std::vector<vec3<double>> axes;  ///< the directions
-  std::int64_t max_samples = 0;    ///< non_voxel: of one direction
-
-  /// Returns whether lines are walked by items, else by slabs.
-  [[nodiscard]] bool by_items() const { return rows > 0; }
+  Kokkos::View<T*, Space> bins;  ///< of a table
 };
 
 }  // namespace iso::dose::detail

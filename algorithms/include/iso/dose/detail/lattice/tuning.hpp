@@ -13,6 +13,8 @@ namespace iso::dose::detail {
 template <class Exec>
 struct lattice_tuning {
   static constexpr bool by_items = backend::is_device<Exec>;
+  /// Whether lines may be walked by slabs: lanes of a group leave to each other what travels.
+  static constexpr bool has_slabs = !backend::is_device<Exec>;
   static constexpr int max_rows = 8;  ///< of an item
   /// The alignment of rows of lanes, so that each begins where a register may begin. Behind the
   /// last row is room for one block.

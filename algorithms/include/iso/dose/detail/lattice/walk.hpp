@@ -14,19 +14,20 @@
 
 namespace iso::dose::detail {
 
-template <class T, int Terms, class Exec>
+template <class T, class Kernel, class Exec>
 void walk_items(Exec const& exec, convolution_plan<T, typename Exec::memory_space> const& plan,
-                convolution_scratch<T, Terms, Exec> const& s) {
+                item_walk<typename Exec::memory_space> const& walk,
+                convolution_scratch<T, Kernel, Exec> const& s) {
   auto const& tables = plan.storage();
   auto const launch = [&](auto rows) {
-    lattice_item_kernel<T, Terms, decltype(rows)::value> kernel{tables.items.data(),
-                                                                tables.lines.data(),
-                                                                tables.planes.data(),
-                                                                s.terms,
-                                                                {},
-                                                                code_of(plan),
-                                                                {},
-                                                                {}};
+    lattice_item_kernel<T, Kernel::terms, decltype(rows)::value> kernel{walk.items.data(),
+                                                                        tables.lines.data(),
+                                                                        tables.planes.data(),
+                                                                        s.terms,
+                                                                        {},
+                                                                        code_of(plan),
+                                                                        {},
+                                                                        {}};
     for (int copy = 0; copy < 2; ++copy) {
       kernel.voxels[copy] = s.joined[copy];
       kernel.sums[copy] = s.sums[copy];
@@ -34,23 +35,24 @@ void walk_items(Exec const& exec, convolution_plan<T, typename Exec::memory_spac
     }
     constexpr unsigned blocks = lattice_tuning<Exec>::template blocks<T>(decltype(rows)::value);
     backend::for_each_lane_group<128, blocks>("iso::dose::convolve", exec,
-                                              std::int64_t(tables.items.extent(0)), kernel,
+                                              std::int64_t(walk.items.extent(0)), kernel,
                                               plan.options().shape);
   };
-  if (tables.rows == 8) {
+  if (walk.rows == 8) {
     launch(backend::constant<8>());
   } else {
     launch(backend::constant<4>());
   }
 }
 
-template <class T, int Terms, class Exec>
+template <class T, class Kernel, class Exec>
 void walk_slabs(Exec const& exec, convolution_plan<T, typename Exec::memory_space> const& plan,
-                convolution_scratch<T, Terms, Exec> const& s, job const& control) {
+                slab_walk const& walk, convolution_scratch<T, Kernel, Exec> const& s,
+                job const& control) {
   using tuning = lattice_tuning<Exec>;
   auto const& tables = plan.storage();
   auto const threads = std::int32_t(exec.concurrency());
-  lattice_slab_kernel<T, Terms> kernel{};
+  lattice_slab_kernel<T, Kernel::terms> kernel{};
   kernel.lines = tables.lines.data();
   kernel.planes = tables.planes.data();
   kernel.terms = s.terms;
@@ -62,9 +64,9 @@ void walk_slabs(Exec const& exec, convolution_plan<T, typename Exec::memory_spac
     kernel.sums[copy] = s.sums[copy] + first;
   }
   kernel.states = s.states;
-  kernel.state_size = tables.state_size;
-  for (std::size_t which = 0; which < tables.classes.size(); ++which) {
-    lattice_class const& lines = tables.classes[which];
+  kernel.state_size = walk.state_size;
+  for (std::size_t which = 0; which < walk.classes.size(); ++which) {
+    lattice_class const& lines = walk.classes[which];
     if (lines.first == lines.last) {
       continue;
     }

@@ -48,10 +48,11 @@ ray_grid<T> rays_along(iso::grid const& g, vec3<double> const& direction, double
 }
 
 /// Runs engines whose voxels, or samples, follow lines back, by either kind of kernel.
-template <class Absorption, class T, int Terms, class Exec>
+template <class Absorption, class T, class Kernel, class Exec>
 void follow_lines(Exec const& exec, convolution_plan<T, typename Exec::memory_space> const& plan,
-                  typename Absorption::tables const* tables, boxed_volume<T> const& dose,
-                  convolution_scratch<T, Terms, Exec> const& s, job const& control) {
+                  back_walk const& walk, typename Absorption::tables const* tables,
+                  boxed_volume<T> const& dose, convolution_scratch<T, Kernel, Exec> const& s,
+                  job const& control) {
   iso::grid const& g = plan.region();
   cone_line<T> const* const lines = plan.storage().directions.data();
   interpolated_region<T> const region{
@@ -71,7 +72,7 @@ void follow_lines(Exec const& exec, convolution_plan<T, typename Exec::memory_sp
       control.step(double(part + 1) / double(parts));
     }
   };
-  auto const walk = [&](auto method) {
+  auto const by_chords = [&](auto method) {
     by_voxels(
         follow_chords<decltype(method), T>{ray::traversal_grid(g), region.terma, region.density});
   };
@@ -82,15 +83,15 @@ void follow_lines(Exec const& exec, convolution_plan<T, typename Exec::memory_sp
   if (plan.options().engine == dose_engine::voxel_lines) {
     switch (plan.options().traversal) {
       case ray::traversal::siddon:
-        return walk(ray::siddon());
+        return by_chords(ray::siddon());
       case ray::traversal::branchless:
-        return walk(ray::branchless());
+        return by_chords(ray::branchless());
       default:
-        return walk(ray::amanatides_woo());
+        return by_chords(ray::amanatides_woo());
     }
   }
-  for (std::size_t n = 0; n < plan.storage().axes.size(); ++n) {
-    vec3<double> const& along = plan.storage().axes[n];
+  for (std::size_t n = 0; n < walk.directions.size(); ++n) {
+    vec3<double> const& along = walk.directions[n];
     auto const rays =
         rays_along<T>(g, along, plan.options().ray_spacing, plan.options().radial_step);
     vec3<double> const v = rays.middle - plan.frame().source;
@@ -112,7 +113,7 @@ void follow_lines(Exec const& exec, convolution_plan<T, typename Exec::memory_sp
                                 s.samples[4]});
     backend::for_each_index("iso::dose::convolve: sum", exec, g.size(),
                             ray_sum_kernel<T>{rays, g, s.samples[4], s.sums[0]});
-    control.step(double(n + 1) / double(plan.storage().axes.size()));
+    control.step(double(n + 1) / double(walk.directions.size()));
   }
   backend::for_each_index(
       "iso::dose::convolve: join", exec, g.size(),

@@ -13,13 +13,14 @@
 namespace iso::dose::detail {
 
 /// Follows the lattice's lines by a table.
-template <class T, int Terms, class Exec>
+template <class T, class Exec>
 void follow_table(Exec const& exec, convolution_plan<T, typename Exec::memory_space> const& plan,
-                  convolution_scratch<T, Terms, Exec> const& s, job const& control) {
+                  tile_walk<typename Exec::memory_space> const& walk,
+                  convolution_scratch<T, tabulated, Exec> const& s, job const& control) {
   using tuning = table_tuning<Exec>;
   auto const& tables = plan.storage();
-  table_rays<T> rays{tables.items.data(),       tables.lines.data(), tables.planes.data(),
-                     tables.batches.max_planes, s.rays[0],           s.rays[1]};
+  table_rays<T> rays{walk.tiles.data(),       tables.lines.data(), tables.planes.data(),
+                     walk.batches.max_planes, s.rays[0],           s.rays[1]};
   table_trace_kernel<T, tuning::joined> trace{rays, code_of(plan), {}, {}, {}, {}};
   constexpr bool together = tuning::bytes > 0;
   table_dose_kernel<T, tuning::planes, together> dose{
@@ -36,15 +37,16 @@ void follow_table(Exec const& exec, convolution_plan<T, typename Exec::memory_sp
     dose.sums[copy] = s.sums[copy] + first;
   }
   std::int64_t begin = 0;
-  for (std::int64_t const end : tables.batches.ends) {
-    trace.rays.tiles = tables.items.data() + begin;
+  for (std::int64_t const end : walk.batches.ends) {
+    trace.rays.tiles = walk.tiles.data() + begin;
     dose.rays.tiles = trace.rays.tiles;
     backend::for_each_lane_group("iso::dose::convolve: trace", exec, end - begin, trace);
-    backend::for_each_lane_group<128, tuning::template blocks<T>, backend::sharing::on_demand>(
+    constexpr unsigned blocks = tuning::template blocks<T>;
+    backend::for_each_lane_group<128, blocks, backend::sharing::on_demand>(
         "iso::dose::convolve", exec, (end - begin) * dose.groups_per_tile(), dose,
         plan.options().shape);
     begin = end;
-    control.step(double(end) / double(tables.batches.ends.back()));
+    control.step(double(end) / double(walk.batches.ends.back()));
   }
 }
 
