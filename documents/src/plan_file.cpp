@@ -87,11 +87,11 @@ std::string_view plan_schema() { return detail::plan_schema_text; }
 
 table_source read_table(std::string const& name, std::filesystem::path const& folder) {
   if (ending(name) != ".csv") {
-    return {name, ""};
+    return {name};
   }
   auto const path = folder / name;
   table_source table{path.string(), read_text(path, std::size_t(1) << 24)};
-  if (table.csv.empty()) {
+  if (table.csv->empty()) {
     detail::refuse(
         path, "is empty (a table of numbers is expected); write numbers, or name another file");
   }

@@ -159,7 +159,7 @@ TEST_CASE("tables lie beside the plan") {
   auto const p = files::read_plan(folder.path() / "p.json");
   CHECK(p.kernel.csv == "0,180,1,1,1,1\n");
   CHECK(p.options.cones.cones == 12);
-  CHECK(p.spectrum.csv == "");
+  CHECK_FALSE(p.spectrum.csv);
   document["kernel"] = "none.csv";
   std::ofstream(folder.path() / "p.json") << document.dump();
   CHECK(names(refusal([&] { files::read_plan(folder.path() / "p.json"); }), {"none.csv"}));

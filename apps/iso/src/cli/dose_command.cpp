@@ -75,7 +75,7 @@ void read_inputs(dose_options& options) {
   auto const& kernel = request.plan.kernel.name;
   // Monte Carlo kernels are mixed for the spectrum, whatever it is.
   bool const fits = kernel.starts_with("6mv") || kernel == "monte_carlo";
-  if (request.plan.spectrum.csv.empty() && request.plan.kernel.csv.empty() && !fits) {
+  if (!request.plan.spectrum.csv && !request.plan.kernel.csv && !fits) {
     spdlog::warn("spectrum {} with kernel {} (they are of different energies)",
                  request.plan.spectrum.name, kernel);
   }

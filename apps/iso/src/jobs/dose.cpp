@@ -30,15 +30,15 @@ auto known_energy(std::string const& name, F&& f) {
 }
 
 dose::spectrum spectrum_of(files::table_source const& table) {
-  return table.csv.empty()
-             ? known_energy(table.name, [](auto const& n) { return dose::named_spectrum(n); })
-             : dose::parse_spectrum(table.csv, table.name);
+  return table.csv
+             ? dose::parse_spectrum(*table.csv, table.name)
+             : known_energy(table.name, [](auto const& n) { return dose::named_spectrum(n); });
 }
 
 dose::point_kernel point_kernel_of(files::table_source const& table,
                                    dose::spectrum const& photons) {
-  if (!table.csv.empty()) {
-    return dose::parse_kernel(table.csv, table.name, photons);
+  if (table.csv) {
+    return dose::parse_kernel(*table.csv, table.name, photons);
   }
   if (table.name == "monte_carlo") {
     return dose::mix_kernels(dose::water_kernels(), photons);
@@ -48,12 +48,11 @@ dose::point_kernel point_kernel_of(files::table_source const& table,
 
 /// Kernels of several energies.
 std::vector<dose::mono_kernel> mono_kernels_of(files::table_source const& table) {
-  ISO_VALIDATE(!table.csv.empty() || table.name == "monte_carlo",
+  ISO_VALIDATE(table.csv || table.name == "monte_carlo",
                "kernel_per_bin with kernel '{}' (that is one kernel for a whole spectrum); choose "
                "monte_carlo, or a file that ends in .csv with kernels of several energies",
                table.name);
-  return table.csv.empty() ? dose::water_kernels()
-                           : dose::parse_mono_kernels(table.csv, table.name);
+  return table.csv ? dose::parse_mono_kernels(*table.csv, table.name) : dose::water_kernels();
 }
 
 /// A kernel for the whole spectrum, or for each of its bins.
@@ -66,8 +65,8 @@ std::vector<dose::energy_component> components_of(files::plan const& plan) {
 }
 
 dose::density_table density_table_of(files::table_source const& table) {
-  return table.csv.empty() ? dose::named_density_table(table.name)
-                           : dose::parse_density_table(table.csv, table.name);
+  return table.csv ? dose::parse_density_table(*table.csv, table.name)
+                   : dose::named_density_table(table.name);
 }
 
 std::array<double, 3> numbers_of(vec3<double> const& v) { return {v.x, v.y, v.z}; }

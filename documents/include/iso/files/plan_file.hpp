@@ -8,6 +8,7 @@
 #include <iso/dose/dose_options.hpp>
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,14 +24,14 @@ struct plan_beam {
 /// A table, by the name that the library knows it by or by a file's.
 struct table_source {
   std::string name;
-  std::string csv;  ///< of a file; empty: the library's own
+  std::optional<std::string> csv = {};  ///< of a file; none: the library's own
 };
 
 /// What a plan file says.
 struct plan {
   std::vector<plan_beam> beams;
-  table_source spectrum{"mohan_6mv", ""};
-  table_source kernel{"6mv", ""};
+  table_source spectrum{"mohan_6mv"};
+  table_source kernel{"6mv"};
   bool kernel_per_bin = false;
   dose::calculator_options options;
 };

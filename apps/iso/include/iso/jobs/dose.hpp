@@ -20,7 +20,7 @@ struct dose_request {
   files::plan plan;
   files::host_volume volume;  ///< g/cm3 or Hounsfield units; not read where a phantom is wanted
   bool hounsfield = false;    ///< `volume` is in Hounsfield units
-  files::table_source density_table{"schneider_2000", ""};
+  files::table_source density_table{"schneider_2000"};
   double phantom_voxel = 0;   ///< mm; above 0: the slab phantom of such voxels instead
   bool keep_density = false;  ///< the result holds the density too
   repeats_request repeats{};
