@@ -49,9 +49,9 @@ std::vector<T> backprojected(Exec const& exec, std::vector<T> const& pixels, pro
     batch = batch == 0 ? views : batch;
     fill_with_nan(exec, scratch);
     options.first_view = first;
-    options.onto = first == 0 ? iso::onto::zero : iso::onto::stored;
     auto const some = staged_pixels(exec, p.scan, pixels, first, std::min(batch, views - first));
-    iso::ct::back_project<Exec, T>(exec, scan, some, out, scratch, options);
+    iso::ct::back_project<Exec, T>(exec, scan, some, out, scratch, options,
+                                   first == 0 ? iso::onto::zero : iso::onto::stored);
     exec.fence("projector_support::backprojected");
   }
   return host_vector(out.data);

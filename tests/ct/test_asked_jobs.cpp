@@ -120,7 +120,7 @@ TEST_CASE("back_project: a processor's thread is asked to stop while rays are se
         8,
         [&](iso::job const& control) {
           iso::ct::back_project<exec_space, float>(exec, scan, readings, out, scratch, options,
-                                                   control);
+                                                   iso::onto::zero, control);
         },
         [&] { return host_vector(out.data); });
   }

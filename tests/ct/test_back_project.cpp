@@ -525,12 +525,12 @@ TEST_CASE("back_project: adds to what the volume holds") {
     }
     auto const close = [](float a, float b) { return std::abs(a - b) <= 1e-6F; };
     Kokkos::Serial const exec;
-    back_project_options const options{.method = method, .onto = iso::onto::stored};
+    back_project_options const options{.method = method};
     iso::workspace<host> const scratch(
         iso::ct::back_project_bytes_needed<float>(Kokkos::Serial(), p.scan, p.volume, options));
     iso::ct::back_project<Kokkos::Serial, float>(exec, iso::ct::stage(exec, p.scan),
                                                  staged_pixels(exec, p.scan, y, 0, 2), volume,
-                                                 scratch, options);
+                                                 scratch, options, iso::onto::stored);
     // The sum may be rounded with what is stored, or before.
     auto const found = values_of(volume);
     CHECK(std::equal(found.begin(), found.end(), expected.begin(), close));

@@ -24,11 +24,12 @@ struct call {
       iso::make_volume<float, host>("out", grid::centred({6, 7, 8}, {1, 1, 1}));
   iso::workspace<host> scratch{1 << 20};
   back_project_options options;
+  iso::onto to = iso::onto::zero;
 
   std::string operator()() const {
     return refusal_of(out.data, [&](iso::job const& control) {
       iso::ct::back_project<exec_space, float>(exec_space(), iso::ct::stage(exec_space(), scan),
-                                               pixels, out, scratch, options, control);
+                                               pixels, out, scratch, options, to, control);
     });
   }
 };
@@ -61,8 +62,12 @@ TEST_CASE("back_project: what it refuses") {
   c = {};
   c.options.method = projector(9);
   CHECK(c() ==
-        "iso::ct::back_project: method 9, edge 0, region 0, path 0, onto 0 (one is none of its "
+        "iso::ct::back_project: method 9, edge 0, region 0, path 0 (one is none of its "
         "enumeration); choose from iso/ct/back_project.hpp");
+  c = {};
+  c.to = iso::onto(2);
+  CHECK(c() ==
+        "iso::ct::back_project: onto 2 (none of its enumeration); choose from iso/core/onto.hpp");
   c = {};
   c.options.oversampling = 2;
   CHECK(c() ==
@@ -119,7 +124,7 @@ TEST_CASE("back_project: arrays that overlap, too little scratch, a cancelled jo
     iso::job const control{{}, [&] { return ++asked == 1; }};
     CHECK_THROWS_AS((iso::ct::back_project<exec_space, float>(
                         exec_space(), iso::ct::stage(exec_space(), c.scan), c.pixels, c.out,
-                        c.scratch, options, control)),
+                        c.scratch, options, c.to, control)),
                     iso::cancelled);
     CHECK(asked == 1);
   }
@@ -148,7 +153,7 @@ TEST_CASE("back_project: a processor's thread is asked to stop after a part of t
       asked = 0;
       iso::job const control{{}, [&] { return ++asked == stop_at; }};
       iso::ct::back_project<exec_space, float>(exec_space(), scan, readings, out, scratch, options,
-                                               control);
+                                               iso::onto::zero, control);
     };
     run(0);
     // A scatter is asked once its rays are set up, too; exact lengths are 1.7 chords a sample.

@@ -222,10 +222,10 @@ class batched_sirt {
     }
     for (std::int64_t first = 0; first < scan_.host().num_views(); first += batch_) {
       options.first_view = first;
-      options.onto = first == 0 ? iso::onto::zero : iso::onto::stored;
       projections const part = batch_of(p, first);
       iso::ct::back_project<Kokkos::Serial, T>(
-          exec_, scan_, part, iso::wrap_volume<host>(sums.data(), box_), scratch_, options);
+          exec_, scan_, part, iso::wrap_volume<host>(sums.data(), box_), scratch_, options,
+          first == 0 ? iso::onto::zero : iso::onto::stored);
     }
     return sums;
   }

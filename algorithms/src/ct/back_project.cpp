@@ -20,12 +20,10 @@ void validate_options(back_project_options const& options, geometry const& g, st
   auto const known = [](auto value, auto last) { return int(value) >= 0 && value <= last; };
   ISO_VALIDATE(
       known(options.method, projector::siddon) && known(options.edge, boundary::truncate) &&
-          known(options.within, region::cylinder) &&
-          known(options.path, ct::joseph_path::general) && known(options.onto, onto::stored),
-      "iso::ct::back_project: method {}, edge {}, region {}, path {}, onto {} (one is none of its "
+          known(options.within, region::cylinder) && known(options.path, ct::joseph_path::general),
+      "iso::ct::back_project: method {}, edge {}, region {}, path {} (one is none of its "
       "enumeration); choose from iso/ct/back_project.hpp",
-      int(options.method), int(options.edge), int(options.within), int(options.path),
-      int(options.onto));
+      int(options.method), int(options.edge), int(options.within), int(options.path));
   ISO_VALIDATE(
       options.oversampling >= 1 && options.oversampling <= 64,
       "iso::ct::back_project: oversampling {} (must lie in 1..64); use 1 for one ray per pixel",

@@ -34,8 +34,9 @@ std::int64_t back_project_bytes_needed(Exec const&, geometry const& g, iso::grid
 /// A grid that is a piece of another has its voxels but for rounding, not to the bit:
 /// docs/algorithms/projection.md bounds how far they are apart.
 ///
-/// Enqueued on `exec`; does not fence and does not allocate. Overwrites `volume`, or adds to it
-/// (`options.onto`). `volume` and `projections` must not overlap. A scan may come in batches of
+/// Enqueued on `exec`; does not fence and does not allocate, save that a scatter on a processor
+/// waits for batches of rays where the job may cancel. Overwrites `volume`, or adds to it
+/// (`to`). `volume` and `projections` must not overlap. A scan may come in batches of
 /// views, one after the other, each at its `first_view`: the first onto zero, the others onto what
 /// is stored. They change no bit, where scatters are given the scan's `max_abs`.
 ///
@@ -69,11 +70,12 @@ std::int64_t back_project_bytes_needed(Exec const&, geometry const& g, iso::grid
 /// \param[in]  projections  [views, u, v], dimensionless; views from `options.first_view` on
 /// \param[in,out] volume    [nx, ny, nz], mm (times the unit of the projections)
 /// \param      scratch      at least back_project_bytes_needed; free again after the next fence
+/// \param[in]  to           whether the volume is overwritten or added to
 /// \param[in]  control      progress and cancellation, asked between batches of views
 /// \throws iso::invalid_argument  shape mismatch, views that the scan has not, a `first_view` that
 ///                                begins no block, volume extent above 2^24 - 1, data with gaps or
 ///                                without memory, arrays that overlap, too little scratch, an
-///                                option out of its range
+///                                option out of its range, an unknown `to`
 /// \throws iso::cancelled         `volume` is then incomplete
 /// \par Method  The transpose of J. Graetz, arXiv:1609.00958 (algorithm 1), as forward_project has
 ///              it; exact lengths: iso/ray/traverse.hpp.
@@ -83,6 +85,6 @@ void back_project(
     projection_view<std::type_identity_t<T> const, typename Exec::memory_space> const& projections,
     volume_view<T, typename Exec::memory_space> const& volume,
     workspace<typename Exec::memory_space> const& scratch, back_project_options const& options = {},
-    job const& control = {});
+    onto to = onto::zero, job const& control = {});
 
 }  // namespace iso::ct

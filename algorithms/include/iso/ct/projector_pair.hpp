@@ -164,9 +164,8 @@ class projector_pair {
                                      control);
       return;
     }
-    auto options = adjoint_options(options_, words);
-    options.onto = to;
-    back_project<Exec, T>(exec_, scans_[std::size_t(block)], p, x, scratch_, options, control);
+    back_project<Exec, T>(exec_, scans_[std::size_t(block)], p, x, scratch_,
+                          adjoint_options(options_, words), to, control);
   }
   /// Returns the views of a block of `all`, which lie in the order of view_blocks::views.
   [[nodiscard]] projections part(projections const& all, std::int64_t block) const {

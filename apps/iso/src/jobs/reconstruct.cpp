@@ -305,36 +305,37 @@ void back_project_scan(Exec const& exec, reconstruct_request const& request, ct:
   double const pixels = double(g.num_views()) * double(g.num_u()) * double(g.num_v());
   double const wanted = (double(box.size()) + pixels) * double(sizeof(T)) + double(scratch);
   watch.step(0, "preparing");
-  guard_memory(
-      exec, wanted < 0x1p62 ? std::int64_t(wanted) : std::int64_t(1) << 62, command_of(request),
-      [&] {
-        auto const projections = readings_of<T>(exec, request, g, job{{}, watch.cancelled});
-        auto const volume = make_volume<T, space>(exec, "iso::jobs::volume", box);
-        workspace<space> const work(scratch);
-        job control;
-        control.progress = [&](double fraction) {
-          // So that progress is of what has been done.
-          exec.fence("iso::jobs::reconstruct: a batch of views");
-          watch.step(fraction, "reconstructing");
-        };
-        std::function<void(job const&)> compute;
-        if (request.adjoint_of) {
-          compute = [&, staged = ct::stage(exec, g)](job const& told) {
-            ct::back_project<Exec, T>(exec, staged, projections, volume, work, adjoint, told);
-          };
-        } else {
-          ct::fdk_plan<space> const plan(exec, g, options);
-          result.arc = plan.arc();
-          result.detector = plan.detector();
-          compute = [&, plan](job const& told) {
-            ct::fdk<Exec, T>(exec, plan, projections, volume, work, onto::zero, told);
-          };
-        }
-        result.time_ms = 1e3 * seconds_of(exec, [&] { compute(control); });
-        keep(volume);
-        result.repeats = repeat(exec, request.repeats, watch, compute);
-        return 0;
-      });
+  guard_memory(exec, wanted < 0x1p62 ? std::int64_t(wanted) : std::int64_t(1) << 62,
+               command_of(request), [&] {
+                 auto const projections =
+                     readings_of<T>(exec, request, g, job{{}, watch.cancelled});
+                 auto const volume = make_volume<T, space>(exec, "iso::jobs::volume", box);
+                 workspace<space> const work(scratch);
+                 job control;
+                 control.progress = [&](double fraction) {
+                   // So that progress is of what has been done.
+                   exec.fence("iso::jobs::reconstruct: a batch of views");
+                   watch.step(fraction, "reconstructing");
+                 };
+                 std::function<void(job const&)> compute;
+                 if (request.adjoint_of) {
+                   compute = [&, staged = ct::stage(exec, g)](job const& told) {
+                     ct::back_project<Exec, T>(exec, staged, projections, volume, work, adjoint,
+                                               onto::zero, told);
+                   };
+                 } else {
+                   ct::fdk_plan<space> const plan(exec, g, options);
+                   result.arc = plan.arc();
+                   result.detector = plan.detector();
+                   compute = [&, plan](job const& told) {
+                     ct::fdk<Exec, T>(exec, plan, projections, volume, work, onto::zero, told);
+                   };
+                 }
+                 result.time_ms = 1e3 * seconds_of(exec, [&] { compute(control); });
+                 keep(volume);
+                 result.repeats = repeat(exec, request.repeats, watch, compute);
+                 return 0;
+               });
 }
 
 template <class T, class Exec>

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <iso/core/launch_shape.hpp>
-#include <iso/core/onto.hpp>
 #include <iso/ct/region.hpp>
 #include <iso/model/core_words.hpp>
 
@@ -54,7 +53,6 @@ struct back_project_options {
   region within = region::box;
   joseph_path path = joseph_path::automatic;  ///< general: by scatter, whose sums round otherwise
   std::int32_t oversampling = 1;              ///< exact methods: rays per pixel each way
-  iso::onto onto = iso::onto::zero;
   /// The largest |reading| of the scan, for the scatter form. Empty: found by a reduction over the
   /// projections given.
   std::optional<double> max_abs = {};

@@ -199,7 +199,8 @@ void gather(Exec const& exec, staged_geometry<typename Exec::memory_space> const
             projection_view<T const, typename Exec::memory_space> const& projections,
             volume_view<T, typename Exec::memory_space> const& volume,
             workspace<typename Exec::memory_space> const& scratch,
-            back_project_options const& options, voxel_step<T> const& by, job const& control) {
+            back_project_options const& options, onto to, voxel_step<T> const& by,
+            job const& control) {
   auto const plan = gather_plan<T>::template make<Exec>(g.host());
   workspace_parts parts(scratch, "iso::ct::back_project");
   gather_scratch<T> s(parts, g.host(), volume.grid, plan);
@@ -211,7 +212,7 @@ void gather(Exec const& exec, staged_geometry<typename Exec::memory_space> const
     T const* const pixels = projections.data.data() + first * g.host().num_u() * g.host().num_v();
     make_tables(exec, g, volume.grid, pixels, options.first_view + first, s.tables, plan,
                 options.within);
-    out.begins = first == 0 && options.onto == onto::zero;
+    out.begins = first == 0 && to == onto::zero;
     launch_gather(exec, s.tables, out, s.tables.num_views * samples_of_view(g.host(), volume.grid),
                   double(first) / double(count), double(first + s.tables.num_views) / double(count),
                   options.shape, control);
@@ -281,7 +282,8 @@ void scatter(Exec const& exec, staged_geometry<typename Exec::memory_space> cons
              projection_view<T const, typename Exec::memory_space> const& projections,
              volume_view<T, typename Exec::memory_space> const& volume,
              workspace<typename Exec::memory_space> const& scratch,
-             back_project_options const& options, voxel_step<T> const& by, job const& control) {
+             back_project_options const& options, onto to, voxel_step<T> const& by,
+             job const& control) {
   using space = typename Exec::memory_space;
   geometry const& host = g.host();
   auto const plan = scatter_plan<T, Exec>::make(host, volume.grid, options);
@@ -324,7 +326,7 @@ void scatter(Exec const& exec, staged_geometry<typename Exec::memory_space> cons
         return (double(first) + double(views) * parts_done / (side * side)) / double(count);
       };
       scatter_block(exec, block, projections.data.data() + first * per_view, share, plan, s,
-                    volume.data.data(), first == 0 && part == 0 && options.onto == onto::zero, by,
+                    volume.data.data(), first == 0 && part == 0 && to == onto::zero, by,
                     double(views) * samples_of_view(host, volume.grid, options.method), done(part),
                     done(part + 1), options.shape, control);
     }
@@ -337,21 +339,22 @@ void back_project_by(Exec const& exec, staged_geometry<typename Exec::memory_spa
                      projection_view<T const, typename Exec::memory_space> const& projections,
                      volume_view<T, typename Exec::memory_space> const& volume,
                      workspace<typename Exec::memory_space> const& scratch,
-                     back_project_options const& options, voxel_step<T> const& by,
+                     back_project_options const& options, onto to, voxel_step<T> const& by,
                      job const& control) {
   geometry const& host = g.host();
   auto const count = std::int64_t(projections.data.extent(0));
   validate_options(options, host, count);
+  validate(to, "iso::ct::back_project");
   validate_arrays(volume, projections, {count, host.num_u(), host.num_v()}, scratch,
                   "iso::ct::back_project");
   validate(scratch, back_project_bytes_needed<T>(exec, host, volume.grid, options),
            "iso::ct::back_project");
   Kokkos::Profiling::ScopedRegion const region("iso::ct::back_project");
   if (gathers(host, volume.grid, sizeof(T), options)) {
-    gather<Exec, T>(exec, g, projections, volume, scratch, options, by, control);
+    gather<Exec, T>(exec, g, projections, volume, scratch, options, to, by, control);
   } else {
     with_samples(options.method, [&]<class Samples>(Samples) {
-      scatter<Exec, T, Samples>(exec, g, projections, volume, scratch, options, by, control);
+      scatter<Exec, T, Samples>(exec, g, projections, volume, scratch, options, to, by, control);
     });
   }
 }
@@ -368,9 +371,7 @@ void back_project_step(
                "iso::ct::back_project: {} views at once, {} rays a pixel each way (a step takes "
                "one block of {}); use iso::ct::back_project, which has no such limit",
                count, options.oversampling, block_views);
-  auto onto_zero = options;
-  onto_zero.onto = onto::zero;
-  back_project_by<Exec, T>(exec, g, projections, x, scratch, onto_zero, by, control);
+  back_project_by<Exec, T>(exec, g, projections, x, scratch, options, onto::zero, by, control);
 }
 
 }  // namespace detail
@@ -397,8 +398,8 @@ void back_project(
     projection_view<std::type_identity_t<T> const, typename Exec::memory_space> const& projections,
     volume_view<T, typename Exec::memory_space> const& volume,
     workspace<typename Exec::memory_space> const& scratch, back_project_options const& options,
-    job const& control) {
-  detail::back_project_by<Exec, T>(exec, g, projections, volume, scratch, options, {}, control);
+    onto to, job const& control) {
+  detail::back_project_by<Exec, T>(exec, g, projections, volume, scratch, options, to, {}, control);
 }
 
 #define ISO_BACK_PROJECT(linkage, Exec, T)                                             \
@@ -406,7 +407,7 @@ void back_project(
       Exec const&, staged_geometry<Exec::memory_space> const&,                         \
       projection_view<std::type_identity_t<T> const, Exec::memory_space> const&,       \
       volume_view<T, Exec::memory_space> const&, workspace<Exec::memory_space> const&, \
-      back_project_options const&, job const&);                                        \
+      back_project_options const&, onto, job const&);                                  \
   linkage template void detail::back_project_step<Exec, T>(                            \
       Exec const&, staged_geometry<Exec::memory_space> const&,                         \
       projection_view<std::type_identity_t<T> const, Exec::memory_space> const&,       \

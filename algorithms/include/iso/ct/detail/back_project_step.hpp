@@ -20,8 +20,8 @@ bool gathers(geometry const& g, iso::grid const& volume, std::int64_t value_byte
 bool steps_at_once(std::int64_t views, back_project_options const& options);
 
 /// Makes every voxel of `x` what `by` makes of it and its sum c, which is back_project's onto zero:
-/// the same bits, without a volume for c that is written and read again. `options.onto` has no
-/// meaning; the rest is as back_project. Determinism: backend_to_backend.
+/// the same bits, without a volume for c that is written and read again. The rest is as
+/// back_project. Determinism: backend_to_backend.
 /// \throws iso::invalid_argument  more views than steps_at_once takes; as back_project
 template <execution_space Exec, real T>
 void back_project_step(
