@@ -45,7 +45,8 @@ class fdk_plan {
   fdk_plan& operator=(fdk_plan const&) = default;
   ~fdk_plan() = default;
 
-  /// Computes the plan of a scan. It waits for `exec`, and fences no other instance.
+  /// Computes the plan of a scan. It allocates the plan's arrays and waits for `exec`, and fences
+  /// no other instance.
   /// \throws iso::invalid_argument  as ramp_taps, weigh_scan and fdk_bytes_needed
   /// \throws iso::out_of_memory     as iso::allocate
   template <execution_space Exec>

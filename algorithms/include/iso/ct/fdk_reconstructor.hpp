@@ -20,7 +20,7 @@ class fdk_reconstructor {
  public:
   using space = typename Exec::memory_space;
 
-  /// Waits for `exec`: no other instance is fenced.
+  /// Allocates the plan and the scratch, and waits for `exec`: no other instance is fenced.
   /// \param volume  the grid of the volumes
   /// \throws iso::invalid_argument  as fdk_plan; a grid as iso::validate refuses it
   /// \throws iso::out_of_memory     as iso::allocate

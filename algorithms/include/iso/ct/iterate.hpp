@@ -15,7 +15,8 @@
 
 namespace iso::ct {
 
-/// Runs `method` and returns what every iteration told. A method has `iteration step(job const&)`.
+/// Runs `method` and returns what every iteration told. A method has `iteration step(job const&)`,
+/// which waits for the method's execution space.
 /// Determinism: backend_to_backend.
 /// \param control  progress in iterations of `rules.iterations`, and cancellation, asked between
 ///                 the launches of a projection

@@ -47,6 +47,7 @@ class lsqr {
     return detail::iterative_state<Exec, T>::bytes_of(g, box, 3, 1);
   }
 
+  /// Does one iteration. Waits for the execution space, and does not allocate.
   iteration step(job const& control = {});
 
   /// Visits what the next iteration depends on, for a checkpoint: f(name, view) and

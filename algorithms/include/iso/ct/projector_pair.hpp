@@ -81,7 +81,7 @@ class projector_pair {
   using projections = projection_view<T, space>;
   using const_projections = projection_view<T const, space>;
 
-  /// Waits for `exec`: no other instance is fenced.
+  /// Allocates views and scratch, and waits for `exec`: no other instance is fenced.
   /// \throws iso::invalid_argument  a grid or an option as the two functions refuse it; with FDK's
   ///                                backprojection, a scan that fdk_plan refuses; texture units
   ///                                with other numbers than float, another method than linear
@@ -131,14 +131,15 @@ class projector_pair {
                : std::max(bytes, weighted_back_project_bytes_needed<T>(exec, g, centred()));
   }
 
-  /// Has all views of the scan in one block, number 0, in the order of the scan.
+  /// Has all views of the scan in one block, number 0, in the order of the scan. Allocates and
+  /// waits likewise.
   projector_pair(Exec const& exec, geometry const& g, iso::grid const& volume,
                  projector_options const& options = {})
       : projector_pair(exec, g, volume,
                        split_views(g.num_views(), g.num_views(), block_order::sequential),
                        options) {}
 
-  /// Enqueues `p` = A x of the views of a block.
+  /// Enqueues `p` = A x of the views of a block; does not allocate.
   void forward(std::int64_t block, const_volume const& x, projections const& p,
                job const& control = {}) const {
     present_.check("iso::ct::projector_pair");
@@ -154,8 +155,8 @@ class projector_pair {
     forward_project<Exec, T>(exec_, scans_[std::size_t(block)], x, p, scratch_,
                              forward_options(options_), control);
   }
-  /// Enqueues `x` = A^T p of the views of a block, or adds it. The sums of a scatter have at least
-  /// so many `words`.
+  /// Enqueues `x` = A^T p of the views of a block, or adds it, as back_project; does not allocate.
+  /// The sums of a scatter have at least so many `words`.
   void adjoint(std::int64_t block, const_projections const& p, volume const& x,
                onto to = onto::zero, job const& control = {}, std::int32_t words = 0) const {
     present_.check("iso::ct::projector_pair");

@@ -59,7 +59,7 @@ class sart {
     return detail::iterative_state<Exec, T>::bytes_of(g, box, 1, 0);
   }
 
-  /// Takes every block once.
+  /// Takes every block once. Waits for the execution space, and does not allocate.
   iteration step(job const& control = {});
 
   /// Visits what the next iteration depends on, for a checkpoint: f(name, view) and

@@ -24,8 +24,8 @@ class staged_geometry {
   staged_geometry& operator=(staged_geometry const&) = default;
   ~staged_geometry() = default;
 
-  /// Copies the views into `Space` by way of `exec`, and waits for `exec`: no other instance is
-  /// fenced.
+  /// Copies the views into `Space` by way of `exec`, which allocates, and waits for `exec`: no
+  /// other instance is fenced.
   /// \throws iso::out_of_memory  as iso::allocate
   template <execution_space Exec>
   staged_geometry(Exec const& exec, iso::ct::geometry g)
@@ -55,7 +55,8 @@ class staged_geometry {
   views_type views_;
 };
 
-/// Stages `g`, so that kernels of `exec` read its views; waits for `exec`, as staged_geometry does.
+/// Stages `g`, so that kernels of `exec` read its views; allocates and waits for `exec`, as
+/// staged_geometry does.
 /// Determinism: backend_to_backend, a copy.
 /// \throws iso::out_of_memory  as iso::allocate
 template <execution_space Exec>

@@ -68,6 +68,7 @@ class total_variation {
     return detail::iterative_state<Exec, T>::bytes_of(g, box, 7, 3);
   }
 
+  /// Does one iteration. Waits for the execution space, and does not allocate.
   iteration step(job const& control = {});
 
   /// Returns the box that the gap of the last iteration was taken on, which is bounded.

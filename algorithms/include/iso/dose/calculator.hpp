@@ -36,7 +36,8 @@ class calculator {
  public:
   using space = typename Exec::memory_space;
 
-  /// Prepares the doses of photons with one kernel.
+  /// Prepares the doses of photons with one kernel, on the host: nothing is enqueued or allocated
+  /// where `exec` computes.
   /// \param patient  the voxels that may get dose
   /// \param kernel   of these photons
   /// \throws iso::invalid_argument  as make_cones; a patient as iso::validate refuses a grid
@@ -62,7 +63,8 @@ class calculator {
     }
   }
 
-  /// Adds the dose of a beam in the voxels of region_around; waits for the execution space.
+  /// Adds the dose of a beam in the voxels of region_around. Allocates the beam's plans, and more
+  /// memory where no beam before needed as much; waits for the execution space.
   ///
   /// \param[in]  density    g/cm3; its grid has the region's voxels, and nothing lies outside of it
   /// \param[in,out] dose    Gy, times the beam's weight (photons/cm2); its grid likewise
@@ -94,7 +96,8 @@ class calculator {
   }
 
   /// Returns the bytes that the calculator holds once it has added this beam, in the execution
-  /// space's memory; plans are small beside them. Makes the plans, and enqueues nothing.
+  /// space's memory; plans are small beside them. Makes a plan, which allocates and waits for
+  /// the execution space.
   /// \throws iso::invalid_argument  as add
   [[nodiscard]] std::int64_t bytes_needed(beam const& b) const {
     present_.check("iso::dose::calculator");

@@ -32,7 +32,8 @@ class convolution_plan {
   convolution_plan& operator=(convolution_plan const&) = default;
   ~convolution_plan() = default;
 
-  /// Computes the plan. It waits for `exec`, and fences no other instance.
+  /// Computes the plan. It allocates the plan's arrays and waits for `exec`, and fences no other
+  /// instance.
   /// \param region  the voxels that get dose, as region_around returns them; at most 2^22 along an
   ///                axis
   /// \param b       the beam of the TERMA; its place and the border of its field are used
@@ -49,6 +50,7 @@ class convolution_plan {
                    convolution_options const& options = {})
       : convolution_plan(exec, region, frame_of(b), b.fluence, cones, options) {}
   /// Computes the plan for a frame that no angles describe, such as that of a mirrored beam.
+  /// Allocates and waits likewise.
   /// \throws iso::invalid_argument  as for a beam; a frame that is not finite
   template <execution_space Exec>
   convolution_plan(Exec const& exec, iso::grid const& region, beam_frame const& frame,

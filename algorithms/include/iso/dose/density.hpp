@@ -29,7 +29,7 @@ class staged_density_table {
   staged_density_table& operator=(staged_density_table const&) = default;
   ~staged_density_table() = default;
 
-  /// Waits for `exec`: no other instance is fenced.
+  /// Allocates a copy of the table, and waits for `exec`: no other instance is fenced.
   /// \throws iso::invalid_argument  what parse_density_table refuses
   /// \throws iso::out_of_memory     as iso::allocate
   template <execution_space Exec>

@@ -26,7 +26,7 @@ class terma_plan {
   terma_plan& operator=(terma_plan const&) = default;
   ~terma_plan() = default;
 
-  /// Waits for `exec`: no other instance is fenced.
+  /// Allocates the plan's arrays, and waits for `exec`: no other instance is fenced.
   /// \throws iso::invalid_argument  as frame_of; a spectrum as iso::dose::validate refuses it, or
   ///                                one of so low an energy that the depth curve is off by 1e-6
   /// \throws iso::out_of_memory     as iso::allocate

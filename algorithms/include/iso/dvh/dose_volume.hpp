@@ -51,7 +51,8 @@ struct region {
 template <class T, class Space, class... Surface>
 region(volume_view<T, Space> const&, Surface const&...) -> region<std::remove_const_t<T>, Space>;
 
-/// Summarises the dose of a structure. Waits for `exec`.
+/// Summarises the dose of a structure. Allocates tables of the structure's voxels where `exec`
+/// computes, and waits for it.
 /// Determinism: backend_to_backend; sums by iso::sum_of, to 1e-13.
 /// \param[in] dose  [nx, ny, nz], any unit
 /// \throws iso::invalid_argument  invalid grids; volumes with gaps or without memory; doses that
@@ -72,7 +73,8 @@ dose_statistics statistics(
   return statistics<Exec, T>(exec, volume_view<T const, Space>(dose), where, of, control);
 }
 
-/// Returns the volume, mm3, that gets each level or more. Waits for `exec`.
+/// Returns the volume, mm3, that gets each level or more. Allocates as statistics, and waits for
+/// `exec`.
 ///
 /// Exact for the interpolant and fractions but for rounding: each voxel's volume is off by at most
 /// 2^-b of a voxel, where b is the lesser of 50 and 61 - log2(voxels).
@@ -96,7 +98,8 @@ std::vector<double> volumes_at(
 }
 
 /// Returns, for each volume, the largest dose that it gets: the least dose to the hottest part of
-/// that volume. Found from volumes_at to 1e-11 of the dose's range. Waits for `exec`.
+/// that volume. Found from volumes_at to 1e-11 of the dose's range. Allocates as statistics, and
+/// waits for `exec`.
 /// Determinism: backend_to_backend.
 /// \param volumes  mm3. More than the structure's gives NaN, up to 1e-9 of it for rounding
 /// \throws iso::invalid_argument  as statistics; volumes that are not finite and positive
@@ -119,8 +122,8 @@ std::vector<double> doses_at(
 /// Evaluates every quantity of every structure in every dose: [doses][structures][quantities].
 /// NaN where a structure has no volume, or less than a quantity asks for. Per cents are of the
 /// volume where there is a dose: look at `outside` too. D100 is the minimum, and with
-/// extremes::surface no dose is less than that or more than the maximum. Waits for `exec`.
-/// Determinism: backend_to_backend.
+/// extremes::surface no dose is less than that or more than the maximum. Allocates as statistics,
+/// and waits for `exec`. Determinism: backend_to_backend.
 /// \param of  of which points the minimum and the maximum are
 /// \throws iso::invalid_argument  as statistics; with a conformity, as that
 template <execution_space Exec, real T>
@@ -143,7 +146,8 @@ std::vector<std::vector<std::vector<double>>> evaluate(
                            structures, quantities, of, control);
 }
 
-/// Makes the histograms of every structure in every dose: [doses][structures]. Waits for `exec`.
+/// Makes the histograms of every structure in every dose: [doses][structures]. Allocates
+/// as statistics, and waits for `exec`.
 /// Determinism: backend_to_backend, as volumes_at.
 /// \throws iso::invalid_argument  as statistics; bins or an end out of range; no dose above 0
 ///                                without an end
@@ -167,7 +171,8 @@ std::vector<std::vector<histogram>> histograms(
 
 /// Returns Paddick's conformity index of a target: (volume of the target that gets
 /// `prescription`)^2 / (volume of the target x volume that gets it anywhere). From 0, where nothing
-/// of the target gets it, to 1. Waits for `exec`. Determinism: backend_to_backend.
+/// of the target gets it, to 1. Allocates as statistics, and waits for `exec`.
+/// Determinism: backend_to_backend.
 ///
 /// All three volumes are of the same interpolant and the same region: the dose's voxels up to their
 /// faces, and the rest of the target's voxels that these faces cut.

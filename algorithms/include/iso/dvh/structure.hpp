@@ -68,8 +68,8 @@ class structure_plan {
 /// below, and in a structure without joints half of slice_thickness, or of the median distance of
 /// planes.
 ///
-/// Threads of Kokkos' default host space share the work where Kokkos is initialised: not to be
-/// called within a kernel.
+/// Threads of Kokkos' default host space share the work where Kokkos is initialised, and are waited
+/// for: not to be called within a kernel.
 ///
 /// Determinism: backend_to_backend; made on the host.
 /// \param[out] report   may be null
@@ -104,8 +104,8 @@ void put_shares(Exec const& exec, std::vector<double> const& shares,
 
 }  // namespace detail
 
-/// Writes voxel_fractions into `fractions`, where Exec computes, rounded to T. Waits for `exec`.
-/// Determinism: backend_to_backend; made on the host.
+/// Writes voxel_fractions into `fractions`, where Exec computes, rounded to T. Allocates on the
+/// host alone, and waits for `exec`. Determinism: backend_to_backend; made on the host.
 /// \param[out] fractions  [nx, ny, nz], 0 to 1
 /// \throws iso::invalid_argument  as voxel_fractions, and a volume without memory or with gaps
 /// \throws iso::cancelled         as voxel_fractions

@@ -101,7 +101,7 @@ matrix_shape shape_of(csr_view<Value, Column, Space> const& a) {
 }
 
 /// Makes a matrix without a pattern: row offsets are zero, the other arrays not initialised.
-/// Enqueued on `exec`. Determinism: backend_to_backend.
+/// Enqueued on `exec`; allocates. Determinism: backend_to_backend.
 ///
 /// \throws iso::invalid_argument  extents that are negative or, of rows and columns, above 2^31 - 1
 /// \throws iso::out_of_memory

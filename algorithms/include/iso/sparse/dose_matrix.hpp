@@ -254,7 +254,7 @@ class dose_matrix {
              spmv_options const& options = {}) const {
     multiply(exec, state_.sides.forward, alpha, x, beta, y, options);
   }
-  /// Computes y = A x.
+  /// Computes y = A x, enqueued likewise.
   template <execution_space Exec, view X, view Y>
   void apply(Exec const& exec, X const& x, Y const& y, spmv_options const& options = {}) const {
     multiply(exec, state_.sides.forward, 1, x, 0, y, options);
@@ -265,7 +265,7 @@ class dose_matrix {
                         spmv_options const& options = {}) const {
     multiply(exec, state_.sides.transposed, alpha, x, beta, y, options);
   }
-  /// Computes y = A^T x.
+  /// Computes y = A^T x, enqueued likewise.
   template <execution_space Exec, view X, view Y>
   void apply_transposed(Exec const& exec, X const& x, Y const& y,
                         spmv_options const& options = {}) const {

@@ -19,8 +19,8 @@ namespace iso::sparse {
 std::string_view to_string(matrix_format format);
 
 /// Returns what `a`, valid and its rows ascending, would cost in a format; csr16 whether or not its
-/// rows are narrow enough. Fences `exec`. Asks `control` as the functions of iso/sparse/convert.hpp
-/// do. Determinism: backend_to_backend.
+/// rows are narrow enough. Fences `exec`; does not allocate. Asks `control` as the functions of
+/// iso/sparse/convert.hpp do. Determinism: backend_to_backend.
 ///
 /// \throws iso::invalid_argument  row blocks of values that do not have 16 bits; arrays whose
 ///                                lengths disagree; a format that is none of its enumeration
@@ -50,7 +50,8 @@ double product_cost(format_report const& format, processor kind);
 /// for values of 16 bits, row blocks and csr16 where no row is wider than 65535 columns the one
 /// with the smallest product_cost, by the rules of docs/algorithms/dose_matrices.md. Ordered sums
 /// depend on the format, so name `kind` where they must not depend on where they are computed.
-/// Fences `exec`. Asks `control` likewise. Determinism: backend_to_backend, of one kind.
+/// Fences `exec`; allocates for a while what `validate` does. Asks `control` likewise. Determinism:
+/// backend_to_backend, of one kind.
 ///
 /// \param[in] a  valid, its rows ascending
 /// \throws iso::invalid_argument  arrays whose lengths disagree; a processor that is none of its

@@ -115,7 +115,8 @@ std::int64_t spmv_bytes_needed(Exec const&, Matrix const& a,
   return parts.bytes();
 }
 
-/// Writes the largest finite |x| of each vector to `to` [vectors]. Enqueued on `exec`.
+/// Writes the largest finite |x| of each vector to `to` [vectors]. Enqueued on `exec`; does not
+/// fence and does not allocate.
 /// Determinism: backend_to_backend.
 template <execution_space Exec, view X>
 void max_abs(Exec const& exec, X const& x,
