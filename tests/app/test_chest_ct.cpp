@@ -141,7 +141,7 @@ TEST_CASE("rays along the axes of the chest CT are the sums of its columns") {
         CAPTURE(quarter);
         request.backend = backend;
         request.method = method;
-        request.precision = "double";
+        request.precision = iso::precision::f64;
         auto const result = jobs::project(request, {});
         auto const& values = std::get<std::vector<double>>(result.values);
         REQUIRE(values.size() == sums.size());

@@ -169,7 +169,7 @@ TEST_CASE("unknown names are refused with the choices") {
   CHECK_THROWS_WITH_AS(jobs::choose_backends("tpu"), doctest::Contains("serial"),
                        iso::invalid_argument);
   auto request = phantom_request("serial");
-  request.precision = "half";
+  request.precision = iso::precision(2);
   CHECK_THROWS_WITH_AS(jobs::project(request, {}), doctest::Contains("double"),
                        iso::invalid_argument);
 }

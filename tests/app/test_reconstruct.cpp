@@ -140,7 +140,7 @@ TEST_CASE("what a reconstruction cannot use is refused") {
   };
   refused([](auto& r) { r.filter.scan.arc = ct::scan_arc(3); }, "arc");
   refused([](auto& r) { r.filter.window = ct::ramp_window(5); }, "window");
-  refused([](auto& r) { r.precision = "half"; }, "precision 'half'");
+  refused([](auto& r) { r.precision = iso::precision(2); }, "precision 2");
   refused(
       [](auto& r) {
         r.phantom_width.reset();
@@ -314,7 +314,7 @@ TEST_CASE("counts of nothing that were put to one add nothing to the noise that 
   }
   CHECK(dark > 0.10 * all);
   CHECK(dark < 0.12 * all);
-  for (char const* const precision : {"float", "double"}) {
+  for (auto const precision : {iso::precision::f32, iso::precision::f64}) {
     request.precision = precision;
     // To first order; counted like the others they would make it 1.72.
     CHECK(jobs::reconstruct(request, {}).noise / std::sqrt(squares) ==

@@ -212,7 +212,7 @@ json document_of(jobs::dose_request const& request, jobs::dose_result const& res
   json document = {{"isocenter", ISO_VERSION},
                    {"operation", "dose"},
                    {"backend", request.backend},
-                   {"precision", request.precision},
+                   {"precision", to_word(request.precision)},
                    {"spectrum", plan.spectrum.name},
                    {"kernel", plan.kernel.name},
                    {"kernel_per_bin", plan.kernel_per_bin},
@@ -333,10 +333,8 @@ command add_dose(CLI::App& app) {
   add_common(*sub, options->common, "default");
   add_threads(*sub, options->common);
   add_input_options(*sub, *options);
-  sub->add_option("--precision", options->request.precision,
-                  "of all arithmetic; volumes are read and written as float")
-      ->transform(one_of({"float", "double"}))
-      ->capture_default_str();
+  add_words(*sub, "--precision", options->request.precision,
+            "of all arithmetic; volumes are read and written as float");
   sub->add_option("--output,--out", options->output,
                   "dose in Gy, for the photons/cm2 that the plan's weights say (1 where it has "
                   "none): .mha, .nrrd, .nii, .nii.gz or, as DICOM RT Dose, .dcm");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "matrix_command.hpp"
 
+#include "described.hpp"
+
 #include <iso/core/error.hpp>
 #include <iso/files/matrix_file.hpp>
 #include <iso/files/text.hpp>
@@ -12,6 +14,8 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
+#include <string_view>
 
 namespace iso::cli {
 namespace {
@@ -22,15 +26,15 @@ struct matrix_options {
   common_options common;
   std::string input;
   std::string output;
-  std::string values = "keep";
+  std::optional<number_type> values;  ///< to convert to; absent: as they are
   std::vector<double> slabs;
   jobs::matrix_request request;
   CLI::App* tables = nullptr;  ///< options of these kinds alone
   CLI::App* beams = nullptr;
 };
 
-char const* kind_of(files::host_matrix const& matrix) {
-  return matrix.values.index() == 0 ? "half" : matrix.values.index() == 1 ? "float" : "double";
+std::string_view kind_of(files::host_matrix const& matrix) {
+  return to_word(number_type(matrix.values.index()));
 }
 
 double share(std::int64_t part, std::int64_t whole) {
@@ -128,12 +132,13 @@ void check_files(matrix_options const& options, bool output_needed) {
 }
 
 void check_kind(matrix_options const& options) {
-  auto const& kind = options.request.kind;
-  auto const* const others = kind == "pencil-beams" ? options.tables : options.beams;
+  auto const kind = options.request.kind;
+  auto const* const others =
+      kind == jobs::matrix_kind::pencil_beams ? options.tables : options.beams;
   for (auto const* const option : others->get_options()) {
     if (option->count() > 0) {
       throw invalid_argument(fmt::format("{} is of {} ({} has no such thing); leave it out",
-                                         option->get_name(), others->get_group(), kind));
+                                         option->get_name(), others->get_group(), to_word(kind)));
     }
   }
 }
@@ -159,13 +164,13 @@ int run_generate(matrix_options& options) {
     outputs.push_back(files::prepare_matrix(options.output, result.matrix, asked_of_user()));
   }
   if (result.facts.nonzeros == 0) {
-    spdlog::warn("the matrix has no non-zeros ({})", request.kind == "pencil-beams"
+    spdlog::warn("the matrix has no non-zeros ({})", request.kind == jobs::matrix_kind::pencil_beams
                                                          ? "no dose reaches the middle of a voxel"
                                                          : "--factor leaves none of the table's");
   }
   if (options.common.json_file != "-") {
-    fmt::print("{} on {} in {:.4g} ms; hash {}\n", request.kind, request.backend, result.time_ms,
-               result.hash);
+    fmt::print("{} on {} in {:.4g} ms; hash {}\n", to_word(request.kind), request.backend,
+               result.time_ms, result.hash);
     if (result.cut_radius > 0 && !is_quiet()) {
       fmt::print(
           "cut off: beyond {:.3f} standard deviations ({:.3g} % of a spot's dose), behind "
@@ -176,9 +181,9 @@ int run_generate(matrix_options& options) {
       print_facts(result.facts);
     }
   }
-  json document = {{"isocenter", ISO_VERSION}, {"operation", "matrix generate"},
-                   {"kind", request.kind},     {"backend", request.backend},
-                   {"values", request.values}, {"hash", result.hash},
+  json document = {{"isocenter", ISO_VERSION},          {"operation", "matrix generate"},
+                   {"kind", to_word(request.kind)},     {"backend", request.backend},
+                   {"values", to_word(request.values)}, {"hash", result.hash},
                    {"time_ms", result.time_ms}};
   document["matrix"] = to_json(result.facts);
   write_json(options.common.json_file, document, std::move(outputs));
@@ -217,8 +222,8 @@ int run_convert(matrix_options const& options) {
   auto matrix = files::read_matrix(options.input, asked_of_user());
   watch.step(0.4, "converting");
   jobs::conversion_counts counts;
-  if (options.values != "keep") {
-    counts = jobs::convert_values(matrix, options.values, asked_of_user());
+  if (options.values) {
+    counts = jobs::convert_values(matrix, *options.values, asked_of_user());
   }
   watch.step(0.6, "writing");
   std::vector<files::atomic_file> outputs;
@@ -294,13 +299,9 @@ command add_generate(CLI::App& app) {
       "generate", "A synthetic dose matrix, after a published table or of proton pencil beams");
   add_common(*sub, options->common, "default");
   add_threads(*sub, options->common);
-  sub->add_option("kind", options->request.kind, "what to make")
-      ->transform(one_of(jobs::matrix_kinds()))
-      ->required();
+  add_words(*sub, "kind", options->request.kind, "what to make")->default_str("")->required();
   sub->add_option("--output", options->output, "matrix file: .h5 (HDF5) or .mtx (Matrix Market)");
-  sub->add_option("--values", options->request.values, "how values are stored")
-      ->transform(one_of({"half", "float", "double"}))
-      ->capture_default_str();
+  add_words(*sub, "--values", options->request.values, "how values are stored");
   options->tables = sub->add_option_group("Published tables");
   add_table_options(*options->tables, options->request);
   options->beams = sub->add_option_group("Pencil beams");
@@ -313,9 +314,7 @@ command add_convert(CLI::App& app) {
   auto* const sub = app.add_subcommand("convert", "Another format, or other stored values");
   sub->add_option("input", options->input, "matrix file: .h5, .hdf5 or .mtx")->required();
   sub->add_option("output", options->output, "matrix file: .h5, .hdf5 or .mtx")->required();
-  sub->add_option("--values", options->values, "how values are stored; keep: as they are")
-      ->transform(one_of({"keep", "half", "float", "double"}))
-      ->capture_default_str();
+  add_words(*sub, "--values", options->values, "how values are stored; keep: as they are", "keep");
   sub->add_option("--json", options->common.json_file,
                   "also write the results as JSON to this file ('-': here)");
   return [options] { return run_convert(*options); };

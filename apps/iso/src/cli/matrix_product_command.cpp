@@ -100,8 +100,8 @@ int run_apply(product_options& options) {
 }
 
 std::string label(jobs::bench_row const& row) {
-  return fmt::format("{} {} {}{}{}", row.values, to_word(row.format), to_word(row.sum),
-                     row.vectors == "float" ? ", float vectors" : "",
+  return fmt::format("{} {} {}{}{}", to_word(row.values), to_word(row.format), to_word(row.sum),
+                     row.vectors == number_type::f32 ? ", float vectors" : "",
                      row.count > 1 ? fmt::format(", {} vectors", row.count) : std::string());
 }
 

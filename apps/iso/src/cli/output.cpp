@@ -32,7 +32,7 @@ json to_json(jobs::record const& r) {
   json object = {{"operation", r.operation},
                  {"functions", r.functions},
                  {"backend", r.backend},
-                 {"precision", r.precision},
+                 {"precision", to_word(r.precision)},
                  {"hash", r.hash},
                  {"error", error_of(r)},
                  {"time_ms", nullable(r.time_ms)},
@@ -130,8 +130,9 @@ void print_records(jobs::report const& report) {
     std::optional<double> const percent =
         r.share_of_ceiling ? std::optional(100 * *r.share_of_ceiling) : std::nullopt;
     fmt::print("{:<{}} {:<8} {:<7} {:>11} {:>11} {:>8} {:>5} {:<17} {}\n", r.operation, width,
-               r.backend, r.precision, figure(r.error, "{:.3e}"), figure(r.time_ms, "{:.4g}"),
-               figure(percent, "{:.1f} %"), r.runs, r.hash, r.agrees ? "agree" : "DIFFER");
+               r.backend, to_word(r.precision), figure(r.error, "{:.3e}"),
+               figure(r.time_ms, "{:.4g}"), figure(percent, "{:.1f} %"), r.runs, r.hash,
+               r.agrees ? "agree" : "DIFFER");
   }
 }
 
@@ -139,11 +140,11 @@ void print_verdict(jobs::report const& report) {
   for (auto const& r : report.records) {
     if (r.error && !std::isfinite(*r.error)) {
       fmt::print("{} {} {}: its error is {}: some of its values are no finite numbers\n",
-                 r.operation, r.backend, r.precision, *r.error);
+                 r.operation, r.backend, to_word(r.precision), *r.error);
     }
     for (auto const& d : r.disagreements) {
       fmt::print("{} {} {} ({}): element {} is {}, expected {}: {} ulp apart; {} elements differ\n",
-                 r.operation, r.backend, r.precision, d.run, d.where.index, d.where.found,
+                 r.operation, r.backend, to_word(r.precision), d.run, d.where.index, d.where.found,
                  d.where.expected, d.where.ulps, d.where.count);
     }
   }

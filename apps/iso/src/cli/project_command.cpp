@@ -210,7 +210,7 @@ int run_project(project_options& options) {
                    {"method", to_word(request.method)},
                    {"sum", to_word(request.sum)},
                    {"backend", request.backend},
-                   {"precision", request.precision},
+                   {"precision", to_word(request.precision)},
                    {"extent", result.extent},
                    {"unit", "1"},
                    {"blind_views", result.blind_views},
@@ -311,9 +311,7 @@ command add_project(CLI::App& app) {
   add_extend_rays(*sub, options->request.extend_rays);
   add_words(*sub, "--method", options->request.method, "how a line integral is taken");
   add_words(*sub, "--sum", options->request.sum, "order of a Joseph ray's sum");
-  sub->add_option("--precision", options->request.precision, "of all arithmetic")
-      ->transform(one_of({"float", "double"}))
-      ->capture_default_str();
+  add_words(*sub, "--precision", options->request.precision, "of all arithmetic");
   sub->add_option("--oversampling", options->request.oversampling,
                   "exact methods: rays a pixel along u and along v")
       ->check(whole_from(1, 64))

@@ -184,7 +184,8 @@ void warn_of(jobs::reconstruct_result const& result, jobs::reconstruct_request c
         "the gap is {:.2e} after {} iterations, above --stop-gap {:g} (the value may be that part "
         "above the least); give more --iterations{}",
         result.history.back().gap, result.history.size(), request.iterative->rules.gap,
-        request.precision == "float" ? ", or --precision double where it falls no further" : "");
+        request.precision == precision::f32 ? ", or --precision double where it falls no further"
+                                            : "");
   }
 }
 
@@ -197,7 +198,7 @@ json document_of(reconstruct_options const& options, jobs::reconstruct_result co
       {"operation", is_adjoint ? adjoint : "reconstruct"},
       {"method", request.adjoint_of ? std::string(to_word(*request.adjoint_of)) : options.method},
       {"backend", request.backend},
-      {"precision", request.precision},
+      {"precision", to_word(request.precision)},
       {"extent", v.extent},
       {"spacing", v.spacing},
       {"origin", v.origin},
@@ -355,11 +356,9 @@ int run_reconstruct(reconstruct_options& options) {
 }
 
 void add_output_options(CLI::App& sub, reconstruct_options& options) {
-  sub.add_option("--precision", options.request.precision,
-                 "of all arithmetic; readings are taken as float and line integrals made of them "
-                 "in float")
-      ->transform(one_of({"float", "double"}))
-      ->capture_default_str();
+  add_words(sub, "--precision", options.request.precision,
+            "of all arithmetic; readings are taken as float and line integrals made of them in "
+            "float");
   add_grid_options(sub, options.grid);
   sub.add_option(
       "--output", options.output,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "scan_options.hpp"
 
+#include "described.hpp"
+
 #include <iso/core/error.hpp>
 #include <iso/files/detail/refuse.hpp>
 #include <iso/files/stack_file.hpp>
@@ -21,12 +23,6 @@ namespace iso::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::map<std::string, files::pixel_type> const raw_types = {
-    {"uint8", files::pixel_type::uint8},
-    {"uint16", files::pixel_type::uint16},
-    {"float32", files::pixel_type::float32},
-    {"float64", files::pixel_type::float64}};
 
 double number(std::string const& option, std::string text, double low, double high) {
   auto const problem = number_from(low, high)(text);
@@ -123,9 +119,7 @@ void add_scan_options(CLI::App& app, scan_options& options) {
   app.add_option("--dead-pixels", options.dead,
                  "'find': by flats and darks (so with --flats), 'none', or a text file with u and "
                  "v of a pixel a line");
-  app.add_option("--raw-type", options.raw, "numbers of raw files, little-endian")
-      ->transform(one_of({"uint8", "uint16", "float32", "float64"}))
-      ->capture_default_str();
+  add_words(app, "--raw-type", options.raw, "numbers of raw files, little-endian");
   app.add_option("--centre-of-rotation", options.centre,
                  "u at which the axis is seen, in pixels from the centre of the first one, or "
                  "'estimate' (default: as the geometry says)");
@@ -204,7 +198,7 @@ jobs::scan_request read_scan(scan_options const& options, std::string const& pro
     return request;
   }
   auto const& n = header.shape;
-  files::image_request images{n[0], {n[1], n[2]}, raw_types.at(options.raw)};
+  files::image_request images{n[0], {n[1], n[2]}, options.raw};
   request.already_integrals = options.line_integrals;
   if (!options.line_integrals) {
     read_corrections(options, geometry_file, images, request);

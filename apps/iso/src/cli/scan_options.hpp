@@ -4,6 +4,7 @@
 
 #include "support.hpp"
 
+#include <iso/files/image_stack.hpp>
 #include <iso/jobs/scan_input.hpp>
 
 #include <array>
@@ -17,7 +18,7 @@ struct scan_options {
   std::string flats;
   std::string darks;
   std::string white;
-  std::string raw = "uint16";
+  files::pixel_type raw = files::pixel_type::uint16;
   std::string dead;
   std::string centre;
   bool line_integrals = false;

@@ -135,7 +135,7 @@ std::vector<std::pair<std::string, std::string>> belongings_of(iterative_request
   volume.add(request.mask ? request.mask->values : std::vector<float>());
   std::vector<std::pair<std::string, std::string>> all = {
       {"method", std::string(to_word(request.method))},
-      {"precision", sizeof(T) == 4 ? "float" : "double"},
+      {"precision", std::string(to_word(precision_of<T>))},
       {"scan", scan.text()},
       {"volume", volume.text()}};
   std::visit([&](auto const& options) { describe(field_teller{request.method, all}, options); },

@@ -24,14 +24,8 @@ namespace {
 
 using files::host_matrix;
 
-constexpr std::array<std::pair<char const*, synthetic::plan_case>, 6> table_kinds = {
-    {{"liver-1", synthetic::plan_case::liver_1},
-     {"liver-2", synthetic::plan_case::liver_2},
-     {"liver-3", synthetic::plan_case::liver_3},
-     {"liver-4", synthetic::plan_case::liver_4},
-     {"prostate-1", synthetic::plan_case::prostate_1},
-     {"prostate-2", synthetic::plan_case::prostate_2}}};
-constexpr char const* pencil_kind = "pencil-beams";
+// The tables come first, in the same order.
+static_assert(int(matrix_kind::prostate_2) == int(synthetic::plan_case::prostate_2));
 
 matrix_facts facts_of(synthetic::matrix_statistics const& s, sparse::csr_report const& report) {
   matrix_facts facts;
@@ -102,18 +96,11 @@ matrix_result generate_on(Exec const& exec, Law const& law, observer const& watc
 }
 
 template <class Exec, class Law>
-matrix_result generate_in(Exec const& exec, std::string const& values, Law const& law,
+matrix_result generate_in(Exec const& exec, number_type values, Law const& law,
                           observer const& watch) {
-  if (values == "half") {
-    return generate_on<half>(exec, law, watch);
-  }
-  if (values == "float") {
-    return generate_on<float>(exec, law, watch);
-  }
-  ISO_VALIDATE(values == "double",
-               "values '{}' are not known (there are three types); choose half, float or double",
-               values);
-  return generate_on<double>(exec, law, watch);
+  return values == number_type::f16   ? generate_on<half>(exec, law, watch)
+         : values == number_type::f32 ? generate_on<float>(exec, law, watch)
+                                      : generate_on<double>(exec, law, watch);
 }
 
 synthetic::pencil_beams field_of(matrix_request const& r) {
@@ -138,7 +125,7 @@ synthetic::pencil_beams field_of(matrix_request const& r) {
 
 template <class Exec>
 matrix_result generate_for(Exec const& exec, matrix_request const& request, observer const& watch) {
-  if (request.kind == pencil_kind) {
+  if (request.kind == matrix_kind::pencil_beams) {
     auto const field = field_of(request);
     auto result = generate_in(exec, request.values, field, watch);
     result.cut_radius = std::sqrt(-2 * std::log(field.lateral_loss));
@@ -149,22 +136,14 @@ matrix_result generate_for(Exec const& exec, matrix_request const& request, obse
         {"unit", "Gy for 1e11 protons"}};
     return result;
   }
-  for (auto const& [name, which] : table_kinds) {
-    if (request.kind == name) {
-      auto figures = synthetic::table_of(which, request.factor);
-      figures.similarity = request.similarity;
-      figures.seed = request.seed != 0 ? request.seed : figures.seed;
-      auto result = generate_in(exec, request.values, figures, watch);
-      result.matrix.notes = {{"rows", "synthetic, neighbours of one grid line one after another"},
-                             {"source", message("figures of {} in Liu et al. 2021, table I",
-                                                {std::string_view(name)})}};
-      return result;
-    }
-  }
-  fail_argument(
-      "kind '{}' is not known (it is none of the tables nor pencil-beams); see iso matrix generate "
-      "--help",
-      request.kind);
+  auto figures = synthetic::table_of(synthetic::plan_case(request.kind), request.factor);
+  figures.similarity = request.similarity;
+  figures.seed = request.seed != 0 ? request.seed : figures.seed;
+  auto result = generate_in(exec, request.values, figures, watch);
+  result.matrix.notes = {
+      {"rows", "synthetic, neighbours of one grid line one after another"},
+      {"source", message("figures of {} in Liu et al. 2021, table I", {to_word(request.kind)})}};
+  return result;
 }
 
 std::uint64_t hash_bytes(std::uint64_t hash, void const* from, std::size_t count,
@@ -240,15 +219,6 @@ conversion_counts narrow_all(host_matrix& m, std::vector<double> const& wide, do
 
 }  // namespace
 
-std::vector<std::string> matrix_kinds() {
-  std::vector<std::string> names;
-  for (auto const& [name, which] : table_kinds) {
-    names.emplace_back(name);
-  }
-  names.emplace_back(pencil_kind);
-  return names;
-}
-
 matrix_result generate_matrix(matrix_request const& request, observer const& watch) {
   matrix_result result;
   backend::with_name(request.backend, [&](auto tag) {
@@ -275,24 +245,18 @@ matrix_facts inspect_matrix(std::string const& name, host_matrix const& matrix,
   return facts;
 }
 
-conversion_counts convert_values(host_matrix& matrix, std::string const& values, job const& asked) {
+conversion_counts convert_values(host_matrix& matrix, number_type values, job const& asked) {
   iso::detail::seldom_asked ask(asked);
   // The values as doubles, and the result beside what there is.
-  auto const result = values == "half"    ? bytes_of<half>(matrix.entries(), matrix.rows)
-                      : values == "float" ? bytes_of<float>(matrix.entries(), matrix.rows)
-                                          : bytes_of<double>(matrix.entries(), matrix.rows);
+  auto const result = values == number_type::f16 ? bytes_of<half>(matrix.entries(), matrix.rows)
+                      : values == number_type::f32
+                          ? bytes_of<float>(matrix.entries(), matrix.rows)
+                          : bytes_of<double>(matrix.entries(), matrix.rows);
   check_free(8 * matrix.entries() + result, "iso matrix");
   auto const wide = std::visit([&](auto const& all) { return widened(all, ask); }, matrix.values);
-  if (values == "half") {
-    return narrow_all<std::uint16_t>(matrix, wide, 0x1p-14, ask);
-  }
-  if (values == "float") {
-    return narrow_all<float>(matrix, wide, 0x1p-126, ask);
-  }
-  ISO_VALIDATE(values == "double",
-               "values '{}' are not known (there are three types); choose half, float or double",
-               values);
-  return narrow_all<double>(matrix, wide, 0x1p-1022, ask);
+  return values == number_type::f16   ? narrow_all<std::uint16_t>(matrix, wide, 0x1p-14, ask)
+         : values == number_type::f32 ? narrow_all<float>(matrix, wide, 0x1p-126, ask)
+                                      : narrow_all<double>(matrix, wide, 0x1p-1022, ask);
 }
 
 std::string hash_matrix(host_matrix const& m, job const& asked) {

@@ -14,16 +14,12 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <tuple>
 
 namespace iso::jobs {
 namespace {
 
 constexpr int max_vectors = 4;
-
-template <class T>
-char const* type_name() {
-  return std::is_same_v<T, half> ? "half" : std::is_same_v<T, float> ? "float" : "double";
-}
 
 /// From 1 to 2, with all the digits that a double has.
 std::vector<double> bench_vector(std::int64_t length) {
@@ -110,13 +106,12 @@ class bench {
       result_.notes.push_back(message(
           "some values exceed what {} holds, or lose digits in it: it has each row divided by a "
           "power of two{}",
-          {std::string_view(type_name<Value>()),
+          {to_word(number_type_of<Value>),
            std::string_view(std::is_same_v<Value, float> ? ", and no vectors of float" : "")}));
     }
     if (converted.report.lost > 0) {
-      result_.notes.push_back(
-          message("{} values are below what {} holds, and zero in it",
-                  {converted.report.lost, std::string_view(type_name<Value>())}));
+      result_.notes.push_back(message("{} values are below what {} holds, and zero in it",
+                                      {converted.report.lost, to_word(number_type_of<Value>)}));
     }
     if constexpr (std::is_same_v<Value, float>) {
       if (!scaled) {
@@ -142,10 +137,10 @@ class bench {
     measurable<Exec, T> const product(exec_, product_of<T>(exec_, a, x_, sum, count));
     bench_row row;
     row.backend = backend_;
-    row.values = type_name<typename Matrix::value_type>();
+    row.values = number_type_of<typename Matrix::value_type>;
     row.format = format;
     row.sum = sum;
-    row.vectors = type_name<T>();
+    row.vectors = number_type_of<T>;
     row.count = count;
     row.chosen = sizeof(typename Matrix::value_type) == 2 && format == chosen_ && count == 1;
     row.time_ms = 1e3 * best_of(product);
@@ -193,12 +188,12 @@ class bench {
 /// Equal variants on all backends, and reproducible sums of one type of values in all formats: the
 /// result is of the first of several vectors, so their number changes no bit either.
 bool bits_agree(std::vector<bench_row> const& rows) {
-  std::map<std::string, std::string> first;
+  std::map<std::tuple<number_type, number_type, std::optional<matrix_format>>, std::string> first;
   bool agree = true;
   for (auto const& row : rows) {
     bool const ordered = row.sum == summation::ordered;
-    std::string const key = row.values + (ordered ? "/ordered/" : "/") + row.vectors + "/" +
-                            std::string(ordered ? to_word(row.format) : "");
+    std::tuple const key{row.values, row.vectors,
+                         ordered ? std::optional(row.format) : std::nullopt};
     agree = agree && first.try_emplace(key, row.hash).first->second == row.hash;
   }
   return agree;

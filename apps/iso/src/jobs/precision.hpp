@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! Chooses backend and precision by name.
+//! Chooses a backend by name, and a precision.
 #pragma once
 
 #include <iso/backend/registry.hpp>
 #include <iso/core/check.hpp>
+#include <iso/model/number_type.hpp>
 
 #include <string>
 
 namespace iso::jobs {
 
-/// Returns f(exec, T()) on the named backend, T being the precision of that name.
+/// Returns f(exec, T()) on the named backend, T being of that precision.
 /// Throws iso::invalid_argument naming the choices.
 template <class F>
-auto in_precision(std::string const& backend, std::string const& precision, F const& f) {
-  ISO_VALIDATE(precision == "float" || precision == "double",
-               "precision '{}' is not known (there are two); choose float or double", precision);
+auto in_precision(std::string const& backend, precision precision, F const& f) {
+  ISO_VALIDATE(!to_word(precision).empty(),
+               "precision {} (is none of its values); choose one of {}", int(precision),
+               all_words<iso::precision>());
   decltype(f(Kokkos::Serial(), float())) result;
   backend::with_name(backend, [&](auto tag) {
     typename decltype(tag)::execution_space const exec;
-    result = precision == "float" ? f(exec, float()) : f(exec, double());
+    result = precision == precision::f32 ? f(exec, float()) : f(exec, double());
   });
   return result;
 }

@@ -35,7 +35,7 @@ record new_record(std::string const& operation, std::string const& backend) {
   record result;
   result.operation = operation;
   result.backend = backend;
-  result.precision = sizeof(T) == 4 ? "float" : "double";
+  result.precision = precision_of<T>;
   return result;
 }
 

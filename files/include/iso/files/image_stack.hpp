@@ -5,6 +5,7 @@
 
 #include <iso/files/atomic_file.hpp>
 #include <iso/files/reorder.hpp>
+#include <iso/model/word.hpp>
 
 #include <array>
 #include <cstdint>
@@ -18,6 +19,11 @@ namespace iso::files {
 
 /// The type in which a file stores a pixel.
 enum class pixel_type { uint8, uint16, float32, float64 };
+
+constexpr auto words(pixel_type) {
+  return std::array{word{pixel_type::uint8, "uint8"}, word{pixel_type::uint16, "uint16"},
+                    word{pixel_type::float32, "float32"}, word{pixel_type::float64, "float64"}};
+}
 
 /// The images of one detector.
 struct image_stack {

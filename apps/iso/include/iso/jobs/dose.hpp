@@ -6,6 +6,7 @@
 #include <iso/files/volume_file.hpp>
 #include <iso/jobs/repeats.hpp>
 #include <iso/jobs/session.hpp>
+#include <iso/model/number_type.hpp>
 
 #include <array>
 #include <cstdint>
@@ -16,7 +17,7 @@ namespace iso::jobs {
 
 struct dose_request {
   std::string backend;
-  std::string precision = "float";  ///< or "double"
+  iso::precision precision = iso::precision::f32;
   files::plan plan;
   files::host_volume volume;  ///< g/cm3 or Hounsfield units; not read where a phantom is wanted
   bool hounsfield = false;    ///< `volume` is in Hounsfield units

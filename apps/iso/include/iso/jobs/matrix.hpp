@@ -5,6 +5,7 @@
 
 #include <iso/files/matrix_file.hpp>
 #include <iso/jobs/session.hpp>
+#include <iso/model/number_type.hpp>
 
 #include <array>
 #include <cstdint>
@@ -14,13 +15,29 @@
 
 namespace iso::jobs {
 
-/// Returns the kinds of matrices that can be made, as the command line has them.
-std::vector<std::string> matrix_kinds();
+/// The kinds of matrices that can be made: after a published table, or of proton pencil beams.
+enum class matrix_kind {
+  liver_1,
+  liver_2,
+  liver_3,
+  liver_4,
+  prostate_1,
+  prostate_2,
+  pencil_beams,
+};
+
+constexpr auto words(matrix_kind) {
+  return std::array{
+      word{matrix_kind::liver_1, "liver-1"},          word{matrix_kind::liver_2, "liver-2"},
+      word{matrix_kind::liver_3, "liver-3"},          word{matrix_kind::liver_4, "liver-4"},
+      word{matrix_kind::prostate_1, "prostate-1"},    word{matrix_kind::prostate_2, "prostate-2"},
+      word{matrix_kind::pencil_beams, "pencil-beams"}};
+}
 
 struct matrix_request {
   std::string backend;
-  std::string kind;             ///< one of matrix_kinds()
-  std::string values = "half";  ///< or "float" or "double"
+  matrix_kind kind = matrix_kind::pencil_beams;
+  number_type values = number_type::f16;
   // Of the matrices after a published table:
   double factor = 1;       ///< of rows and non-zeros
   double similarity = 1;   ///< share of rows that are like their neighbours
@@ -84,11 +101,10 @@ struct conversion_counts {
   std::int64_t subnormal = 0;  ///< kept, with fewer digits
 };
 
-/// Stores values as "half", "float" or "double", rounded to nearest and even.
+/// Stores values in another type, rounded to nearest and even.
 /// \throws iso::invalid_argument  a value that the type cannot hold
 /// \throws iso::cancelled         as job::step; the matrix is as it was
-conversion_counts convert_values(files::host_matrix& matrix, std::string const& values,
-                                 job const& asked);
+conversion_counts convert_values(files::host_matrix& matrix, number_type values, job const& asked);
 
 /// Returns sixteen hexadecimal digits over everything that makes the matrix.
 /// \throws iso::cancelled  as job::step

@@ -7,6 +7,7 @@
 #include <iso/jobs/repeats.hpp>
 #include <iso/jobs/report.hpp>
 #include <iso/jobs/session.hpp>
+#include <iso/model/number_type.hpp>
 #include <iso/sparse/matrix_options.hpp>
 
 #include <cstdint>
@@ -53,10 +54,10 @@ apply_result apply_matrix(files::host_matrix const& matrix, apply_request const&
 /// One variant of the product on one backend.
 struct bench_row {
   std::string backend;
-  std::string values;  ///< type of the stored numbers
+  number_type values = number_type::f16;  ///< of the stored numbers
   sparse::matrix_format format = sparse::matrix_format::csr32;
   summation sum = summation::ordered;
-  std::string vectors;  ///< type of the vectors
+  number_type vectors = number_type::f64;
   int count = 1;        ///< vectors at once
   bool chosen = false;  ///< by iso::sparse::choose_format
   double time_ms = 0;

@@ -7,6 +7,7 @@
 #include <iso/files/volume_file.hpp>
 #include <iso/jobs/repeats.hpp>
 #include <iso/jobs/session.hpp>
+#include <iso/model/number_type.hpp>
 
 #include <array>
 #include <cstdint>
@@ -20,9 +21,9 @@ struct project_request {
   std::string backend;
   ct::projector method = ct::projector::joseph_linear;
   summation sum = summation::ordered;
-  std::string precision = "float";  ///< or "double"
-  int oversampling = 1;             ///< exact methods: rays a pixel each way
-  bool extend_rays = false;         ///< move detectors along their rays to behind the volume
+  iso::precision precision = iso::precision::f32;
+  int oversampling = 1;      ///< exact methods: rays a pixel each way
+  bool extend_rays = false;  ///< move detectors along their rays to behind the volume
   files::geometry_file geometry;
   files::host_volume volume;      ///< 1/mm; without values where a phantom is wanted
   std::int64_t phantom_size = 0;  ///< voxels along each side; 0: `volume`

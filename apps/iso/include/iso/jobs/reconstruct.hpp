@@ -11,6 +11,7 @@
 #include <iso/files/volume_file.hpp>
 #include <iso/jobs/repeats.hpp>
 #include <iso/jobs/session.hpp>
+#include <iso/model/number_type.hpp>
 
 #include <array>
 #include <cstdint>
@@ -58,7 +59,7 @@ struct reconstruct_request {
   std::optional<ct::projector> adjoint_of{};
   int oversampling = 1;  ///< of an exact adjoint: rays a pixel each way
   ct::fdk_options filter{};
-  std::string precision = "float";               ///< or "double"
+  iso::precision precision = iso::precision::f32;
   std::optional<iterative_request> iterative{};  ///< none: filtered backprojection
   bool extend_rays = false;  ///< move detectors along their rays to behind the volume
   files::geometry_file geometry;

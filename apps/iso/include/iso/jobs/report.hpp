@@ -4,6 +4,7 @@
 #pragma once
 
 #include <iso/cases/bits.hpp>
+#include <iso/model/number_type.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -38,7 +39,7 @@ struct record {
   std::string operation;
   std::vector<std::string> functions;  ///< public ones that it runs; of verify alone
   std::string backend;
-  std::string precision;
+  iso::precision precision = iso::precision::f32;
   std::string hash;               ///< of the first run
   std::int64_t runs = 0;          ///< that were compared
   bool agrees = true;             ///< with the reference: the first backend's first run
