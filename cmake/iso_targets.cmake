@@ -226,19 +226,6 @@ function(iso_warnings target)
   endif()
 endfunction()
 
-# Makes a header with the text of schema/KIND.schema.json.
-function(iso_embed_schema kind)
-  set(file ${CMAKE_CURRENT_SOURCE_DIR}/schema/${kind}.schema.json)
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
-  file(READ ${file} ISO_SCHEMA)
-  set(ISO_SCHEMA_KIND ${kind})
-  configure_file(
-    ${PROJECT_SOURCE_DIR}/documents/src/schema.hpp.in
-    include/${kind}_schema.hpp
-    @ONLY
-  )
-endfunction()
-
 function(iso_install_package)
   # The first version of Kokkos that is another than this build's.
   math(EXPR next_minor "${Kokkos_VERSION_MINOR} + 1")

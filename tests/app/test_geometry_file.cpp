@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include <ctime>
+#include <functional>
 #include <numbers>
 
 namespace ct = iso::ct;
@@ -341,10 +342,44 @@ TEST_CASE("the examples are complete and valid") {
   CHECK(found >= 4);
 }
 
-TEST_CASE("every field of the schema has a description") {
-  auto const schema = json::parse(files::geometry_schema());
-  for (auto const& [name, definition] : schema.at("definitions").items()) {
-    CAPTURE(name);
-    CHECK(definition.contains("description"));
+TEST_CASE("views that are written read as the same") {
+  auto document = vectors();
+  document["views"][0]["source_mm"] = {0.1, 1.0 / 3, -1e-7};
+  for (bool const cone : {true, false}) {
+    if (!cone) {
+      document["rays"] = "parallel";
+      document["views"][0]["direction"] = document["views"][0]["source_mm"];
+      document["views"][0].erase("source_mm");
+    }
+    auto const g = std::get<ct::geometry>(files::parse_geometry(document.dump(), "g.json").scan);
+    CHECK(json::parse(files::text_of_views(g)) == document);
   }
+}
+
+TEST_CASE("every field of the schema has a description, and says where numbers may lie") {
+  int numbers = 0;
+  std::function<void(json const&)> const look = [&](json const& part) {
+    for (auto const* const choice : {"oneOf", "anyOf"}) {
+      for (auto const& one : part.value(choice, json::array())) {
+        look(one);
+      }
+    }
+    auto const fields = part.value("properties", json::object());
+    for (auto const& [name, field] : fields.items()) {
+      CAPTURE(name);
+      CHECK((name == "type" || field.contains("description")));
+      look(field);
+    }
+    if (part.contains("items")) {
+      CHECK(part.contains("maxItems"));
+      look(part.at("items"));
+    }
+    if (part.value("type", "") == "number") {
+      CHECK(part.contains("minimum"));
+      CHECK(part.contains("maximum"));
+      ++numbers;
+    }
+  };
+  look(json::parse(files::geometry_schema()));
+  CHECK(numbers > 30);
 }

@@ -64,6 +64,11 @@ expect 0 ': sweep of [0-9]+ sets, 3 rounds$' info "$top/examples/sweeps/quick.js
 expect 0 ': results that iso wrote as JSON$' info r.json
 echo '{"type": 3}' >bad.json
 expect 2 "'bad.json': field /type is 3" info bad.json
+for kind in geometry plan sweep; do
+  "$iso" info --schema $kind | python3 -c 'import json, sys; assert json.load(sys.stdin)["title"].startswith("Isocenter")' ||
+    fail "iso info --schema $kind prints no schema"
+done
+expect 2 'excludes' info --schema plan v.mha
 echo 'nothing' >bad.json
 expect 2 "'bad.json': is not JSON" info bad.json
 

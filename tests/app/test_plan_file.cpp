@@ -33,58 +33,7 @@ std::string said(json const& document) {
   return refusal([&] { files::parse_plan(document.dump(), "p.json"); });
 }
 
-/// Compares what a schema says of each field with what the type says.
-struct agrees_with_schema {
-  json const& definitions;
-  json const& properties;
-  int& fields;
-
-  [[nodiscard]] json const& definition_of(std::string const& key) const {
-    std::string const place = properties.at(key).at("$ref");
-    return definitions.at(place.substr(place.rfind('/') + 1));
-  }
-  void operator()(auto const&, iso::hidden_field const&) const {}
-  template <class T>
-  void operator()(T const& x, iso::field const& f) const {
-    auto const key = key_of(f);
-    CAPTURE(key);
-    if constexpr (iso::described<T const>) {
-      describe(
-          agrees_with_schema{definitions, f.flat ? properties : definition_of(key).at("properties"),
-                             fields},
-          x);
-    } else {
-      ++fields;
-      auto const& said = definition_of(key);
-      if constexpr (iso::worded<T>) {
-        std::vector<std::string> all;
-        for (auto const& w : words(T{})) {
-          all.emplace_back(w.text);
-        }
-        CHECK(said.at("enum") == all);
-      } else if constexpr (std::is_same_v<T, bool>) {
-        CHECK(said.at("type") == "boolean");
-      } else if constexpr (std::is_arithmetic_v<T>) {
-        CHECK(said.at("minimum") == f.low);
-        CHECK(said.at("maximum") == f.high);
-      }
-    }
-  }
-};
-
 }  // namespace
-
-TEST_CASE("the schema and the types say the same of each field") {
-  json const schema = json::parse(files::plan_schema());
-  auto const& definitions = schema.at("definitions");
-  iso::dose::calculator_options const options;
-  iso::dose::beam const field;
-  int fields = 0;
-  describe(agrees_with_schema{definitions, schema.at("properties"), fields}, options);
-  CHECK(fields == 9);
-  describe(agrees_with_schema{definitions, definitions.at("beam").at("properties"), fields}, field);
-  CHECK(fields == 15);
-}
 
 TEST_CASE("a plan of one field has the defaults for the rest") {
   auto const p = files::parse_plan(plan().dump(), "p.json");
@@ -134,19 +83,25 @@ TEST_CASE("fluence comes in columns") {
   CHECK(f.values == std::vector<double>{1, 0, 2, 3, 4, 5});
 }
 
-TEST_CASE("the schema's own example and those of the examples are plans") {
-  auto const schema = json::parse(files::plan_schema());
-  auto const& example = schema.at("examples").at(0);
-  CHECK(files::parse_plan(example.dump(), "p.json").beams.size() == 2);
-  // It shows every field.
-  for (auto const& [field, ignored] : schema.at("properties").items()) {
-    CAPTURE(field);
-    CHECK(example.contains(field));
-  }
+TEST_CASE("the examples are plans, and one has every field of the schema") {
   std::filesystem::path const folder = ISO_EXAMPLE_PLANS;
-  for (auto const* const name : {"slab_phantom.json", "chest_ct.json"}) {
-    CHECK(!files::read_plan(folder / name).beams.empty());
+  for (auto const& entry : std::filesystem::directory_iterator(folder)) {
+    CAPTURE(entry.path());
+    CHECK(!files::read_plan(entry.path()).beams.empty());
   }
+  auto const schema = json::parse(files::plan_schema());
+  auto const whole = json::parse(std::ifstream(folder / "every_field.json"));
+  auto const has_all = [](json const& part, json const& node, char const* but) {
+    for (auto const& [field, ignored] : part.at("properties").items()) {
+      CAPTURE(field);
+      CHECK((field == but || node.contains(field)));
+    }
+  };
+  has_all(schema, whole, "");
+  auto const& beam = schema.at("properties").at("beams").at("items");
+  has_all(beam, whole.at("beams")[0], "fluence");
+  has_all(schema.at("properties").at("directions"), whole.at("directions"), "");
+  CHECK(beam.at("required") == json::array({"isocentre_mm"}));
 }
 
 TEST_CASE("tables lie beside the plan") {

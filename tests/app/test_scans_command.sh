@@ -91,8 +91,8 @@ refuse detector/turn_deg/yaw 90 'the detector of view 0 stands edge-on'
 refuse detector/turn_deg/tilt 1 '/detector/turn_deg/tilt is not known .known there: pitch, roll, yaw'
 refuse detector/shifts_mm '[[0, 0]]' '/detector/shifts_mm has 1 shifts .expected: one for each of the 60 views'
 refuse source_shifts_mm '[[0, 0]]' '/source_shifts_mm/0 is \[0,0\] .expected: .*three numbers'
-refuse axis_tilt_deg 90 '/axis_tilt_deg is 90 .expected: tilt of the axis'
-refuse helix_pitch_mm '"far"' '/helix_pitch_mm is "far" .expected: a coordinate in mm'
+refuse axis_tilt_deg 90 '/axis_tilt_deg is 90 .expected: .*between -89 and 89: tilt of the axis'
+refuse helix_pitch_mm '"far"' '/helix_pitch_mm is "far" .expected: a number in mm, between -1e9 and 1e9'
 refuse detector/offset_mm '[-1e9, 0]' 'as vectors.*/views/0/detector_origin_mm'
 expect 2 'excludes --geometry' info --geometry "$file" --backend serial
 expect 2 "'none.json' cannot be opened" info --geometry none.json --json no.json

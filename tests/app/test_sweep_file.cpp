@@ -56,7 +56,7 @@ std::vector<json> lines_of(std::string const& text) {
 
 files::sweep_point point(std::int64_t size) {
   files::sweep_point p;
-  p.key = {"fdk", "float", size, "openmp", 2, 0};
+  p.key = {"fdk", iso::number_type::f32, size, "openmp", 2, 0};
   p.seconds = {2e-3, 1e-3, 3e-3, 2.5e-3};
   p.bytes = 1e6;
   p.flops = 1e7;
@@ -115,11 +115,35 @@ TEST_CASE("what does not fit the schema is refused by its field") {
   CHECK(names(said(document), {"/repeats", "from 3 to 31"}));
 }
 
-TEST_CASE("the example of the schema and the given sweeps fit it") {
+TEST_CASE("every field is read") {
+  auto document = json::parse(R"({"comment": "a", "rounds": 1, "repeats": 31, "seconds": 2,
+    "sets": [{"comment": "b", "operations": ["fdk", "spmv"], "sizes": [1, 1e12],
+              "precisions": ["half", "double"], "backends": ["serial", "cuda"],
+              "threads": [0, 512], "groups_per_launch": [0, 1e9]}]})");
   auto const schema = json::parse(files::sweep_schema());
-  for (auto const& example : schema.at("examples")) {
-    CHECK(said(example).empty());
-  }
+  auto const& properties = schema.at("properties");
+  CHECK(properties.size() == document.size());
+  CHECK(properties.at("sets").at("items").at("properties").size() == document["sets"][0].size());
+  auto const s = files::parse_sweep(document.dump(), "s.json");
+  CHECK(s.rounds == 1);
+  CHECK(s.repeats == 31);
+  CHECK(s.seconds == 2);
+  REQUIRE(s.sets.size() == 1);
+  CHECK(s.sets[0].comment == "b");
+  CHECK(s.sets[0].sizes == std::vector<std::int64_t>{1, 1000000000000});
+  CHECK(s.sets[0].precisions == std::vector{iso::number_type::f16, iso::number_type::f64});
+  CHECK(s.sets[0].backends ==
+        std::vector{files::sweep_backend::serial, files::sweep_backend::cuda});
+  CHECK(s.sets[0].threads == std::vector<int>{0, 512});
+  CHECK(s.sets[0].groups_per_launch == std::vector<std::int64_t>{0, 1000000000});
+  // What is given as it would be anyway makes no other sweep.
+  document = sweep();
+  auto const digest = files::parse_sweep(document.dump(), "s.json").digest;
+  document["rounds"] = 3;
+  CHECK(files::parse_sweep(document.dump(), "s.json").digest == digest);
+}
+
+TEST_CASE("the given sweeps fit the schema") {
   int found = 0;
   for (auto const& entry : std::filesystem::directory_iterator(ISO_EXAMPLE_SWEEPS)) {
     CAPTURE(entry.path());

@@ -1,44 +1,38 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "described.hpp"
 #include "file_info.hpp"
 #include "support.hpp"
 
 #include <iso/files/geometry_file.hpp>
+#include <iso/files/plan_file.hpp>
+#include <iso/files/sweep_file.hpp>
 #include <iso/jobs/info.hpp>
 
 #include <fmt/core.h>
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
-#include <utility>
 
 namespace iso::cli {
 namespace {
+
+enum class schema_kind { geometry, plan, sweep };
+
+constexpr auto words(schema_kind) {
+  return std::array{word{schema_kind::geometry, "geometry"}, word{schema_kind::plan, "plan"},
+                    word{schema_kind::sweep, "sweep"}};
+}
 
 struct info_options {
   common_options common;
   bool no_ceilings = false;
   std::string geometry;
   std::string file;
+  std::optional<schema_kind> schema;
   folder_options folder;
 };
-
-// A geometry file of type `vectors`.
-json vectors_document(ct::geometry const& g) {
-  bool const cone = g.kind() == ct::beam::cone;
-  auto const numbers = [](vec3<double> const& v) { return std::array{v.x, v.y, v.z}; };
-  json views = json::array();
-  for (auto const& view : g.views()) {
-    views.push_back({{cone ? "source_mm" : "direction", numbers(view.source)},
-                     {"detector_origin_mm", numbers(view.detector_origin)},
-                     {"u_step_mm", numbers(view.u_step)},
-                     {"v_step_mm", numbers(view.v_step)}});
-  }
-  return {{"type", "vectors"},
-          {"rays", to_word(g.kind())},
-          {"detector", {{"pixels", {g.num_u(), g.num_v()}}}},
-          {"views", std::move(views)}};
-}
 
 int run_geometry(info_options const& options) {
   check_distinct({options.geometry, options.common.json_file});
@@ -47,17 +41,22 @@ int run_geometry(info_options const& options) {
     fmt::print("{} views of {} x {} pixels, {} rays\n", g.num_views(), g.num_u(), g.num_v(),
                to_word(g.kind()));
   }
-  auto const document = vectors_document(g);
+  auto const text = files::text_of_views(g);
   if (!options.common.json_file.empty()) {
     // Shifts and helices may carry a view further out than a file may say.
-    static_cast<void>(
-        files::parse_geometry(document.dump(), fmt::format("{}, as vectors", options.geometry)));
+    static_cast<void>(files::parse_geometry(text, fmt::format("{}, as vectors", options.geometry)));
   }
-  write_json(options.common.json_file, document);
+  write_json(options.common.json_file, json::parse(text));
   return success;
 }
 
 int run_info(info_options const& options) {
+  if (options.schema) {
+    fmt::print("{}\n", *options.schema == schema_kind::geometry ? files::geometry_schema()
+                       : *options.schema == schema_kind::plan   ? files::plan_schema()
+                                                                : files::sweep_schema());
+    return success;
+  }
   check_writable(options.common.json_file);
   if (!options.geometry.empty()) {
     return run_geometry(options);
@@ -97,7 +96,13 @@ command add_info(CLI::App& app) {
                                     "shape, spacing, range and unit, without a patient's name")
                         ->excludes(geometry);
   add_folder_options(*sub, options->folder, any);
-  for (auto* const file : {geometry, any}) {
+  auto* const schema =
+      add_words(*sub, "--schema", options->schema,
+                "print the JSON schema of such files instead, for editors (docs/formats.md)")
+          ->excludes(geometry)
+          ->excludes(any)
+          ->excludes(sub->get_option("--json"));
+  for (auto* const file : {geometry, any, schema}) {
     file->excludes(no_ceilings)
         ->excludes(sub->get_option("--backend"))
         ->excludes(sub->get_option("--threads"));

@@ -81,10 +81,11 @@ fs::path output_of(std::string const& name, launched const& process) {
 }
 
 std::string name_of(files::sweep_key const& key) {
-  return fmt::format(
-      "{} {} {} {} x{}{}", key.operation, key.size, key.precision, key.backend, key.threads,
-      key.groups_per_launch > 0 ? fmt::format(" in launches of {}", key.groups_per_launch)
-                                : std::string());
+  return fmt::format("{} {} {} {} x{}{}", key.operation, key.size, to_word(key.precision),
+                     key.backend, key.threads,
+                     key.groups_per_launch > 0
+                         ? fmt::format(" in launches of {}", key.groups_per_launch)
+                         : std::string());
 }
 
 std::string count_of(std::size_t count, char const* what) {
@@ -121,7 +122,7 @@ void print_medians(jobs::sweep_summary const& summary) {
     auto const& last = *points.back();
     fmt::print(
         "{:<29} {:>11} {:<7} {:<7} {:>7} {:>11.4g} {:>7.1f} % {:>4.0f} % {:<6} {:>9.2e}  {}\n",
-        key.operation, key.size, key.precision, key.backend, key.threads, 1e3 * middle,
+        key.operation, key.size, to_word(key.precision), key.backend, key.threads, 1e3 * middle,
         50 * spread / middle, 100 * files::median(shares), last.bound,
         last.error.value_or(std::numeric_limits<double>::quiet_NaN()), last.hash);
   }

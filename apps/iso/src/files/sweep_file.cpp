@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "json_document.hpp"
 #include "json_schema.hpp"
-#include "sweep_schema.hpp"
 
 #include <iso/core/detail/fnv1a.hpp>
 #include <iso/files/atomic_file.hpp>
@@ -10,26 +9,10 @@
 
 #include <fmt/core.h>
 
-#include <cmath>
-
 namespace iso::files {
 namespace {
 
 using nlohmann::json;
-
-/// To JSON Schema 1e6 is an integer, to the validator only 1000000 is.
-void write_whole_numbers(json& value) {
-  if (value.is_structured()) {
-    for (auto& one : value) {
-      write_whole_numbers(one);
-    }
-  } else if (value.is_number_float()) {
-    auto const number = value.get<double>();
-    if (std::trunc(number) == number && std::abs(number) < 1e15) {
-      value = std::int64_t(number);
-    }
-  }
-}
 
 /// FNV-1a: the same text gives the same digest on every machine.
 std::string digest_of(std::string_view text) {
@@ -40,20 +23,12 @@ std::string digest_of(std::string_view text) {
   return fmt::format("{:016x}", hash);
 }
 
-sweep_set read_set(json const& node) {
-  sweep_set set;
-  set.operations = node.at("operations").get<std::vector<std::string>>();
-  set.sizes = node.at("sizes").get<std::vector<std::int64_t>>();
-  set.precisions = node.value("precisions", set.precisions);
-  set.backends = node.value("backends", set.backends);
-  set.threads = node.value("threads", set.threads);
-  set.groups_per_launch = node.value("groups_per_launch", set.groups_per_launch);
-  return set;
-}
-
 }  // namespace
 
-std::string_view sweep_schema() { return detail::sweep_schema_text; }
+std::string sweep_schema() {
+  sweep_description const nothing;
+  return detail::make_schema(nothing, "Isocenter sweep", "What iso sweep measures.").dump(2);
+}
 
 sweep_description parse_sweep(std::string_view text, std::string const& name) {
   json document = detail::parse_json(text, name);
@@ -61,20 +36,14 @@ sweep_description parse_sweep(std::string_view text, std::string const& name) {
     detail::refuse(
         name, "field / is not an object (expected: a JSON object with a field 'sets'); write one");
   }
-  write_whole_numbers(document);
-  detail::check_schema(name, json::parse(sweep_schema()), document);
-  document.erase("comment");
-  for (auto& set : document.at("sets")) {
-    set.erase("comment");
-  }
+  auto const schema = json::parse(sweep_schema());
+  detail::write_integers(document, schema);
+  detail::check_schema(name, schema, document);
   sweep_description sweep;
-  sweep.rounds = document.value("rounds", sweep.rounds);
-  sweep.repeats = document.value("repeats", sweep.repeats);
-  sweep.seconds = document.value("seconds", sweep.seconds);
-  for (auto const& set : document.at("sets")) {
-    sweep.sets.push_back(read_set(set));
-  }
-  sweep.digest = digest_of(document.dump());
+  get_fields(document, sweep);
+  json said = json::object();
+  put_fields(said, sweep, [](field const& f) { return f.name != "comment"; });
+  sweep.digest = digest_of(said.dump());
   return sweep;
 }
 

@@ -59,7 +59,7 @@ json to_json(sweep_ceilings const& c) {
 json to_json(sweep_key const& k, char const* record) {
   return {{"record", record},
           {"operation", k.operation},
-          {"precision", k.precision},
+          {"precision", to_word(k.precision)},
           {"size", k.size},
           {"backend", k.backend},
           {"threads", k.threads},
@@ -135,8 +135,13 @@ void read_line(std::string_view text, std::string const& name, bool first, sweep
                            field<std::map<std::string, double>>(line, name, "rates")});
   } else if (record == "point") {
     sweep_point p;
-    p.key = {words("operation"), words("precision"),    whole("size"),
-             words("backend"),   int(whole("threads")), whole("groups_per_launch")};
+    auto const type = from_word<number_type>(words("precision"));
+    if (!type) {
+      refuse_field(name, "precision");
+    }
+    p.key = {words("operation"),    *type,
+             whole("size"),         words("backend"),
+             int(whole("threads")), whole("groups_per_launch")};
     p.round = int(whole("round"));
     if (!line.value("error", nlohmann::json()).is_null()) {
       p.error = field<double>(line, name, "error");

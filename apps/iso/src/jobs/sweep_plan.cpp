@@ -13,13 +13,13 @@ namespace iso::jobs {
 using files::sweep_key;
 
 cases::point point_of(sweep_key const& key) {
-  return {key.operation, key.precision, key.size, key.groups_per_launch};
+  return {key.operation, std::string(to_word(key.precision)), key.size, key.groups_per_launch};
 }
 
 std::string name_of(sweep_key const& key) {
   return message(
       "{} {} {} {}{}",
-      {std::string_view(key.operation), key.size, std::string_view(key.precision),
+      {std::string_view(key.operation), key.size, to_word(key.precision),
        std::string_view(key.backend),
        std::string_view(key.threads > 1 ? " x" + std::to_string(key.threads) : std::string())});
 }
@@ -69,7 +69,11 @@ class sweep_planner {
                                        std::vector<std::string>& notes) const {
     auto const all = backend_names();
     std::vector<std::string> chosen;
-    for (auto const& name : set.backends.empty() ? request_.backends : set.backends) {
+    std::vector<std::string> asked;
+    for (auto const one : set.backends) {
+      asked.emplace_back(to_word(one));
+    }
+    for (auto const& name : asked.empty() ? request_.backends : asked) {
       if (std::find(all.begin(), all.end(), name) == all.end()) {
         std::string const note =
             message("backend {} is not in this build: its points are left out", {name});
@@ -89,9 +93,9 @@ class sweep_planner {
       auto const& operation = cases::sized_operation_named(name);
       auto precisions = set.precisions;
       if (precisions.empty()) {
-        precisions.emplace_back(operation.precisions.front());
+        precisions.push_back(from_word<number_type>(operation.precisions.front()).value());
       }
-      for (auto const& precision : precisions) {
+      for (auto const precision : precisions) {
         for (auto const size : set.sizes) {
           for (auto const groups : set.groups_per_launch) {
             bool const fixed = operation.shape == cases::shapes::fixed;

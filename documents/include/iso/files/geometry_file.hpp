@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/files/geometry_file.hpp
-//! Reads scan geometries as JSON: documents/schema/geometry.schema.json, docs/formats.md.
+//! Reads scan geometries as JSON: docs/formats.md.
 #pragma once
 
 #include <iso/core/job.hpp>
@@ -26,7 +26,11 @@ geometry_file parse_geometry(std::string_view text, std::string const& name);
 /// iso/files/xtekct_file.hpp), whose `text` is then the JSON that says the same.
 geometry_file read_geometry(std::filesystem::path const& path, job const& control = {});
 
-/// Returns the schema that is built in, as JSON text.
-std::string_view geometry_schema();
+/// Returns the JSON of a file that gives every view by its vectors. What a file may not say is
+/// written all the same: parse_geometry refuses it.
+std::string text_of_views(ct::geometry const& g);
+
+/// Returns the JSON schema, as text.
+std::string geometry_schema();
 
 }  // namespace iso::files

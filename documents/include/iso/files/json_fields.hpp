@@ -4,15 +4,24 @@
 #pragma once
 
 #include <iso/core/vec3.hpp>
-#include <iso/model/describe.hpp>
+#include <iso/model/list_field.hpp>
 
-#include <array>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <type_traits>
+#include <utility>
 
 namespace iso::files {
 namespace detail {
+
+template <class T>
+concept list = requires(T& x) { x.emplace_back(); };
+/// A std::array, or a std::tuple of references to members that stand in one list.
+template <class T>
+concept few = requires { std::tuple_size<T>::value; };
+template <class T>
+concept perhaps = requires(T const& x) { x.has_value(); };
 
 struct every_field {
   constexpr bool operator()(field const&) const { return true; }
@@ -25,40 +34,55 @@ struct json_writer {
 
   void operator()(auto const&, hidden_field const&) const {}
 
-  template <class T>
-  void operator()(T const& x, field const& f) const {
+  template <class T, class F>
+  void operator()(T const& x, F const& f) const {
     if constexpr (described<T const>) {
       if (f.flat) {
         describe(*this, x);
-      } else {
-        Json part = Json::object();
-        describe(json_writer{part, which}, x);
-        document[key_of(f)] = std::move(part);
+        return;
       }
     } else if (!which(f)) {
       return;
+    }
+    if constexpr (std::is_base_of_v<list_field, F> && list<T>) {
+      if (x.empty()) {
+        return;  // no file may have that
+      }
+    }
+    document[key_of(f)] = written(x, f);
+  }
+
+  template <class T>
+  Json written(T const& x, field const& f) const {
+    if constexpr (described<T const>) {
+      Json part = Json::object();
+      describe(json_writer{part, which}, x);
+      return part;
     } else if constexpr (worded<T>) {
-      document[key_of(f)] = std::string(to_word(x));
+      return std::string(to_word(x));
     } else if constexpr (std::is_same_v<T, vec3<double>>) {
-      document[key_of(f)] = {x.x, x.y, x.z};
-    } else if constexpr (requires { x.has_value(); }) {
-      if (x) {
-        (*this)(*x, f);
+      return written(std::tie(x.x, x.y, x.z), f);
+    } else if constexpr (perhaps<T>) {
+      return x ? written(*x, f) : Json();
+    } else if constexpr (list<T>) {
+      Json all = Json::array();
+      for (auto const& one : x) {
+        all.push_back(written(one, f));
+      }
+      return all;
+    } else if constexpr (few<T>) {
+      return std::apply([&](auto const&... each) { return Json::array({written(each, f)...}); }, x);
+    } else if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) {
+      if (f.zero_is_none && x == 0) {
+        return Json();
+      }
+      if constexpr (std::is_floating_point_v<T>) {
+        return key_has_unit(f) ? written_in(f.unit, x) : x;
       } else {
-        document[key_of(f)];  // null
-      }
-    } else if constexpr (std::is_floating_point_v<T>) {
-      auto& value = document[key_of(f)];  // null
-      if (!(f.zero_is_none && x == 0)) {
-        value = key_has_unit(f) ? written_in(f.unit, x) : x;
-      }
-    } else if constexpr (std::is_integral_v<T>) {
-      auto& value = document[key_of(f)];  // null
-      if (!(f.zero_is_none && x == 0)) {
-        value = x;
+        return x;
       }
     } else {
-      document[key_of(f)] = x;
+      return x;
     }
   }
 };
@@ -78,24 +102,36 @@ struct json_reader {
       }
     }
     auto const found = document.find(key_of(f));
-    if (found == document.end() || found->is_null()) {
-      return;
+    if (found != document.end() && !found->is_null()) {
+      read(*found, x, f);
     }
+  }
+
+  template <class T>
+  static void read(Json const& value, T& x, field const& f) {
     if constexpr (described<T>) {
-      describe(json_reader{*found}, x);
+      describe(json_reader{value}, x);
     } else if constexpr (worded<T>) {
       // A schema has refused other words.
-      x = from_word<T>(found->template get_ref<std::string const&>()).value_or(x);
+      x = from_word<T>(value.template get_ref<std::string const&>()).value_or(x);
     } else if constexpr (std::is_same_v<T, vec3<double>>) {
-      auto const point = found->template get<std::array<double, 3>>();
-      x = {point[0], point[1], point[2]};
-    } else if constexpr (requires { x.has_value(); }) {
-      (*this)(x.emplace(), f);
+      auto members = std::tie(x.x, x.y, x.z);
+      read(value, members, f);
+    } else if constexpr (perhaps<T>) {
+      read(value, x.emplace(), f);
+    } else if constexpr (list<T>) {
+      x.clear();
+      for (auto const& one : value) {
+        read(one, x.emplace_back(), f);
+      }
+    } else if constexpr (few<T>) {
+      std::size_t i = 0;
+      std::apply([&](auto&... each) { (read(value[i++], each, f), ...); }, x);
     } else if constexpr (std::is_floating_point_v<T>) {
-      auto const written = found->template get<double>();
+      auto const written = value.template get<double>();
       x = key_has_unit(f) ? f.unit.to_library(written) : written;
     } else {
-      found->get_to(x);
+      value.get_to(x);
     }
   }
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/files/plan_file.hpp
-//! Reads treatment plans as JSON: documents/schema/plan.schema.json, docs/formats.md.
+//! Reads treatment plans as JSON: docs/formats.md.
 #pragma once
 
 #include <iso/core/job.hpp>
@@ -48,7 +48,7 @@ plan read_plan(std::filesystem::path const& path, job const& control = {});
 /// \throws iso::file_error
 table_source read_table(std::string const& name, std::filesystem::path const& folder);
 
-/// Returns the schema that is built in, as JSON text.
-std::string_view plan_schema();
+/// Returns the JSON schema, as text.
+std::string plan_schema();
 
 }  // namespace iso::files

@@ -6,6 +6,8 @@
 //! writing.
 #pragma once
 
+#include <iso/model/number_type.hpp>
+
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -58,7 +60,7 @@ struct sweep_ceilings {
 
 struct sweep_key {
   std::string operation;
-  std::string precision;
+  number_type precision = number_type::f32;
   std::int64_t size = 0;
   std::string backend;
   int threads = 1;
