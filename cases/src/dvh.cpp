@@ -25,10 +25,11 @@ dvh::structure sphere() { return oracle::contours_of({}, slices); }
 template <class T, class Exec>
 auto region_on(Exec const& exec) {
   using space = typename Exec::memory_space;
+  dvh::structure_plan const plan(sphere());
   auto const v = make_volume<T, space>(exec, "iso::cases::fractions",
-                                       dvh::structure_grid(sphere(), dose_grid, {}, subdivision));
-  dvh::rasterise<Exec, T>(exec, sphere(), v);
-  auto const points = dvh::surface_points(sphere(), 1);
+                                       dvh::structure_grid(plan, dose_grid, subdivision));
+  dvh::rasterise<Exec, T>(exec, plan, v);
+  auto const points = dvh::surface_points(plan, 1);
   Kokkos::View<vec3<double>*, space> const surface("iso::cases::surface", points.size());
   put(exec, surface, points);
   return dvh::region<T, space>{v, surface};
@@ -173,7 +174,8 @@ struct dose_volume_case {
               add(dvh::evaluate<Exec, T>(on, {dose}, {where},
                                          {dvh::quantity_named("D95"), dvh::quantity_named("V0.6Gy"),
                                           dvh::quantity_named("homogeneity")})[0][0]);
-              add(dvh::histograms<Exec, T>(on, {dose}, {where}, {.bins = bins})[0][0].cumulative);
+              dvh::histogrammer<Exec, T> const placed(on, dose, where);
+              add(placed.make_histogram({.bins = bins}).cumulative);
               add({dvh::conformity(on, dose, where, 0.6)});
               std::vector<T> const rounded(all.begin(), all.end());
               put_at(on, out, rounded);
@@ -199,7 +201,8 @@ void add_dvh(catalogue& all) {
                           {{}}});
   all.add<dose_volume_case>({"dvh_dose_volume",
                              {"iso::dvh::volumes_at", "iso::dvh::doses_at", "iso::dvh::statistics",
-                              "iso::dvh::evaluate", "iso::dvh::histograms", "iso::dvh::conformity"},
+                              "iso::dvh::evaluate", "iso::dvh::histogrammer",
+                              "iso::dvh::conformity"},
                              {{}}});
 
   all.add_sized({"dose_volume",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "file_support.hpp"
+#include "kokkos_events.hpp"
 
 #include <iso/files/geometry_file.hpp>
 #include <iso/files/volume_file.hpp>
@@ -248,4 +249,42 @@ TEST_CASE("a structure's shares of the voxels of slices, whatever lies beyond") 
   }
   CHECK_THROWS_WITH_AS(jobs::structure_shares(s, patient, {across_z}),
                        doctest::Contains("do not overlap"), iso::invalid_argument);
+}
+
+TEST_CASE("histograms take the memory that they ask for, and no tenth less") {
+  jobs::dvh_request request;
+  request.backend = "serial";
+  files::rt_structure cuboid;
+  cuboid.name = "cuboid";
+  for (double const z : {-8.0, 0.0, 8.0}) {
+    cuboid.contours.push_back({{{-11, -9, z}, {10, -9, z}, {10, 9, z}, {-11, 9, z}}});
+  }
+  request.structures = {cuboid};
+  for (double const spacing : {2.0, 5.0}) {
+    for (auto const* const quantity : {"D95", "CI40Gy"}) {
+      for (auto const surface : {iso::dvh::extremes::surface, iso::dvh::extremes::whole_voxels}) {
+        for (std::int64_t const bins : {0, 1000}) {
+          CAPTURE(spacing);
+          CAPTURE(quantity);
+          CAPTURE(bins);
+          auto const n = std::int64_t(60 / spacing);
+          std::vector<float> dose(std::size_t(n * n * n));
+          for (std::size_t at = 0; at < dose.size(); ++at) {
+            dose[at] = float(at % 97);
+          }
+          double const first = -0.5 * spacing * double(n - 1);
+          request.doses = {
+              {{n, n, n}, {spacing, spacing, spacing}, {first, first, first}, dose, "Gy"}};
+          request.quantities = {iso::dvh::quantity_named(quantity)};
+          request.surface = surface;
+          request.bins = bins;
+          std::int64_t asked = 0;
+          std::int64_t const taken = iso::test::peak_bytes_of(
+              [&] { asked = jobs::evaluate_structures(request, {}).bytes_needed; });
+          CHECK(taken <= 1.02 * double(asked));
+          CHECK(double(asked) <= 1.1 * double(taken));
+        }
+      }
+    }
+  }
 }

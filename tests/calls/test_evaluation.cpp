@@ -40,6 +40,7 @@ TEST_CASE("structures") {
                                   {.caps = iso::dvh::end_cap::none})
             .size() == 512);
   CHECK(iso::dvh::rasterise(exec, box(), volume_of(patient, 0)).planes == 2);
+  CHECK(iso::dvh::rasterise_bytes_needed<float>(exec, patient) == 512 * 12);
   CHECK(iso::dvh::structure_grid(box(), patient).size() > 0);
   CHECK(!iso::dvh::surface_points(box(), 2).empty());
   iso::dvh::structure_plan const plan(box());
@@ -83,6 +84,10 @@ TEST_CASE("dose-volume histograms") {
   CHECK(iso::dvh::evaluate(exec, std::vector{const_dose}, {where}, {d95}).size() == 1);
   CHECK(iso::dvh::histograms<exec_space, float>(exec, {dose}, {{fractions}}).size() == 1);
   CHECK(iso::dvh::histograms(exec, doses, structures, {.bins = 10}).size() == 2);
+  iso::dvh::histogrammer const placed(exec, dose, with_surface);
+  iso::dvh::histogrammer<exec_space, float> const same(exec, const_dose, {fractions});
+  CHECK(placed.evaluate({d95}) == same.evaluate({d95}, iso::dvh::extremes::whole_voxels));
+  CHECK(iso::dvh::histogrammer<exec_space, float>::bytes_needed(patient, patient, {d95}, 10) > 0);
 }
 
 TEST_CASE("the gamma index") {

@@ -23,6 +23,7 @@
 #include <iso/dose/kernel.hpp>
 #include <iso/dose/spectrum.hpp>
 #include <iso/dose/terma.hpp>
+#include <iso/dvh/dose_volume.hpp>
 #include <iso/dvh/structure.hpp>
 #include <iso/gamma/gamma_index.hpp>
 #include <iso/sparse/dose_matrix.hpp>
@@ -252,6 +253,12 @@ TEST_CASE("plans and staged numbers that were moved from stay whole") {
              [](auto const& plan) {
                return std::tuple(&plan.held(), iso::dvh::voxel_fractions(plan, small_cube)[220]);
              });
+  check_plan(iso::dvh::histogrammer(exec, dose, iso::dvh::region(dose)), [](auto const& placed) {
+    return std::tuple(placed.bytes_needed(small_cube, small_cube), placed.statistics().mean,
+                      placed.volumes_at({0.5}), placed.doses_at({10}),
+                      placed.evaluate({iso::dvh::quantity_named("D95")}),
+                      placed.make_histogram().volume, placed.conformity(1));
+  });
   Kokkos::View<float*, Kokkos::HostSpace> const numbers("numbers", 3);
   Kokkos::deep_copy(numbers, 2.0F);
   check_plan(iso::stage<iso::access::read_write>(exec, numbers), [](auto const& staged) {

@@ -144,6 +144,12 @@ dose_search::dose_search(std::vector<double> volumes, dose_range const& range, d
   choose_levels();
 }
 
+std::int64_t dose_search::levels_at_once(std::size_t volumes) {
+  constexpr int at_guess = 2;
+  constexpr int at_the_largest = 1;  // of the first round
+  return std::int64_t(volumes) * (parts_a_round - 1 + at_guess + at_the_largest);
+}
+
 void dose_search::choose_levels() {
   for (std::size_t n = 0; n < brackets_.size(); ++n) {
     auto const& b = brackets_[n];
@@ -302,10 +308,10 @@ double paddick(double inside, double whole, double anywhere) {
   return inside > 0 ? part(inside, whole) * part(inside, anywhere) : 0.0;
 }
 
-std::vector<double> bin_edges(histogram_options const& options, double end) {
+std::vector<double> bin_edges(std::int64_t bins, double end) {
   std::vector<double> edges;
-  for (std::int64_t n = 0; n <= options.bins; ++n) {
-    edges.push_back(end * (double(n) / double(options.bins)));
+  for (std::int64_t n = 0; n <= bins; ++n) {
+    edges.push_back(end * (double(n) / double(bins)));
   }
   return edges;
 }

@@ -26,6 +26,7 @@
 #include <concepts>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -50,6 +51,62 @@ struct region {
 };
 template <class T, class Space, class... Surface>
 region(volume_view<T, Space> const&, Surface const&...) -> region<std::remove_const_t<T>, Space>;
+
+namespace detail {
+
+template <execution_space Exec, real T>
+class placed_dose;
+
+}  // namespace detail
+
+/// A structure in a dose, placed and checked once for all that is read off it. Copies share it, and
+/// memory of the dose and of the region. Allocates, and waits for `exec`, in every call.
+/// Determinism: backend_to_backend, as the functions below, whose bits and units its members give.
+template <execution_space Exec, real T>
+class histogrammer {
+ public:
+  using space = typename Exec::memory_space;
+
+  /// \throws iso::invalid_argument  as statistics
+  /// \throws iso::out_of_memory     as iso::allocate
+  histogrammer(Exec const& exec,
+               volume_view<std::type_identity_t<T> const, std::type_identity_t<space>> const& dose,
+               region<T, space> const& where, job const& control = {});
+  // No moves: it stays whole.
+  histogrammer(histogrammer const&) = default;
+  histogrammer& operator=(histogrammer const&) = default;
+  ~histogrammer() = default;
+
+  /// Returns the bytes that one of these grids allocates in the execution space's memory, at most,
+  /// with what evaluating such quantities and a histogram takes on the way. Enqueues nothing.
+  /// \param shares  the grid of the region's fractions
+  /// \param bins    0: no histogram is made
+  /// \throws iso::invalid_argument  an invalid grid
+  [[nodiscard]] static std::int64_t bytes_needed(grid const& dose, grid const& shares,
+                                                 std::vector<quantity> const& quantities = {},
+                                                 std::int64_t bins = 0);
+
+  [[nodiscard]] dose_statistics statistics(extremes of = extremes::surface,
+                                           job const& control = {}) const;
+  [[nodiscard]] std::vector<double> volumes_at(std::vector<double> const& levels,
+                                               job const& control = {}) const;
+  [[nodiscard]] std::vector<double> doses_at(std::vector<double> const& volumes,
+                                             job const& control = {}) const;
+  /// Returns one value a quantity.
+  [[nodiscard]] std::vector<double> evaluate(std::vector<quantity> const& quantities,
+                                             extremes of = extremes::surface,
+                                             job const& control = {}) const;
+  /// Makes the histogram, which ends at 1.02 times this dose's largest unless it is told.
+  [[nodiscard]] histogram make_histogram(histogram_options const& options = {},
+                                         job const& control = {}) const;
+  [[nodiscard]] double conformity(double prescription, job const& control = {}) const;
+
+ private:
+  std::shared_ptr<detail::placed_dose<Exec, T> const> held_;
+};
+template <execution_space Exec, class T, class Space, class Where>
+histogrammer(Exec const&, volume_view<T, Space> const&, Where const&, job const& = {})
+    -> histogrammer<Exec, std::remove_const_t<T>>;
 
 /// Summarises the dose of a structure. Allocates tables of the structure's voxels where `exec`
 /// computes, and waits for it.

@@ -10,6 +10,7 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -103,6 +104,14 @@ void put_shares(Exec const& exec, std::vector<double> const& shares,
 }
 
 }  // namespace detail
+
+/// Returns the bytes that rasterise takes on the host: the shares in double, and rounded.
+/// Determinism: backend_to_backend.
+template <real T, execution_space Exec>
+std::int64_t rasterise_bytes_needed(Exec const&, grid const& fractions) {
+  constexpr double a_voxel = sizeof(double) + sizeof(T);
+  return std::int64_t(std::min(a_voxel * double(fractions.size()), 0x1p60));
+}
 
 /// Writes voxel_fractions into `fractions`, where Exec computes, rounded to T. Allocates on the
 /// host alone, and waits for `exec`. Determinism: backend_to_backend; made on the host.

@@ -33,25 +33,39 @@ template <class Exec>
 struct placed_structure {
   dvh::region<float, typename Exec::memory_space> region;
   dvh::structure_report report;
+  std::int64_t bytes = 0;  ///< with what reading its doses takes
 };
+
+template <class Exec>
+using histogrammer = dvh::histogrammer<Exec, float>;
+
+/// What is evaluated of every structure. Both that come first say how much of it has a dose.
+std::vector<dvh::quantity> all_quantities(dvh_request const& request) {
+  std::vector<dvh::quantity> all = {{dvh::quantity::kind::volume, 0},
+                                    {dvh::quantity::kind::outside, 0}};
+  all.insert(all.end(), request.quantities.begin(), request.quantities.end());
+  return all;
+}
 
 template <class Exec>
 placed_structure<Exec> place(Exec const& exec, dvh::structure_plan const& s, grid const& dose,
                              dvh_request const& request, job const& asked) {
   using space = typename Exec::memory_space;
   grid const g = dvh::structure_grid(s, dose);
-  // Shares there; on the host they are made in double and rounded.
-  auto const there = double(g.size()) * sizeof(float);
-  auto const host = double(g.size()) * (sizeof(double) + sizeof(float));
-  auto const bytes = [](double b) { return std::int64_t(std::min(b, 0x1p62)); };
-  check_free(exec, bytes(there), bytes(host), "iso dvh");
-  return guard_memory(exec, bytes(there), "iso dvh", [&] {
-    placed_structure<Exec> placed;
+  std::vector<vec3<double>> points;
+  if (request.surface == dvh::extremes::surface) {
+    points = dvh::surface_points(s, std::min({g.spacing.x, g.spacing.y, g.spacing.z}));
+  }
+  placed_structure<Exec> placed;
+  placed.bytes = whole_bytes(
+      double(g.size()) * sizeof(float) + double(points.size()) * sizeof(points[0]) +
+      double(histogrammer<Exec>::bytes_needed(dose, g, all_quantities(request), request.bins)));
+  check_free(exec, placed.bytes, dvh::rasterise_bytes_needed<float>(exec, g), "iso dvh");
+  return guard_memory(exec, placed.bytes, "iso dvh", [&] {
     auto const fractions = make_volume<float, space>(exec, "iso::jobs::fractions", g);
     placed.report = dvh::rasterise<Exec, float>(exec, s, fractions, asked);
     placed.region.fractions = fractions;
-    if (request.surface == dvh::extremes::surface) {
-      auto const points = dvh::surface_points(s, std::min({g.spacing.x, g.spacing.y, g.spacing.z}));
+    if (!points.empty()) {
       Kokkos::View<vec3<double>*, space> const surface(
           Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "iso::jobs::surface"),
           points.size());
@@ -69,12 +83,8 @@ dvh_entry entry_of(Exec const& exec,
                    dvh_request const& request, double end, job const& asked) {
   auto const& report = placed.report;
   auto const& quantities = request.quantities;
-  // Both first, for all that is asked: they say how much of the structure has a dose.
-  std::vector<dvh::quantity> all = {{dvh::quantity::kind::volume, 0},
-                                    {dvh::quantity::kind::outside, 0}};
-  all.insert(all.end(), quantities.begin(), quantities.end());
-  auto const values =
-      dvh::evaluate<Exec, float>(exec, {dose}, {placed.region}, all, request.surface, asked)[0][0];
+  histogrammer<Exec> const in_dose(exec, dose, placed.region, asked);
+  auto const values = in_dose.evaluate(all_quantities(request), request.surface, asked);
   dvh_entry entry;
   entry.volume = values[0] * mm3_per_cm3;
   entry.outside = values[1] * mm3_per_cm3 + report.outside;
@@ -90,8 +100,7 @@ dvh_entry entry_of(Exec const& exec,
     }
   }
   if (request.bins > 0) {
-    auto curve = dvh::histograms<Exec, float>(exec, {dose}, {placed.region},
-                                              {.bins = request.bins, .end = end}, asked)[0][0];
+    auto curve = in_dose.make_histogram({.bins = request.bins, .end = end}, asked);
     entry.cumulative = std::move(curve.cumulative);
     entry.differential = std::move(curve.differential);
   }
@@ -165,7 +174,7 @@ dvh_result run(Exec const& exec, dvh_request const& request, observer const& wat
     wanted += double(dose.values.size()) * sizeof(float);
   }
   std::vector<volume_view<float const, space>> doses;
-  guard_memory(exec, std::int64_t(std::min(wanted, 0x1p62)), "iso dvh", [&] {
+  guard_memory(exec, whole_bytes(wanted), "iso dvh", [&] {
     for (auto const& dose : request.doses) {
       doses.push_back(files::make_volume_view<float>(exec, dose));
     }
@@ -186,6 +195,8 @@ dvh_result run(Exec const& exec, dvh_request const& request, observer const& wat
         if (d == 0 || doses[d].grid != doses[d - 1].grid) {
           placed = {};  // its memory, before there is more
           placed = place(exec, structure.plan, doses[d].grid, request, asked);
+          result.bytes_needed =
+              std::max(result.bytes_needed, whole_bytes(wanted + double(placed.bytes)));
         }
         result.seconds += seconds_of(exec, [&] {
           entries.push_back(entry_of(exec, doses[d], placed, structure.name, request, end, asked));

@@ -60,12 +60,6 @@ inline void check_options(iterative_request const& request, std::int64_t views) 
       request.options);
 }
 
-/// Adds to bytes without leaving their range.
-inline std::int64_t sum_of_bytes(std::int64_t a, double b) {
-  double const bytes = double(a) + b;
-  return bytes < 0x1p61 ? std::int64_t(bytes) : std::int64_t(1) << 61;
-}
-
 /// Returns the bytes of the host that a checkpoint takes: its arrays, or once the readings, which
 /// it knows the scan by; and one array on its way from a GPU.
 template <class T, class Exec>
@@ -201,11 +195,11 @@ iterative_memory memory_of(Exec const& exec, iterative_request const& request,
   std::visit(
       [&](auto const& options) {
         using method = method_with<Exec, T, decltype(options)>;
-        memory.needed = sum_of_bytes(
-            method::bytes_needed(exec, g, box, options, request.reading_mask.has_value()),
+        memory.needed = whole_bytes(
+            double(method::bytes_needed(exec, g, box, options, request.reading_mask.has_value())) +
             as_given);
-        memory.checkpoint = sum_of_bytes(
-            0, checkpoint_bytes<T, Exec>(method::bytes_visited(g, box), voxels, pixels));
+        memory.checkpoint =
+            whole_bytes(checkpoint_bytes<T, Exec>(method::bytes_visited(g, box), voxels, pixels));
         if constexpr (std::is_same_v<method, ct::sart<Exec, T>>) {
           memory.in_blocks = options.block_views > 0 && options.block_views < g.num_views() &&
                              options.columns == ct::column_sums::of_blocks;

@@ -16,6 +16,11 @@
 
 namespace iso::jobs {
 
+/// Returns bytes that are counted in double, so that no sum leaves its range.
+inline std::int64_t whole_bytes(double bytes) {
+  return bytes < 0x1p61 ? std::int64_t(bytes) : std::int64_t(1) << 61;
+}
+
 /// Names what leaves no more memory where `exec` computes; empty: the machine itself.
 template <class Exec>
 char const* bound_of(Exec const&) {

@@ -83,7 +83,6 @@ projection_result run(Exec const& exec, project_request const& request, observer
   std::int64_t const pixels = g.num_views() * g.num_u() * g.num_v();
   double const wanted =
       double(volume_grid.size()) * sizeof(T) + double(pixels) * sizeof(T) + double(scratch);
-  std::int64_t const bytes = wanted < 0x1p62 ? std::int64_t(wanted) : std::int64_t(1) << 62;
 
   watch.step(0, "preparing");
   result.extent = {g.num_views(), g.num_u(), g.num_v()};
@@ -91,7 +90,7 @@ projection_result run(Exec const& exec, project_request const& request, observer
   bool const blends = options.method == ct::projector::joseph_linear ||
                       options.method == ct::projector::joseph_spline;
   result.blind_views = missed_views(g, volume_grid, blends ? 0.5 : 0);
-  guard_memory(exec, bytes, "iso project", [&] {
+  guard_memory(exec, whole_bytes(wanted), "iso project", [&] {
     auto const volume = volume_of<T>(exec, request, volume_grid, job{{}, watch.cancelled});
     auto const projections = make_projections<T, space>(exec, "iso::jobs::projections",
                                                         g.num_views(), g.num_u(), g.num_v());

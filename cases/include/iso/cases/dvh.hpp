@@ -46,9 +46,10 @@ struct histogram_case {
     volume_view<T const, space> const seen_dose = values;
     std::vector<dvh::region<T, space>> regions;
     for (auto const& one : organs) {
+      dvh::structure_plan const plan(one.contours);
       auto const shares = make_volume<T, space>(exec, "iso::cases::fractions",
-                                                dvh::structure_grid(one.contours, voxels, {}, 1));
-      dvh::rasterise<Exec, T>(exec, one.contours, shares);
+                                                dvh::structure_grid(plan, voxels, 1));
+      dvh::rasterise<Exec, T>(exec, plan, shares);
       regions.push_back({shares, {}});
     }
     auto const with = *this;

@@ -1,227 +1,96 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! Holds the launches of iso/dvh/dose_volume.hpp, for the files that instantiate them.
+//! Holds the definitions of iso/dvh/dose_volume.hpp, for the files that instantiate them.
 #pragma once
 
 #include <iso/backend/registry.hpp>
 #include <iso/core/job.hpp>
-#include <iso/detail/copied.hpp>
-#include <iso/detail/survey.hpp>
-#include <iso/detail/timed_batches.hpp>
-#include <iso/dvh/detail/dose_volume_kernels.hpp>
-#include <iso/dvh/detail/placed_region.hpp>
-#include <iso/dvh/detail/sum_of_bricks.hpp>
+#include <iso/dvh/detail/placed_dose.hpp>
 #include <iso/dvh/dose_volume.hpp>
 
 #include <algorithm>
-#include <cstddef>
-#include <limits>
-#include <utility>
+#include <cstdint>
+#include <memory>
+#include <type_traits>
 #include <vector>
 
 namespace iso::dvh {
-namespace detail {
 
-void validate_levels(std::vector<double> const& levels);
-void validate_volumes(std::vector<double> const& volumes);
-void validate_bins(histogram_options const& options, double largest);
-void validate_prescription(double prescription);
-void validate_extremes(extremes of, char const* function);
+template <execution_space Exec, real T>
+histogrammer<Exec, T>::histogrammer(
+    Exec const& exec,
+    volume_view<std::type_identity_t<T> const, std::type_identity_t<space>> const& dose,
+    region<T, space> const& where, job const& control)
+    : held_(std::make_shared<detail::placed_dose<Exec, T> const>(
+          exec, dose, where, "iso::dvh::histogrammer", iso::detail::asked_only(control))) {}
 
-/// For each volume the doses between which the structure's volume falls below it, ever closer.
-class dose_search {
- public:
-  /// \param volumes  as many as doses are sought
-  dose_search(std::vector<double> volumes, dose_range const& range, double volume);
-
-  [[nodiscard]] bool done() const { return levels_.empty(); }
-  /// Returns the levels to evaluate next, ascending.
-  [[nodiscard]] std::vector<double> const& levels() const { return levels_; }
-  void take(std::vector<double> const& volumes_at_levels);
-  [[nodiscard]] std::vector<double> result() const;
-
- private:
-  /// A dose that has the volume and one that has not, with the volumes that these have.
-  struct bracket {
-    double least;
-    double largest;
-    double at_least;
-    double at_largest;
+template <execution_space Exec, real T>
+std::int64_t histogrammer<Exec, T>::bytes_needed(grid const& dose, grid const& shares,
+                                                 std::vector<quantity> const& quantities,
+                                                 std::int64_t bins) {
+  char const* const function = "iso::dvh::histogrammer";
+  iso::validate(dose, function);
+  iso::validate(shares, function);
+  detail::quantity_reader const reader(quantities, {}, extremes::surface);
+  // A level, and what gets it.
+  auto const levels = [](std::int64_t count) {
+    return double(count) * double(sizeof(double) + sizeof(std::uint64_t));
   };
-
-  void choose_levels();
-
-  std::vector<double> volumes_;
-  std::vector<bracket> brackets_;
-  std::vector<double> levels_;
-  double narrow_;
-  int round_ = 0;
-};
-
-/// A reader of quantities off what `statistics`, volumes_at and doses_at found.
-class quantity_reader {
- public:
-  quantity_reader(std::vector<quantity> const& quantities, dose_statistics const& all, extremes of);
-
-  [[nodiscard]] std::vector<double> const& volumes() const { return volumes_; }
-  [[nodiscard]] std::vector<double> const& levels() const { return levels_; }
-  [[nodiscard]] bool has_conformity() const { return has_conformity_; }
-  /// \param anywhere  volumes at the levels in all of the dose; unless has_conformity() may be
-  /// empty
-  [[nodiscard]] std::vector<double> values(std::vector<double> const& doses,
-                                           std::vector<double> const& at_levels,
-                                           std::vector<double> const& anywhere) const;
-
- private:
-  /// Returns a dose that was found for a volume, `percent` of all where that is known.
-  [[nodiscard]] double dose_of(double found, double percent) const;
-
-  std::vector<quantity> const& quantities_;
-  dose_statistics all_;
-  extremes of_;
-  std::vector<double> volumes_;  ///< in the order of the quantities
-  std::vector<double> levels_;   ///< ascending, each once
-  bool has_conformity_ = false;
-};
-
-/// Returns the fraction that is done after a structure of a dose, both counted from 1.
-double part_done(std::size_t dose, std::size_t structure, std::size_t doses,
-                 std::size_t structures);
-/// Returns Paddick's index of volumes.
-double paddick(double inside, double whole, double anywhere);
-histogram histogram_of(std::vector<double> const& cumulative, double bin_width, double volume,
-                       double outside);
-std::vector<double> bin_edges(histogram_options const& options, double end);
-
-/// Returns the volumes, mm3, that get each level or more.
-template <execution_space Exec, class T>
-std::vector<double> volumes_of(Exec const& exec, placed_region<Exec, T> const& placed,
-                               std::vector<double> const& levels, job const& asked) {
-  using space = typename Exec::memory_space;
-  char const* const label = "iso::dvh::volumes_at";
-  auto const count = std::int64_t(levels.size());
-  if (count == 0) {
-    return {};
+  double anywhere = 0;
+  if (reader.has_conformity()) {
+    auto const& n = dose.extent;
+    anywhere =
+        levels(std::int64_t(reader.levels().size())) +
+        detail::bytes_of_cells<space>({{-1, 1}, {-1, 1}, {-1, 1}}, {n[0] + 1, n[1] + 1, n[2] + 1});
   }
-  auto const there = iso::detail::copied<space>(exec, label, levels);
-  auto const counts = allocate<Kokkos::View<std::uint64_t*, space>>(label, {count}, exec);
-  std::int64_t const run = max_brick_extent<space>(0) > 1 ? 8 : 1;
-  iso::detail::in_timed_batches(
-      exec, (placed.cells.num_bricks() + run - 1) / run, asked,
-      [&](std::int64_t first, std::int64_t last) {
-        Kokkos::parallel_for(label, cells_range(exec, first, last),
-                             volumes_kernel<T>{placed.cells, placed.bricks.data(), run,
-                                               there.data(), count, placed.scale, counts.data()});
-      });
-  std::vector<std::uint64_t> sums(levels.size());
-  Kokkos::deep_copy(exec,
-                    Kokkos::View<std::uint64_t*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(
-                        sums.data(), sums.size()),
-                    counts);
-  exec.fence("iso::dvh::volumes_at: the counts are here");
-  std::vector<double> volumes(levels.size());
-  std::uint64_t above = 0;
-  for (std::size_t n = levels.size(); n-- > 0;) {
-    above += sums[n];
-    volumes[n] = placed.scale.value(above) * placed.voxel;
-  }
-  return volumes;
+  auto const at_once = std::max({std::int64_t(reader.levels().size()), bins > 0 ? bins + 1 : 0,
+                                 detail::dose_search::levels_at_once(reader.volumes().size())});
+  double const bytes = detail::bytes_of_cells<space>(
+                           {detail::steps_of(shares, dose, 0), detail::steps_of(shares, dose, 1),
+                            detail::steps_of(shares, dose, 2)},
+                           shares.extent) +
+                       std::max(anywhere, levels(at_once));
+  return std::int64_t(std::min(bytes, 0x1p60));
 }
 
-/// Returns the sum of shares where there is a dose, or where there is none.
-template <execution_space Exec, class T>
-double share_of(Exec const& exec, placed_region<Exec, T> const& placed, bool with_dose,
-                job const& asked) {
-  auto const& cells = placed.cells;
-  bool all_held = true;
-  for (int axis = 0; axis < 3; ++axis) {
-    all_held = all_held && cells.held.from[axis] == 0 && cells.held.to[axis] == cells.extent[axis];
-  }
-  if (!with_dose && all_held) {
-    return 0;
-  }
-  return sum_of_bricks(exec, cells.num_bricks(), size_of(cells.extent),
-                       share_terms<T>{cells, with_dose}, asked);
+template <execution_space Exec, real T>
+dose_statistics histogrammer<Exec, T>::statistics(extremes of, job const& control) const {
+  detail::validate_extremes(of, "iso::dvh::histogrammer");
+  return held_->statistics(of, iso::detail::asked_only(control));
 }
 
-/// Returns the volumes, mm3, that get each level or more in the dose's voxels, and in what the
-/// voxels of a region that their faces cut have beyond.
-template <execution_space Exec, class T, class Space>
-std::vector<double> volumes_anywhere(Exec const& exec, volume_view<T const, Space> const& dose,
-                                     grid const& of_region, std::vector<double> const& levels,
-                                     char const* function, job const& asked) {
-  grid const& d = dose.grid;
-  placed_region<Exec, T> everywhere{};
-  auto& cells = everywhere.cells;
-  cells.dose = reader_of(dose);
-  double widest = 1;
-  for (int axis = 0; axis < 3; ++axis) {
-    // Cells between the middles, and one at either end to the faces. The dose is constant there:
-    // how far they reach makes no other corner.
-    std::int64_t const extent = d.extent[axis];
-    place_axis(exec, everywhere, axis, -1, 1, extent + 1);
-    auto const steps = steps_of(of_region, d, axis);
-    auto const held = held_along(steps.first, steps.step, of_region.extent[axis], extent);
-    double const last = double(extent - 1);
-    double low = -0.5;
-    double high = last + 0.5;
-    if (held.first < held.second) {
-      low = std::min(low, steps.first + double(held.first) * steps.step);
-      high = std::max(high, steps.first + double(held.second) * steps.step);
-    }
-    cells.held.to[axis] = extent + 1;
-    cells.end_width[axis][0] = -low;
-    cells.end_width[axis][1] = high - last;
-    widest *= std::max({1.0, -low, high - last});
-  }
-  everywhere.voxel = voxel_volume(d);
-  everywhere.scale = {widest, double(size_of(cells.extent))};
-  find_facts(exec, everywhere, function, asked);
-  return volumes_of(exec, everywhere, levels, asked);
+template <execution_space Exec, real T>
+std::vector<double> histogrammer<Exec, T>::volumes_at(std::vector<double> const& levels,
+                                                      job const& control) const {
+  detail::validate_levels(levels);
+  return held_->volumes_at(levels, iso::detail::asked_only(control));
 }
 
-/// \param whole  mm3, of all that has a dose
-template <execution_space Exec, class T>
-std::vector<double> search_doses(Exec const& exec, placed_region<Exec, T> const& placed,
-                                 double whole, std::vector<double> const& volumes,
-                                 job const& asked) {
-  dose_search search(volumes, placed.facts.touched, whole);
-  while (!search.done()) {
-    search.take(volumes_of(exec, placed, search.levels(), asked));
-  }
-  return search.result();
+template <execution_space Exec, real T>
+std::vector<double> histogrammer<Exec, T>::doses_at(std::vector<double> const& volumes,
+                                                    job const& control) const {
+  detail::validate_volumes(volumes);
+  return held_->doses_at(volumes, iso::detail::asked_only(control));
 }
 
-template <execution_space Exec, class T, class Space>
-dose_statistics statistics_of(Exec const& exec, volume_view<T const, Space> const& dose,
-                              region<T, Space> const& where, placed_region<Exec, T> const& placed,
-                              extremes of, job const& asked) {
-  auto const& cells = placed.cells;
-  double const share = share_of(exec, placed, true, asked);
-  dose_range r = of == extremes::touched_voxels ? placed.facts.touched : placed.facts.whole;
-  if (of == extremes::surface && where.surface.extent(0) > 0) {
-    dose_range on{};
-    Kokkos::parallel_reduce("iso::dvh::statistics: surface",
-                            cells_range(exec, 0, std::int64_t(where.surface.extent(0))),
-                            surface_range_kernel<T>{cells.dose, where.surface.data(),
-                                                    dose.grid.origin, dose.grid.spacing},
-                            on);
-    exec.fence("iso::dvh::statistics: surface");
-    region_facts_kernel<T>::join(r, on);
-  }
-  double const none = std::numeric_limits<double>::quiet_NaN();
-  bool const has_range = r.least <= r.largest;
-  r = {r.least + 0.0, r.largest + 0.0};
-  double mean = none;
-  if (share > 0) {
-    mean = sum_of_bricks(exec, cells.num_bricks(), size_of(cells.extent),
-                         dose_terms<T>{cells, placed.bricks.data()}, asked) /
-           share;
-  }
-  return {share * placed.voxel, share_of(exec, placed, false, asked) * placed.voxel, mean,
-          has_range ? r.least : none, has_range ? r.largest : none};
+template <execution_space Exec, real T>
+std::vector<double> histogrammer<Exec, T>::evaluate(std::vector<quantity> const& quantities,
+                                                    extremes of, job const& control) const {
+  detail::validate_extremes(of, "iso::dvh::histogrammer");
+  return held_->evaluate(quantities, of, iso::detail::asked_only(control));
 }
 
-}  // namespace detail
+template <execution_space Exec, real T>
+histogram histogrammer<Exec, T>::make_histogram(histogram_options const& options,
+                                                job const& control) const {
+  return held_->make_histogram(options.bins, held_->end_of(options),
+                               iso::detail::asked_only(control));
+}
+
+template <execution_space Exec, real T>
+double histogrammer<Exec, T>::conformity(double prescription, job const& control) const {
+  detail::validate_prescription(prescription);
+  return held_->conformity(prescription, iso::detail::asked_only(control));
+}
 
 template <execution_space Exec, real T>
 dose_statistics statistics(Exec const& exec,
@@ -230,10 +99,8 @@ dose_statistics statistics(Exec const& exec,
                            job const& control) {
   char const* const function = "iso::dvh::statistics";
   detail::validate_extremes(of, function);
-  detail::validate_region(dose, where, function);
   auto const asked = iso::detail::asked_only(control);
-  auto const placed = detail::placed_in(exec, dose, where, function, asked);
-  return detail::statistics_of(exec, dose, where, placed, of, asked);
+  return detail::placed_dose<Exec, T>(exec, dose, where, function, asked).statistics(of, asked);
 }
 
 template <execution_space Exec, real T>
@@ -241,12 +108,10 @@ std::vector<double> volumes_at(Exec const& exec,
                                volume_view<T const, typename Exec::memory_space> const& dose,
                                region<T, typename Exec::memory_space> const& where,
                                std::vector<double> const& levels, job const& control) {
-  char const* const function = "iso::dvh::volumes_at";
-  detail::validate_region(dose, where, function);
   detail::validate_levels(levels);
   auto const asked = iso::detail::asked_only(control);
-  return detail::volumes_of(exec, detail::placed_in(exec, dose, where, function, asked), levels,
-                            asked);
+  return detail::placed_dose<Exec, T>(exec, dose, where, "iso::dvh::volumes_at", asked)
+      .volumes_at(levels, asked);
 }
 
 template <execution_space Exec, real T>
@@ -254,13 +119,10 @@ std::vector<double> doses_at(Exec const& exec,
                              volume_view<T const, typename Exec::memory_space> const& dose,
                              region<T, typename Exec::memory_space> const& where,
                              std::vector<double> const& volumes, job const& control) {
-  char const* const function = "iso::dvh::doses_at";
-  detail::validate_region(dose, where, function);
   detail::validate_volumes(volumes);
   auto const asked = iso::detail::asked_only(control);
-  auto const placed = detail::placed_in(exec, dose, where, function, asked);
-  return detail::search_doses(
-      exec, placed, detail::share_of(exec, placed, true, asked) * placed.voxel, volumes, asked);
+  return detail::placed_dose<Exec, T>(exec, dose, where, "iso::dvh::doses_at", asked)
+      .doses_at(volumes, asked);
 }
 
 template <execution_space Exec, real T>
@@ -270,26 +132,9 @@ std::vector<std::vector<std::vector<double>>> evaluate(
     std::vector<quantity> const& quantities, extremes of, job const& control) {
   char const* const function = "iso::dvh::evaluate";
   detail::validate_extremes(of, function);
-  auto const asked = iso::detail::asked_only(control);
-  std::vector<std::vector<std::vector<double>>> all;
-  for (auto const& dose : doses) {
-    auto& of_dose = all.emplace_back();
-    for (auto const& where : structures) {
-      detail::validate_region(dose, where, function);
-      auto const placed = detail::placed_in(exec, dose, where, function, asked);
-      auto const statistics = detail::statistics_of(exec, dose, where, placed, of, asked);
-      detail::quantity_reader const reader(quantities, statistics, of);
-      auto const anywhere = reader.has_conformity() ? detail::volumes_anywhere<Exec, T>(
-                                                          exec, dose, where.fractions.grid,
-                                                          reader.levels(), function, asked)
-                                                    : std::vector<double>();
-      of_dose.push_back(reader.values(
-          detail::search_doses(exec, placed, statistics.volume, reader.volumes(), asked),
-          detail::volumes_of(exec, placed, reader.levels(), asked), anywhere));
-      control.step(detail::part_done(all.size(), of_dose.size(), doses.size(), structures.size()));
-    }
-  }
-  return all;
+  return detail::for_each_placed(
+      exec, doses, structures, function, control,
+      [&](auto const& placed, job const& asked) { return placed.evaluate(quantities, of, asked); });
 }
 
 template <execution_space Exec, real T>
@@ -303,47 +148,29 @@ std::vector<std::vector<histogram>> histograms(
     iso::validate(dose, function);
     validate_contiguous(dose.data, "dose", function);
     if (options.end == 0) {
-      auto const found = iso::detail::survey_of("iso::dvh::histograms: largest dose", exec,
-                                                dose.data.data(), std::int64_t(dose.data.size()));
-      largest = std::max(largest, found.largest);
+      largest = std::max(largest, detail::largest_dose(exec, dose));
     }
   }
   detail::validate_bins(options, largest);
   double const end = options.end > 0 ? options.end : beyond_largest_dose * largest;
-  auto const edges = detail::bin_edges(options, end);
-  auto const asked = iso::detail::asked_only(control);
-  std::vector<std::vector<histogram>> all;
-  for (auto const& dose : doses) {
-    auto& of_dose = all.emplace_back();
-    for (auto const& where : structures) {
-      detail::validate_region(dose, where, function);
-      auto const placed = detail::placed_in(exec, dose, where, function, asked);
-      of_dose.push_back(detail::histogram_of(
-          detail::volumes_of(exec, placed, edges, asked), end / double(options.bins),
-          detail::share_of(exec, placed, true, asked) * placed.voxel,
-          detail::share_of(exec, placed, false, asked) * placed.voxel));
-      control.step(detail::part_done(all.size(), of_dose.size(), doses.size(), structures.size()));
-    }
-  }
-  return all;
+  return detail::for_each_placed(exec, doses, structures, function, control,
+                                 [&](auto const& placed, job const& asked) {
+                                   return placed.make_histogram(options.bins, end, asked);
+                                 });
 }
 
 template <execution_space Exec, real T>
 double conformity(Exec const& exec, volume_view<T const, typename Exec::memory_space> const& dose,
                   region<T, typename Exec::memory_space> const& target, double prescription,
                   job const& control) {
-  char const* const function = "iso::dvh::conformity";
-  detail::validate_region(dose, target, function);
   detail::validate_prescription(prescription);
   auto const asked = iso::detail::asked_only(control);
-  auto const placed = detail::placed_in(exec, dose, target, function, asked);
-  return detail::paddick(detail::volumes_of(exec, placed, {prescription}, asked)[0],
-                         detail::share_of(exec, placed, true, asked) * placed.voxel,
-                         detail::volumes_anywhere<Exec, T>(exec, dose, target.fractions.grid,
-                                                           {prescription}, function, asked)[0]);
+  return detail::placed_dose<Exec, T>(exec, dose, target, "iso::dvh::conformity", asked)
+      .conformity(prescription, asked);
 }
 
 #define ISO_DVH(linkage, Exec, T)                                                                \
+  linkage template class histogrammer<Exec, T>;                                                  \
   linkage template dose_statistics statistics<Exec, T>(                                          \
       Exec const&, volume_view<T const, Exec::memory_space> const&,                              \
       region<T, Exec::memory_space> const&, extremes, job const&);                               \

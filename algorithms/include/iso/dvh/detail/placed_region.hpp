@@ -12,6 +12,7 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -141,6 +142,20 @@ struct axis_steps {
 inline axis_steps steps_of(grid const& g, grid const& dose, int axis) {
   double const step = g.spacing[axis] / dose.spacing[axis];
   return {(g.origin[axis] - dose.origin[axis]) / dose.spacing[axis] - 0.5 * step, step};
+}
+
+/// Returns the bytes of the corners and bricks of voxels along three axes of a dose.
+template <class Space>
+double bytes_of_cells(axis_steps const (&steps)[3], array<std::int64_t, 3> const& extent) {
+  double corners = 0;
+  double bricks = 1;
+  for (int axis = 0; axis < 3; ++axis) {
+    auto const& [first, step] = steps[axis];
+    std::int64_t const voxels = extent[std::size_t(axis)];
+    corners += double(voxels + 1) * sizeof(axis_place);
+    bricks *= double(brick_axis_of(first, step, voxels, max_brick_extent<Space>(axis)).count);
+  }
+  return corners + bricks * sizeof(brick);
 }
 
 /// Places the voxels of a region in the dose.

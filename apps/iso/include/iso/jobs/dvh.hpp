@@ -50,6 +50,7 @@ struct dvh_result {
   double bin_width = 0;                         ///< Gy, the same in all curves
   std::string hash;                             ///< of the bits of all values and curves
   double seconds = 0;                           ///< of values and curves, data in place
+  std::int64_t bytes_needed = 0;                ///< that were asked for in the backend's memory
 };
 
 /// Evaluates every structure in every dose on the backend that the request names. What lies outside
