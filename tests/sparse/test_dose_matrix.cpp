@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include "exact_sums.hpp"
+#include "kokkos_events.hpp"
 
 #include <cmath>
 #include <limits>
@@ -516,4 +517,51 @@ TEST_CASE("dose_matrix: what was moved from has no matrix, and what was moved to
   CHECK(multiplies(copy));
   static_assert(std::is_nothrow_move_constructible_v<dose_matrix<host>> &&
                 std::is_nothrow_move_assignable_v<dose_matrix<host>>);
+}
+
+TEST_CASE_TEMPLATE("dose_matrix: its arrays take the memory that it asks for, and no tenth less",
+                   Value, iso::half, float, double) {
+  using iso::sparse::entry_order;
+  Kokkos::Serial const exec;
+  // Stretches of columns that move on from row to row.
+  lists m{1200, {}};
+  for (std::int32_t row = 0; row < 2000; ++row) {
+    auto& entries = m.rows.emplace_back();
+    for (std::int32_t n = 0; n < 60 + row % 40; ++n) {
+      entries.push_back({row / 2 + 2 * n, 1.0 + n});
+    }
+  }
+  auto const a = by_rows<Value>(m);
+  std::vector<std::optional<matrix_format>> formats = {matrix_format::csr32, matrix_format::csr16,
+                                                       std::nullopt};
+  if (sizeof(Value) == 2) {
+    formats.insert(formats.end(), {matrix_format::row_block4, matrix_format::row_block8});
+  }
+  for (auto const& format : formats) {
+    for (auto const products : {direction::forward, direction::transposed, direction::both}) {
+      for (bool const transposed : {false, true}) {
+        dose_matrix_options const options{.products = products, .vectors = 2, .format = format};
+        auto const stored = transposed ? entry_order::by_columns : entry_order::by_rows;
+        std::int64_t const rows = transposed ? m.cols : m.num_rows();
+        std::int64_t const cols = transposed ? m.num_rows() : m.cols;
+        auto const asked = dose_matrix<host>::bytes_needed<Value>(
+            stored, rows, cols, std::int64_t(a.values.size()), options);
+        auto const taken = iso::test::peak_bytes_of([&] {
+          if (transposed) {
+            dose_matrix<host>(
+                exec, iso::sparse::csc_arrays(rows, cols, a.offsets, a.indices, a.values), options);
+          } else {
+            dose_matrix<host>(
+                exec, iso::sparse::csr_arrays(rows, cols, a.offsets, a.indices, a.values), options);
+          }
+        });
+        CAPTURE(format ? std::string(iso::to_word(*format)) : "chosen");
+        CAPTURE(iso::to_word(products));
+        CAPTURE(transposed);
+        CHECK(taken <= 1.02 * double(asked));
+        bool const is_of_rows = format && *format < matrix_format::row_block4;
+        CHECK(double(asked) <= (is_of_rows ? 1.1 : 2.0) * double(taken));
+      }
+    }
+  }
 }

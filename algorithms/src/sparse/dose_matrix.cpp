@@ -3,7 +3,9 @@
 
 #include <iso/sparse/dose_matrix.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 namespace iso::sparse {
 namespace detail {
@@ -157,6 +159,49 @@ void validate_options(dose_matrix_options const& options) {
                "iso::sparse::dose_matrix: {} vectors at once (at least one is needed); ask for 1 "
                "or more in its options",
                options.vectors);
+}
+
+std::int64_t bytes_of_dose_matrix(std::int64_t value, entry_order stored, std::int64_t num_rows,
+                                  std::int64_t num_cols, std::int64_t num_entries,
+                                  dose_matrix_options const& options) {
+  using choice = dose_matrix_options;
+  validate_options(options);
+  bool const rounds = options.values != choice::value_storage::as_given;
+  double const entries = double(num_entries);
+  double const width = rounds ? 2 : double(value);
+  auto const by_rows = [&](double of_value, double column, double rows) {
+    return entries * (of_value + column) + 8 * (rows + 1);
+  };
+  bool const are_rows = stored == entry_order::by_rows;
+  // What is copied, and its values as they are rounded, last while directions are made.
+  double held = by_rows(double(value), 4, double(are_rows ? num_rows : num_cols)) +
+                (rounds ? entries * width : 0);
+  double most = held;
+  auto const make = [&](choice::directions other, std::int64_t count, bool turned) {
+    if (options.products == other) {
+      return;
+    }
+    auto const rows = double(count);
+    // Of a row a plan knows the largest magnitude, entries, exponent, and segments.
+    double made = 26 * rows;
+    bool stays = false;  // what is turned, or copied, is the matrix itself
+    if (options.format == matrix_format::csr16) {
+      made += by_rows(width, 2, rows) + 4 * rows;  // a row's first column
+    } else if (options.format ? *options.format != matrix_format::csr32 : width == 2) {
+      made += 1.5 * by_rows(width, 2, rows);
+    } else {
+      stays = true;
+    }
+    double const other_way = turned ? by_rows(width, 4, rows) : 0;
+    most = std::max(most, held + other_way + made);
+    held += made + (stays ? other_way : 0);
+  };
+  make(choice::directions::transposed, num_rows, !are_rows);
+  make(choice::directions::forward, num_cols, are_rows);
+  // A product packs what it reads, four vectors at most.
+  double const packed =
+      8 * double(std::min<std::int64_t>(options.vectors, 4)) * double(std::max(num_rows, num_cols));
+  return std::int64_t(std::min(std::max(most, held + packed), 0x1p60));
 }
 
 void validate_vectors_at_once(std::int64_t vectors, std::int64_t most) {

@@ -127,6 +127,10 @@ dose_matrix_sides<typename Exec::memory_space> make_sides(
     entry_order stored, dose_matrix_options const& options, job const& control);
 
 void validate_options(dose_matrix_options const& options);
+/// Returns dose_matrix::bytes_needed of values of `value` bytes.
+std::int64_t bytes_of_dose_matrix(std::int64_t value, entry_order stored, std::int64_t num_rows,
+                                  std::int64_t num_cols, std::int64_t num_entries,
+                                  dose_matrix_options const& options);
 void validate_vectors_at_once(std::int64_t vectors, std::int64_t most);
 /// Returns alpha times the power of two that values were divided by. Throws where it is not exact.
 double scaled_alpha(double alpha, double scale);
@@ -237,6 +241,18 @@ class dose_matrix {
     };
     reserve(state_.sides.forward, direction::transposed);
     reserve(state_.sides.transposed, direction::forward);
+  }
+
+  /// Returns the bytes that the constructor takes in the memory `Space` for arrays of Value, at
+  /// most. They are within a tenth for a format of rows (csr32, csr16). Row blocks, and 16-bit
+  /// values whose format is to be chosen, count as if a block's values were padded by half.
+  /// \throws iso::invalid_argument  options that are none of their enumeration
+  template <class Value>
+  [[nodiscard]] static std::int64_t bytes_needed(entry_order stored, std::int64_t num_rows,
+                                                 std::int64_t num_cols, std::int64_t num_entries,
+                                                 dose_matrix_options const& options = {}) {
+    return detail::bytes_of_dose_matrix(sizeof(Value), stored, num_rows, num_cols, num_entries,
+                                        options);
   }
 
   [[nodiscard]] std::int64_t num_rows() const { return state_.num_rows; }

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "product_checks.hpp"
+#include "csr_memory.hpp"
 #include "repeats.hpp"
 
 #include <iso/backend/registry.hpp>
 #include <iso/cases/bits.hpp>
 #include <iso/cases/formats.hpp>
+#include <iso/cases/memory.hpp>
 #include <iso/files/dose_matrix_file.hpp>
 #include <iso/jobs/matrix_product.hpp>
 
 #include <optional>
 
 namespace iso::jobs {
+
+using namespace cases;
+
 namespace {
 
 std::vector<double> filled(std::optional<std::vector<double>> const& given, std::int64_t length,
@@ -34,6 +38,13 @@ Kokkos::View<double*, typename Exec::memory_space> loaded(Exec const& exec,
   return to;
 }
 
+sparse::dose_matrix_options options_of(apply_request const& request) {
+  using direction = sparse::dose_matrix_options::directions;
+  bool const turned = request.side == matrix_side::transposed;
+  return {.products = turned ? direction::transposed : direction::forward,
+          .format = request.format};
+}
+
 template <class Exec>
 apply_result apply_to(Exec const& exec, files::host_matrix const& m, apply_request const& request,
                       observer const& watch) {
@@ -47,10 +58,8 @@ apply_result apply_to(Exec const& exec, files::host_matrix const& m, apply_reque
                "format '{}' (it is for values of 16 bits); convert the matrix by iso matrix "
                "convert --values half",
                to_word(format.value_or(matrix_format::csr32)));
-  using direction = sparse::dose_matrix_options::directions;
-  auto const to = turned ? direction::transposed : direction::forward;
-  auto const a = files::make_dose_matrix(exec, m, {.products = to, .format = format},
-                                         job{{}, watch.cancelled});
+  auto const options = options_of(request);
+  auto const a = files::make_dose_matrix(exec, m, options, job{{}, watch.cancelled});
   auto const in = loaded(exec, x);
   auto const out = loaded(exec, y);
   apply_result result;
@@ -58,10 +67,10 @@ apply_result apply_to(Exec const& exec, files::host_matrix const& m, apply_reque
     turned ? a.apply_transposed(exec, request.alpha, in, request.beta, out, {.sum = sum})
            : a.apply(exec, request.alpha, in, request.beta, out, {.sum = sum});
   };
-  result.time_ms = 1e3 * seconds_of(exec, multiply);
+  result.time_ms = 1e3 * cases::seconds_of(exec, multiply);
   copy_out(exec, result.y, out);
   exec.fence("iso::jobs::apply_matrix: the result");
-  auto const& report = a.report(to);
+  auto const& report = a.report(options.products);
   result.format = report.format;
   result.sum = sum.value_or(halves ? summation::reproducible : summation::ordered);
   if (report.num_entries > 0) {
@@ -81,12 +90,15 @@ apply_result apply_matrix(files::host_matrix const& matrix, apply_request const&
   apply_result result;
   backend::with_name(request.backend, [&](auto tag) {
     typename decltype(tag)::execution_space const exec;
-    auto const value =
-        std::visit([](auto const& all) { return std::int64_t(sizeof(all[0])); }, matrix.values);
-    // As it is stored, transposed, and values of 16 bits in row blocks.
-    std::int64_t const forms =
-        1 + (request.side == matrix_side::transposed ? 1 : 0) + (value == 2 ? 1 : 0);
-    check_products(exec, matrix, request.side, forms * (value + 4), 1);
+    // x and y there; on the host these, the result and what they were read from.
+    std::int64_t const vectors = 8 * (matrix.rows + matrix.columns);
+    with_values_of(matrix, [&](auto value) {
+      using type = sparse::dose_matrix<typename decltype(exec)::memory_space>;
+      auto const there = type::template bytes_needed<decltype(value)>(
+          sparse::entry_order::by_rows, matrix.rows, matrix.columns, matrix.entries(),
+          options_of(request));
+      check_free(exec, there + vectors, 2 * vectors, "iso matrix: its products");
+    });
     watch.step(0, "the product");
     result = apply_to(exec, matrix, request, watch);
   });
