@@ -84,8 +84,10 @@ TEST_CASE("projection and its adjoint") {
                            {.method = iso::ct::projector::siddon});
   scratch.reserve(iso::ct::back_project_bytes_needed<float>(exec, scan, cube));
   iso::ct::back_project(exec, iso::ct::stage(exec, scan), views, volume, scratch);
-  iso::ct::back_project(exec, iso::ct::stage(exec, scan), views, volume, scratch,
-                        {.method = iso::ct::projector::siddon}, iso::onto::stored);
+  iso::ct::back_project_options const chords{.method = iso::ct::projector::siddon};
+  scratch.reserve(iso::ct::back_project_bytes_needed<float>(exec, scan, cube, chords));
+  iso::ct::back_project(exec, iso::ct::stage(exec, scan), views, volume, scratch, chords,
+                        iso::onto::stored);
   auto const by_texture = [&] {
     iso::backend::texture_volume const texture(exec, volume);
     iso::ct::forward_project_texture(exec, iso::ct::stage(exec, scan), texture, views);
