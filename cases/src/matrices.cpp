@@ -315,7 +315,8 @@ void add_collected(catalogue& all, std::string const& name, std::string const& s
   for (auto& function : functions) {
     function.insert(0, "iso::" + scope + "::");
   }
-  all.add_double<collected<Collect>::template type>({name, std::move(functions), {{}}});
+  all.add_double<collected<Collect>::template type>(
+      {name, std::move(functions), {{}}, std::nullopt});
 }
 
 }  // namespace

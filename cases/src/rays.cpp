@@ -137,9 +137,9 @@ void add_rays(catalogue& all) {
     all.add<random_path_case>({"radiological_path_" + name, {"iso::ray::radiological_path"}},
                               method);
   }
-  all.add<sort_case>({"sort_rays_entry_and_exit", {"iso::ray::sort_rays"}, {{}}},
+  all.add<sort_case>({"sort_rays_entry_and_exit", {"iso::ray::sort_rays"}, {{}}, std::nullopt},
                      ray_order::entry_and_exit);
-  all.add<sort_case>({"sort_rays_octant_then_entry", {"iso::ray::sort_rays"}, {{}}},
+  all.add<sort_case>({"sort_rays_octant_then_entry", {"iso::ray::sort_rays"}, {{}}, std::nullopt},
                      ray_order::octant_then_entry);
 
   all.add_sized({"radiological_path",

@@ -189,8 +189,9 @@ void add_readings(catalogue& all) {
                         {"iso::ct::mean_of_views", "iso::ct::mirror_weights",
                          "iso::ct::centre_of_rotation", "iso::ct::axis_pixel"},
                         {{}}});
-  all.add<poisson_case>({"poisson_counts", {"iso::synthetic::poisson_counts"}, {{}}});
-  all.add<detector_case>({"detector_readings", {"iso::synthetic::detector_readings"}, {{}}});
+  all.add<poisson_case>({"poisson_counts", {"iso::synthetic::poisson_counts"}, {{}}, std::nullopt});
+  all.add<detector_case>(
+      {"detector_readings", {"iso::synthetic::detector_readings"}, {{}}, std::nullopt});
 }
 
 }  // namespace iso::cases

@@ -35,6 +35,7 @@ json to_json(jobs::record const& r) {
                  {"precision", to_word(r.precision)},
                  {"hash", r.hash},
                  {"error", error_of(r)},
+                 {"largest_error", nullable(r.largest_error)},
                  {"time_ms", nullable(r.time_ms)},
                  {"share_of_ceiling", nullable(r.share_of_ceiling)},
                  {"runs", r.runs},

@@ -38,6 +38,7 @@ class comparison {
             ceilings::rates const* most) {
     auto result = new_record<T>(what_.name, backend);
     result.functions = what_.functions;
+    result.largest_error = what_.largest_error<T>();
     Exec const first;
     Kokkos::View<T*, typename Exec::memory_space> const out(
         Kokkos::view_alloc(first, "iso::jobs::verify"), std::size_t(ready.size));

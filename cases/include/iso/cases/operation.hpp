@@ -27,6 +27,7 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -105,6 +106,17 @@ struct operation_text {
   std::string name;
   std::vector<std::string> functions;  ///< those of docs/determinism.md that it runs
   std::vector<variant> variants = launch_shapes;
+  /// The error of the method beside rounding's; empty where the case has no exact answer: arrays,
+  /// orders, random numbers or reports come out, right or wrong.
+  std::optional<double> method_error = 0.0;
+
+  /// Returns the largest error that a result of T may have: rounding's is a hundredfold of what is
+  /// measured. Empty where it has none.
+  template <real T>
+  [[nodiscard]] std::optional<double> largest_error() const {
+    double const rounding = sizeof(T) == 4 ? 1e-4 : 1e-10;
+    return method_error ? std::optional(std::max(*method_error, rounding)) : std::nullopt;
+  }
 };
 
 /// An operation of the catalogue, on any backend and in any precision.

@@ -40,12 +40,13 @@ struct record {
   std::vector<std::string> functions;  ///< public ones that it runs; of verify alone
   std::string backend;
   iso::precision precision = iso::precision::f32;
-  std::string hash;               ///< of the first run
-  std::int64_t runs = 0;          ///< that were compared
-  bool agrees = true;             ///< with the reference: the first backend's first run
-  std::optional<double> error;    ///< l1 of difference over l1 of an independent answer; empty
-                                  ///< where arrays or counts come out, right or wrong
-  std::optional<double> time_ms;  ///< of one call: the fastest
+  std::string hash;             ///< of the first run
+  std::int64_t runs = 0;        ///< that were compared
+  bool agrees = true;           ///< with the reference: the first backend's first run
+  std::optional<double> error;  ///< l1 of difference over l1 of an independent answer; empty
+                                ///< where arrays or counts come out, right or wrong
+  std::optional<double> largest_error;     ///< that it may have; empty where it has none
+  std::optional<double> time_ms;           ///< of one call: the fastest
   std::optional<double> share_of_ceiling;  ///< least time at the measured ceilings over time; empty
                                            ///< where the operation has no model
   std::vector<disagreement> disagreements;
