@@ -37,4 +37,11 @@ void validate(grid const& g, char const* function) {
                function, g.origin.x, g.origin.y, g.origin.z);
 }
 
+void validate(slab const& planes, grid const& g, char const* function) {
+  ISO_VALIDATE(
+      planes.first >= 0 && planes.first < planes.last && planes.last <= g.extent[2],
+      "{}: {} planes along z from plane {} on (the grid has {}); choose one of them or more",
+      function, planes.count(), planes.first, g.extent[2]);
+}
+
 }  // namespace iso

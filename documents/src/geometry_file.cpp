@@ -61,7 +61,7 @@ struct bare_detector {
 };
 
 void describe(auto&& visit, describes<bare_detector> auto& x) {
-  ct::describe_pixels(visit, x.num_u, x.num_v);
+  ct::detail::describe_pixels(visit, x.num_u, x.num_v);
 }
 
 struct view_fields {

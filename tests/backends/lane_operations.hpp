@@ -250,7 +250,7 @@ struct every_operation {
     out(upper_of_pair, b);
     value c;
     value d;
-    Part::template scattered<T>(everywhere).pair_within(beyond, table_length, c, d);
+    Part::template scattered<T>(everywhere).pair_within(beyond, 0, table_length, c, d);
     out(lower_within, c);
     out(upper_within, d);
     if constexpr (Group::has_windows) {
@@ -260,7 +260,7 @@ struct every_operation {
         l = at_end(group) ? table_length - 2 * width : 0;
       }
       Part::template window<T>(low, 1, within).pair(place, a, b);
-      Part::template window<T>(low, 1, everywhere).pair_within(beyond, table_length, c, d);
+      Part::template window<T>(low, 1, everywhere).pair_within(beyond, 0, table_length, c, d);
     }
     out(window_lower, a);
     out(window_upper, b);

@@ -19,6 +19,7 @@
 #include <iso/ct/mlem.hpp>
 #include <iso/ct/noise_of_counts.hpp>
 #include <iso/ct/projector_pair.hpp>
+#include <iso/ct/ray_sums.hpp>
 #include <iso/ct/sart.hpp>
 #include <iso/ct/scan_weights.hpp>
 #include <iso/ct/shepp_logan.hpp>
@@ -88,6 +89,15 @@ TEST_CASE("projection and its adjoint") {
   scratch.reserve(iso::ct::back_project_bytes_needed<float>(exec, scan, cube, chords));
   iso::ct::back_project(exec, iso::ct::stage(exec, scan), views, volume, scratch, chords,
                         iso::onto::stored);
+  auto const lower = iso::make_slab<float, space>(exec, "lower", cube, {0, 3});
+  iso::validate_slab(lower, "calls");
+  iso::ct::voxel_bounds const bounds = iso::ct::bounds_of(exec, volume);
+  iso::ct::ray_sums<float, space> sums(exec, iso::ct::stage(exec, scan), cube, bounds);
+  sums.add(exec, volume, iso::all_planes(cube));
+  sums.finish(exec, views);
+  CHECK(sums.planes().size() == 1);
+  scratch.reserve(iso::ct::back_project_bytes_needed<float>(exec, scan, cube, {0, 3}));
+  iso::ct::back_project(exec, iso::ct::stage(exec, scan), views, lower, scratch);
   auto const by_texture = [&] {
     iso::backend::texture_volume const texture(exec, volume);
     iso::ct::forward_project_texture(exec, iso::ct::stage(exec, scan), texture, views);

@@ -129,7 +129,8 @@ std::vector<T> by_kernel(std::vector<T> const& pixels, problem const& p, boundar
   gather_scratch<T> s(parts, p.scan, p.volume, plan);
   auto const out = iso::make_volume<T, host>("out", p.volume);
   std::copy(start.begin(), start.end(), out.data.data());
-  back_project_volume<T> to{out.data.data(), p.volume, {p.volume, edge}, edge, true, by};
+  back_project_volume<T> to{
+      out.data.data(), p.volume, all_planes(p.volume), {p.volume, edge}, edge, true, by};
   auto const scan = iso::ct::stage(exec, p.scan);
   for (std::int64_t first = 0; first < p.scan.num_views(); first += plan.views) {
     s.tables.num_views = std::int32_t(std::min(plan.views, p.scan.num_views() - first));

@@ -26,13 +26,21 @@ template <real T, execution_space Exec>
 std::int64_t back_project_bytes_needed(Exec const&, geometry const& g, iso::grid const& volume,
                                        back_project_options const& options = {});
 
+/// Returns the same for the voxels of a slab.
+/// \throws iso::invalid_argument  besides: planes that the grid has not
+template <real T, execution_space Exec>
+std::int64_t back_project_bytes_needed(Exec const&, geometry const& g, iso::grid const& volume,
+                                       slab const& planes,
+                                       back_project_options const& options = {});
+
 /// Computes the adjoint of forward_project: every voxel gets the sum, over the rays that the
 /// projection of the same method, edge and region takes through it, of the pixel times the voxel's
 /// weight in that ray and the length of a step. So <forward_project(x), y> = <x, back_project(y)>
 /// but for the rounding of sums.
 ///
-/// A grid that is a piece of another has its voxels but for rounding, not to the bit:
-/// docs/algorithms/projection.md bounds how far they are apart.
+/// `volume` may be a slab: its voxels are then the whole's, to the bit. A grid of its own that is a
+/// piece of another has that one's voxels but for rounding: docs/algorithms/projection.md bounds
+/// how far they are apart.
 ///
 /// Enqueued on `exec`; does not fence and does not allocate, save that a scatter on a processor
 /// waits for batches of rays where the job may cancel. Overwrites `volume`, or adds to it
@@ -68,7 +76,7 @@ std::int64_t back_project_bytes_needed(Exec const&, geometry const& g, iso::grid
 ///
 /// \param[in]  g            views, u, v; lengths in mm; all views of the scan
 /// \param[in]  projections  [views, u, v], dimensionless; views from `options.first_view` on
-/// \param[in,out] volume    [nx, ny, nz], mm (times the unit of the projections)
+/// \param[in,out] volume    [nx, ny, nz], or a slab of it; mm (times the unit of the projections)
 /// \param      scratch      at least back_project_bytes_needed; free again after the next fence
 /// \param[in]  to           whether the volume is overwritten or added to
 /// \param[in]  control      progress and cancellation, asked between batches of views

@@ -158,7 +158,7 @@ std::int64_t fdk_bytes_needed(Exec const&, geometry const& g, fdk_options const&
 ///
 /// \param[in]  plan         views, u, v; lengths in mm; a subset gives its part of the sum
 /// \param[in]  projections  [views, u, v], line integrals, dimensionless
-/// \param[in,out] volume    [nx, ny, nz], 1/mm
+/// \param[in,out] volume    [nx, ny, nz], 1/mm; of a slab, its voxels have the whole's bits
 /// \param      scratch      at least fdk_bytes_needed; free again after the next fence
 /// \param[in]  to           whether the volume is overwritten or added to
 /// \param[in]  control      progress and cancellation, asked between batches of views
@@ -244,7 +244,7 @@ std::int64_t weighted_back_project_bytes_needed(Exec const&, geometry const& g,
 ///
 /// \param[in]  plan      views, u, v; lengths in mm; a subset gives its part of the sum
 /// \param[in]  filtered  [views, extended u, v], as filter_projections writes them, dimensionless
-/// \param[in,out] volume [nx, ny, nz], 1/mm
+/// \param[in,out] volume [nx, ny, nz], 1/mm; of a slab, its voxels have the whole's bits
 /// \param      scratch   at least weighted_back_project_bytes_needed; free again after the next
 ///                       fence
 /// \param[in]  to        whether the volume is overwritten or added to

@@ -42,6 +42,28 @@ struct grid {
   friend bool operator==(grid const&, grid const&) = default;
 };
 
+/// Planes [first, last) of a grid along z.
+struct slab {
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+
+  [[nodiscard]] ISO_FUNCTION std::int64_t count() const { return last - first; }
+  [[nodiscard]] ISO_FUNCTION bool holds(std::int64_t plane) const {
+    return plane >= first && plane < last;
+  }
+
+  friend bool operator==(slab const&, slab const&) = default;
+};
+
+/// Returns all planes of a grid.
+/// Determinism: backend_to_backend.
+inline slab all_planes(grid const& g) { return {0, g.extent[2]}; }
+
+/// Checks that a grid has the planes of a slab, one at least.
+/// Determinism: backend_to_backend; a check made on the host.
+/// \throws iso::invalid_argument  naming `function`
+void validate(slab const& planes, grid const& g, char const* function);
+
 /// Checks a grid.
 /// Determinism: backend_to_backend; a check made on the host.
 /// \throws iso::invalid_argument  naming `function`: an extent below 1, a product of them beyond 63

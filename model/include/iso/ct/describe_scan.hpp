@@ -24,11 +24,15 @@ struct detector_of {
 template <class Scan>
 detector_of(Scan&) -> detector_of<Scan>;
 
+namespace detail {
+
 inline void describe_pixels(auto&& visit, auto& num_u, auto& num_v) {
   auto pixels = std::tie(num_u, num_v);
   visit(pixels, required{field{
                     .name = "pixels", .says = "of the detector [u, v]", .low = 1, .high = 65536}});
 }
+
+}  // namespace detail
 
 void describe(auto&& visit, describes<detector_turn> auto& x) {
   auto const angle = [&](auto& a, std::string_view name, std::string_view says) {
@@ -46,7 +50,7 @@ void describe(auto&& visit, describes<detector_turn> auto& x) {
 template <class Scan>
 void describe(auto&& visit, detector_of<Scan> const& x) {
   auto& d = x.scan.detector;
-  describe_pixels(visit, d.num_u, d.num_v);
+  detail::describe_pixels(visit, d.num_u, d.num_v);
   auto pitch = std::tie(d.pitch_u, d.pitch_v);
   visit(pitch, required{field{.name = "pitch",
                               .says = "distances of pixel centres [along u, along v]",

@@ -375,10 +375,7 @@ struct brick_kernel {
         sum =
             Kokkos::fma(sum, digit, double(words.get(at + std::uint32_t(word * Shape::next_word))));
       }
-      std::int64_t const index =
-          (std::int64_t(brick.low[0] + x) * bricks.extent[1] + brick.low[1] + y) *
-              bricks.extent[2] +
-          brick.low[2] + z;
+      std::int64_t const index = bricks.index(brick.low[0] + x, brick.low[1] + y, brick.low[2] + z);
       if (by.weights != nullptr) {
         volume[index] = by.of(volume[index], by.weights[index], canonical(T(sum * unit)));
       } else {

@@ -20,15 +20,17 @@ namespace iso::ct::detail {
 /// A stand-in for an interpolation's weight, for methods of exact lengths.
 struct exact_chords {};
 
-/// The division of a volume into bricks.
+/// The division of a volume, or of a slab, into bricks.
 struct brick_layout {
-  std::int32_t extent[3];  ///< voxels of the volume
+  std::int32_t extent[3];  ///< voxels that are held
+  std::int32_t first[3];   ///< of them, in the grid
   std::int32_t edge[3];    ///< voxels of a brick; less at the upper ends
   std::int32_t count[3];
 
-  brick_layout(iso::grid const& volume, std::int32_t const (&most)[3]) {
+  brick_layout(iso::grid const& volume, slab const& planes, std::int32_t const (&most)[3])
+      : first{0, 0, std::int32_t(planes.first)} {
     for (int a = 0; a < 3; ++a) {
-      extent[a] = std::int32_t(volume.extent[std::size_t(a)]);
+      extent[a] = std::int32_t(a == 2 ? planes.count() : volume.extent[std::size_t(a)]);
       count[a] = (extent[a] + most[a] - 1) / most[a];
       edge[a] = (extent[a] + count[a] - 1) / count[a];
       count[a] = (extent[a] + edge[a] - 1) / edge[a];
@@ -36,6 +38,11 @@ struct brick_layout {
   }
   [[nodiscard]] KOKKOS_FUNCTION std::int64_t size() const {
     return std::int64_t(count[0]) * count[1] * count[2];
+  }
+  /// Returns where a voxel is held.
+  [[nodiscard]] KOKKOS_FUNCTION std::int64_t index(std::int32_t x, std::int32_t y,
+                                                   std::int32_t z) const {
+    return (std::int64_t(x) * extent[1] + y) * extent[2] + (z - first[2]);
   }
 };
 
@@ -50,8 +57,9 @@ struct brick_place {
                                 std::int32_t(column % of.count[1]),
                                 std::int32_t(index - column * of.count[2])};
     for (int a = 0; a < 3; ++a) {
-      low[a] = at[a] * of.edge[a];
-      high[a] = low[a] + of.edge[a] < of.extent[a] ? low[a] + of.edge[a] : of.extent[a];
+      std::int32_t const last = of.first[a] + of.extent[a];
+      low[a] = of.first[a] + at[a] * of.edge[a];
+      high[a] = low[a] + of.edge[a] < last ? low[a] + of.edge[a] : last;
     }
   }
 };

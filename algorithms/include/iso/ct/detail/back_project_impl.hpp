@@ -98,14 +98,15 @@ struct scatter_plan {
   brick_layout bricks;
   bool far;  ///< coordinates of T are off by more than clipping by division may be
 
-  static scatter_plan make(geometry const& g, iso::grid const& volume,
+  static scatter_plan make(geometry const& g, iso::grid const& volume, slab const& planes,
                            back_project_options const& options) {
     auto const& n = volume.extent;
     bool const far = std::max({n[0], n[1], n[2]}) > std::int64_t(1) << (sizeof(T) == 4 ? 15 : 20);
     auto const words =
         choose_words<T>(bound_rays(g, volume, options.method), far ? 3 : options.words);
-    brick_layout const bricks = with_shape<Exec>(
-        words.count, [&](auto shape) { return brick_layout(volume, decltype(shape)::most); });
+    brick_layout const bricks = with_shape<Exec>(words.count, [&](auto shape) {
+      return brick_layout(volume, planes, decltype(shape)::most);
+    });
     return {words, bricks, far};
   }
 };
@@ -205,8 +206,13 @@ void gather(Exec const& exec, staged_geometry<typename Exec::memory_space> const
   workspace_parts parts(scratch, "iso::ct::back_project");
   gather_scratch<T> s(parts, g.host(), volume.grid, plan);
   auto const count = std::int64_t(projections.data.extent(0));
-  back_project_volume<T> out{volume.data.data(), volume.grid, {volume.grid, options.edge},
-                             options.edge,       false,       by};
+  back_project_volume<T> out{volume.data.data(),
+                             volume.grid,
+                             volume.planes(),
+                             {volume.grid, options.edge},
+                             options.edge,
+                             false,
+                             by};
   for (std::int64_t first = 0; first < count; first += plan.views) {
     s.tables.num_views = std::int32_t(std::min(plan.views, count - first));
     T const* const pixels = projections.data.data() + first * g.host().num_u() * g.host().num_v();
@@ -236,8 +242,8 @@ void for_each_ray(char const* label, Exec const& exec, std::int64_t count, job c
 template <class Exec, class T, class Samples>
 void scatter_block(Exec const& exec, block_rays const& block, T const* pixels, double share,
                    scatter_plan<T, Exec> const& plan, scatter_scratch<T, Samples> const& s,
-                   T* volume, bool begins, voxel_step<T> const& by, double samples, double from,
-                   double to, launch_shape shape, job const& control) {
+                   T* volume, slab const& planes, bool begins, voxel_step<T> const& by,
+                   double samples, double from, double to, launch_shape shape, job const& control) {
   auto const views = std::int64_t(block.views.extent(0));
   std::int64_t const count = views * block.num_u * block.num_v;
   for_each_ray("iso::ct::back_project::rays", exec, count, control,
@@ -274,7 +280,7 @@ void scatter_block(Exec const& exec, block_rays const& block, T const* pixels, d
     }
   });
   for_each_ray("iso::ct::back_project::not_finite", exec, count, control,
-               mark_kernel<T, Samples>{block, pixels, s.products, volume});
+               mark_kernel<T, Samples>{block, pixels, s.products, volume, planes});
 }
 
 template <class Exec, class T, class Samples>
@@ -286,7 +292,7 @@ void scatter(Exec const& exec, staged_geometry<typename Exec::memory_space> cons
              job const& control) {
   using space = typename Exec::memory_space;
   geometry const& host = g.host();
-  auto const plan = scatter_plan<T, Exec>::make(host, volume.grid, options);
+  auto const plan = scatter_plan<T, Exec>::make(host, volume.grid, volume.planes(), options);
   workspace_parts parts(scratch, "iso::ct::back_project");
   scatter_scratch<T, Samples> const s(parts, host, plan.bricks);
   auto const count = std::int64_t(projections.data.extent(0));
@@ -326,7 +332,8 @@ void scatter(Exec const& exec, staged_geometry<typename Exec::memory_space> cons
         return (double(first) + double(views) * parts_done / (side * side)) / double(count);
       };
       scatter_block(exec, block, projections.data.data() + first * per_view, share, plan, s,
-                    volume.data.data(), first == 0 && part == 0 && to == onto::zero, by,
+                    volume.data.data(), volume.planes(),
+                    first == 0 && part == 0 && to == onto::zero, by,
                     double(views) * samples_of_view(host, volume.grid, options.method), done(part),
                     done(part + 1), options.shape, control);
     }
@@ -347,7 +354,7 @@ void back_project_by(Exec const& exec, staged_geometry<typename Exec::memory_spa
   validate(to, "iso::ct::back_project");
   validate_arrays(volume, projections, {count, host.num_u(), host.num_v()}, scratch,
                   "iso::ct::back_project");
-  validate(scratch, back_project_bytes_needed<T>(exec, host, volume.grid, options),
+  validate(scratch, back_project_bytes_needed<T>(exec, host, volume.grid, volume.planes(), options),
            "iso::ct::back_project");
   Kokkos::Profiling::ScopedRegion const region("iso::ct::back_project");
   if (gathers(host, volume.grid, sizeof(T), options)) {
@@ -377,14 +384,21 @@ void back_project_step(
 }  // namespace detail
 
 template <real T, execution_space Exec>
-std::int64_t back_project_bytes_needed(Exec const&, geometry const& g, iso::grid const& volume,
+std::int64_t back_project_bytes_needed(Exec const& exec, geometry const& g, iso::grid const& volume,
                                        back_project_options const& options) {
+  return back_project_bytes_needed<T>(exec, g, volume, all_planes(volume), options);
+}
+
+template <real T, execution_space Exec>
+std::int64_t back_project_bytes_needed(Exec const&, geometry const& g, iso::grid const& volume,
+                                       slab const& planes, back_project_options const& options) {
   detail::validate_planes(volume, "iso::ct::back_project");
+  validate(planes, volume, "iso::ct::back_project");
   workspace_parts parts("iso::ct::back_project");
   if (detail::gathers(g, volume, sizeof(T), options)) {
     detail::gather_scratch<T>(parts, g, volume, detail::gather_plan<T>::template make<Exec>(g));
   } else {
-    auto const plan = detail::scatter_plan<T, Exec>::make(g, volume, options);
+    auto const plan = detail::scatter_plan<T, Exec>::make(g, volume, planes, options);
     detail::with_samples(options.method, [&]<class Samples>(Samples) {
       detail::scatter_scratch<T, Samples>(parts, g, plan.bricks);
     });
@@ -415,7 +429,9 @@ void back_project(
       back_project_options const&, detail::voxel_step<std::type_identity_t<T>> const&, \
       job const&);                                                                     \
   linkage template std::int64_t back_project_bytes_needed<T, Exec>(                    \
-      Exec const&, geometry const&, iso::grid const&, back_project_options const&);
+      Exec const&, geometry const&, iso::grid const&, back_project_options const&);    \
+  linkage template std::int64_t back_project_bytes_needed<T, Exec>(                    \
+      Exec const&, geometry const&, iso::grid const&, slab const&, back_project_options const&);
 ISO_FOR_EACH_INSTANCE(ISO_BACK_PROJECT, extern)
 
 }  // namespace iso::ct

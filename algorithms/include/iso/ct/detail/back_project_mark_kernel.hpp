@@ -22,6 +22,7 @@ struct mark_kernel {
   T const* pixels;
   product_grid const* products;
   T* volume;
+  slab planes;  ///< that `volume` holds
 
   KOKKOS_FUNCTION void operator()(std::int64_t index) const {
     if (Kokkos::fabs(double(pixels[index])) <= products->max_reading) {
@@ -32,7 +33,10 @@ struct mark_kernel {
     double const u = double(row - view * block.num_u) + block.du;
     double const v = double(index - row * block.num_v) + block.dv;
     if constexpr (std::is_same_v<Samples, exact_chords>) {
-      auto const visit = [&](std::int64_t voxel, T) { mark(voxel); };
+      auto const visit = [&](std::int64_t voxel, T) {
+        std::int64_t const column = voxel / block.g.extent[2];
+        mark(column, voxel - column * block.g.extent[2]);
+      };
       using report_type = ray::detail::portable::reporter<T, decltype(visit) const>;
       report_type report{visit};
       ray::detail::portable::walk(
@@ -47,13 +51,16 @@ struct mark_kernel {
   }
 
  private:
-  KOKKOS_FUNCTION void mark(std::int64_t voxel) const {
-    backend::atomic_mark(volume + voxel, Kokkos::bit_cast<T>(float_bits<T>::canonical_nan));
+  /// Marks the voxel at height z of a column, if it is held.
+  KOKKOS_FUNCTION void mark(std::int64_t column, std::int64_t z) const {
+    if (planes.holds(z)) {
+      backend::atomic_mark(volume + column * planes.count() + (z - planes.first),
+                           Kokkos::bit_cast<T>(float_bits<T>::canonical_nan));
+    }
   }
   KOKKOS_FUNCTION void mark_line(joseph_line<T> const& line) const {
     int const m = line.axis;
     auto const extent = [&](int a) { return block.g.extent[std::size_t(a)]; };
-    std::int64_t const stride[3] = {extent(1) * extent(2), extent(2), 1};
     int const across[2] = {other_axis(m, 0), other_axis(m, 1)};
     plane_range planes = planes_within_edge(line, block.g, block.edge);
     for (int c = 0; c < 2; ++c) {
@@ -61,19 +68,20 @@ struct mark_kernel {
     }
     for (std::int32_t i = planes.first; i < planes.last; ++i) {
       for (int corner = 0; corner < 4; ++corner) {
-        std::int64_t voxel = i * stride[m];
+        std::int64_t at[3] = {};
+        at[m] = i;
         bool reached = true;
         for (int c = 0; c < 2; ++c) {
-          T const at = line.across[c](i);
+          T const p = line.across[c](i);
           bool const upper = ((corner >> c) & 1) != 0;
-          T const weight = Samples{}(at - Kokkos::floor(at));
-          std::int64_t const k = std::int64_t(Kokkos::floor(at)) + (upper ? 1 : 0);
+          T const weight = Samples{}(p - Kokkos::floor(p));
+          std::int64_t const k = std::int64_t(Kokkos::floor(p)) + (upper ? 1 : 0);
           reached = reached && (upper ? weight != T(0) : weight != T(1)) && k >= 0 &&
                     k < extent(across[c]);
-          voxel += k * stride[across[c]];
+          at[across[c]] = k;
         }
         if (reached) {
-          mark(voxel);
+          mark(at[0] * extent(1) + at[1], at[2]);
         }
       }
     }

@@ -69,7 +69,7 @@ struct back_project_register_kernel {
     if (x >= t.tiles_x || y >= t.tiles_y) {
       return;
     }
-    std::int32_t const z = std::int32_t(layer) * height;
+    std::int32_t const z = out.first_of(std::int32_t(layer), height);
     switch (out.care_for(z, height, group.uniform(*t.unsafe) != 0)) {
       case care::none:
         return add_views<care::none>(group, x, y, z);

@@ -39,18 +39,24 @@ struct voxel_before {
   T weight;
 };
 
-/// The place where backprojection puts its sums.
+/// The place where backprojection puts its sums: all voxels of a grid, or a slab's.
 template <class T>
 struct back_project_volume {
   T* voxels;
   grid g;
+  slab planes;  ///< that `voxels` holds
   field_range<T> field;
   boundary edge;
   bool begins;            ///< the volume's voxels begin at zero
   voxel_step<T> by = {};  ///< with weights: how a voxel steps by its sum, the only one
 
   [[nodiscard]] KOKKOS_FUNCTION std::int64_t layers(std::int32_t height) const {
-    return (g.extent[2] + height - 1) / height;
+    return (planes.count() + height - 1) / height;
+  }
+  /// Returns the first height of a layer.
+  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION std::int32_t first_of(std::int32_t layer,
+                                                                  std::int32_t height) const {
+    return std::int32_t(planes.first) + layer * height;
   }
   /// Returns p, or a coordinate that touches no voxel along `axis` where p is not in the field.
   [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION T kept(T p, int axis) const {
@@ -60,7 +66,7 @@ struct back_project_volume {
                                                           bool unsafe) const {
     bool const at_edge = z == 0 || z + height >= g.extent[2];
     return unsafe || (edge == boundary::truncate && at_edge) ? care::full
-           : z == 0                                          ? care::low
+           : z <= 1                                          ? care::low
                                                              : care::none;
   }
   /// Returns what a ray at z gives voxel k.
@@ -78,11 +84,11 @@ struct back_project_volume {
   }
   [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION bool has(std::int64_t i, std::int64_t j,
                                                      std::int64_t k) const {
-    return i < g.extent[0] && j < g.extent[1] && k < g.extent[2];
+    return i < g.extent[0] && j < g.extent[1] && k < planes.last;
   }
   [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION std::int64_t index(std::int64_t i, std::int64_t j,
                                                                std::int64_t k) const {
-    return (i * g.extent[1] + j) * g.extent[2] + k;
+    return (i * g.extent[1] + j) * planes.count() + (k - planes.first);
   }
   /// Ends a block of views: its sum goes to the voxel, if there is one. A zero loses its
   /// sign, so that terms that are zero change no bit.

@@ -51,10 +51,10 @@ struct back_project_tile_kernel {
     std::int64_t const index = first_tile + place;
     std::int64_t const per_layer = std::int64_t(t.tiles_x) * t.tiles_y;
     tile s;
-    s.z = std::int32_t(index / per_layer) * height;
+    s.z = out.first_of(std::int32_t(index / per_layer), height);
     s.x = std::int32_t(index % per_layer / t.tiles_y) * edge;
     s.y = std::int32_t(index % t.tiles_y) * edge;
-    std::int64_t const left = out.g.extent[2] - s.z;
+    std::int64_t const left = out.planes.last - s.z;
     s.rows = std::int32_t(left < height ? (left + 31) / 32 : Rows);
     for (std::int32_t k = 0; k < height; ++k) {
       s.heights[k] = T(s.z + k);

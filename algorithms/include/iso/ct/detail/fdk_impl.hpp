@@ -146,11 +146,17 @@ void add_views(Exec const& exec, fdk_scratch<T> const& s,
         join_columns_kernel<T>{s.filtered, s.joined, s.shape.pitch(), s.shape.size(count)});
   }
   weighted_backprojection_kernel<T, fdk_tuning<Exec>::rows, Upright, joins> kernel{
-      joins ? s.joined : s.filtered, s.maps + first, volume.data.data(), volume.grid, s.shape,
-      std::int32_t(count),           begins};
+      joins ? s.joined : s.filtered,
+      s.maps + first,
+      volume.data.data(),
+      volume.grid,
+      volume.planes(),
+      s.shape,
+      std::int32_t(count),
+      begins};
   // Registers enough for a column's sums, warps enough to hide the loads.
   constexpr unsigned blocks = !Upright ? 0 : sizeof(T) == 4 ? 4 : 2;
-  double const samples = double(volume.grid.size()) * double(count);
+  double const samples = double(volume.data.size()) * double(count);
   launch_parts(exec, kernel.num_groups(), samples, part,
                [&](std::int64_t begin, std::int64_t groups) {
                  kernel.first_group = begin;

@@ -40,14 +40,15 @@ struct joseph_plan {
   std::int32_t whole_rows;  ///< a detector is filled up to a multiple of so many rows
 
   template <class Exec>
-  static joseph_plan make(geometry const& g, iso::grid const& volume, std::int32_t slab_planes) {
+  static joseph_plan make(geometry const& g, iso::grid const& volume, std::int32_t slab_planes,
+                          bool partial = false) {
     constexpr joseph_tuning tuned = joseph_tuning_of<Exec>;
     validate_planes(volume);
     auto const most = std::int32_t(std::max(volume.extent[0], volume.extent[1]));
     if (slab_planes > 0) {
       return {most, slab_planes, 0, tuned.whole_rows};
     }
-    if (g.num_views() < tuned.few_views && most > block_planes) {
+    if (!partial && g.num_views() < tuned.few_views && most > block_planes) {
       return {most, most, (most + block_planes - 1) / block_planes, tuned.whole_rows};
     }
     auto const blocks = std::int32_t(tuned.slab_columns / most / block_planes);
@@ -139,7 +140,7 @@ void prepare_reproducible(Exec const& exec,
 template <class T, class Exec>
 joseph_images<T> prepare_ray_columns(Exec const& exec,
                                      staged_geometry<typename Exec::memory_space> const& g,
-                                     iso::grid const& volume, T* projections,
+                                     iso::grid const& volume, slab const& own, T* projections,
                                      joseph_scratch<T> const& s, region within = region::box) {
   geometry const& host = g.host();
   joseph_images<T> const images{projections,
@@ -154,24 +155,45 @@ joseph_images<T> prepare_ray_columns(Exec const& exec,
   backend::for_each_index(
       "iso::ct::forward_project::ray_columns", exec, images.num_ray_columns(),
       ray_column_kernel<T>{g.views(), s.ray_columns, volume, host.kind(), images.num_u, within});
-  backend::for_each_index("iso::ct::forward_project::row_ranges", exec,
-                          images.num_ray_columns() * images.rows,
-                          joseph_range_kernel<T>{s.ray_columns, s.row_ranges, images.rows,
-                                                 images.num_v, std::int32_t(volume.extent[2])});
+  backend::for_each_index(
+      "iso::ct::forward_project::row_ranges", exec, images.num_ray_columns() * images.rows,
+      joseph_range_kernel<T>{
+          s.ray_columns, s.row_ranges, images.rows, images.num_v, {volume, own}});
   return images;
 }
 
+/// What a launch of Joseph's kernels reads, and which samples it adds.
+template <class T, class Space>
+struct joseph_field {
+  volume_view<T const, Space> volume;
+  slab own;      ///< the planes whose samples are added
+  bool partial;  ///< the sums of rays are taken up and left in the output as words
+
+  [[nodiscard]] iso::grid const& grid() const { return volume.grid; }
+  [[nodiscard]] plane_range held() const {
+    return {std::int32_t(volume.planes().first), std::int32_t(volume.planes().last)};
+  }
+  /// Returns where voxel (0, 0, 0) is, or would be before the planes that are held.
+  [[nodiscard]] T const* origin() const { return volume.data.data() - volume.first_plane; }
+  [[nodiscard]] slab_place place(plane_range launched, std::int32_t planes) const {
+    return partial ? slab_place::middle : place_of(launched, planes);
+  }
+};
+
 template <class Exec, class T, class Sum, class Weight>
 void project_fast(Exec const& exec, staged_geometry<typename Exec::memory_space> const& g,
-                  volume_view<T const, typename Exec::memory_space> const& volume, T* projections,
+                  joseph_field<T, typename Exec::memory_space> const& of, T* projections,
                   joseph_scratch<T> const& s, forward_project_options const& options,
                   job const& control) {
-  auto const plan = joseph_plan::make<Exec>(g.host(), volume.grid, options.slab_planes);
+  auto const plan = joseph_plan::make<Exec>(g.host(), of.grid(), options.slab_planes, of.partial);
   joseph_images<T> const images =
-      prepare_ray_columns(exec, g, volume.grid, projections, s, options.within);
+      prepare_ray_columns(exec, g, of.grid(), of.own, projections, s, options.within);
   constexpr joseph_tuning tuned = joseph_tuning_of<Exec>;
   joseph_fast_kernel<T, Sum, tuned.ray_columns, tuned.rows, Weight> kernel{
-      {volume.data.data(), volume.grid, {volume.grid, options.edge}}, images, {}, slab_place::only};
+      {of.origin(), of.grid(), {of.grid(), options.edge, of.own}, of.held()},
+      images,
+      {},
+      slab_place::only};
   auto const launch = [&] {
     backend::for_each_lane_group<tuned.threads, tuned.min_blocks>(
         "iso::ct::forward_project", exec, kernel.num_groups(), kernel, options.shape);
@@ -183,13 +205,13 @@ void project_fast(Exec const& exec, staged_geometry<typename Exec::memory_space>
     launch();
     backend::for_each_index("iso::ct::forward_project::join", exec,
                             images.num_ray_columns() * images.num_v,
-                            joseph_join_kernel<T, Sum>{images, s.parts, volume.grid, plan.images});
+                            joseph_join_kernel<T, Sum>{images, s.parts, of.grid(), plan.images});
     control.step(1);
     return;
   }
   for (std::int32_t first = 0; first < plan.planes; first += plan.slab_planes) {
     kernel.slab = {first, std::min(plan.planes, first + plan.slab_planes)};
-    kernel.place = place_of(kernel.slab, plan.planes);
+    kernel.place = of.place(kernel.slab, plan.planes);
     launch();
     control.step(double(kernel.slab.last) / plan.planes);
   }
@@ -197,31 +219,33 @@ void project_fast(Exec const& exec, staged_geometry<typename Exec::memory_space>
 
 template <class Exec, class T, class Sum, class Weight>
 void project_general(Exec const& exec, staged_geometry<typename Exec::memory_space> const& g,
-                     volume_view<T const, typename Exec::memory_space> const& volume,
-                     T* projections, joseph_scratch<T> const& s,
-                     forward_project_options const& options, job const& control) {
+                     joseph_field<T, typename Exec::memory_space> const& of, T* projections,
+                     joseph_scratch<T> const& s, forward_project_options const& options,
+                     job const& control) {
   geometry const& host = g.host();
   backend::for_each_index("iso::ct::forward_project::views", exec, host.num_views(),
-                          index_view_kernel{g.views(), s.views, volume.grid, host.kind()});
+                          index_view_kernel{g.views(), s.views, of.grid(), host.kind()});
   joseph_general_kernel<T, Sum, Weight> kernel{s.views,
                                                host.num_views(),
-                                               volume.data.data(),
+                                               of.origin(),
                                                projections,
                                                s.scale,
                                                s.flags,
-                                               volume.grid,
+                                               of.grid(),
                                                options.edge,
-                                               {volume.grid, options.edge},
+                                               {of.grid(), options.edge, of.own},
+                                               of.held(),
+                                               {of.grid(), of.own},
                                                options.within,
                                                host.kind(),
                                                host.num_u(),
                                                host.num_v(),
-                                               lanes_go_along_u(host, volume.grid),
-                                               lanes_may_walk(volume.grid),
+                                               lanes_go_along_u(host, of.grid()),
+                                               lanes_may_walk(of.grid()),
                                                {},
                                                slab_place::only};
-  auto const plan = joseph_plan::make<Exec>(host, volume.grid, options.slab_planes);
-  auto const& n = volume.grid.extent;
+  auto const plan = joseph_plan::make<Exec>(host, of.grid(), options.slab_planes, of.partial);
+  auto const& n = of.grid().extent;
   auto const planes = std::int32_t(std::max({n[0], n[1], n[2]}));
   bool const in_slabs = plan.images == 0 && plan.slab_planes < plan.planes;
   std::int32_t const chosen =
@@ -229,11 +253,12 @@ void project_general(Exec const& exec, staged_geometry<typename Exec::memory_spa
   std::int32_t const step = in_slabs ? chosen : planes;
   for (std::int32_t first = 0; first < planes; first += step) {
     kernel.slab = {first, std::min(planes, first + step)};
-    kernel.place = place_of(kernel.slab, planes);
+    kernel.place = of.place(kernel.slab, planes);
+    kernel.last_launch = kernel.slab.last == planes;
     double const from = double(kernel.slab.first) / planes;
     double const to = double(kernel.slab.last) / planes;
     double const samples =
-        (to - from) * double(host.num_views()) * samples_of_view(host, volume.grid);
+        (to - from) * double(host.num_views()) * samples_of_view(host, of.grid());
     launch_parts(exec, kernel.num_groups(), samples, {control, from, to},
                  [&](std::int64_t begin, std::int64_t count) {
                    kernel.first_group = begin;
@@ -245,15 +270,15 @@ void project_general(Exec const& exec, staged_geometry<typename Exec::memory_spa
 
 template <class Exec, class T, class Sum>
 void project_joseph(Exec const& exec, staged_geometry<typename Exec::memory_space> const& g,
-                    volume_view<T const, typename Exec::memory_space> const& volume, T* projections,
+                    joseph_field<T, typename Exec::memory_space> const& of, T* projections,
                     joseph_scratch<T> const& s, forward_project_options const& options,
                     job const& control) {
   auto const project_with = [&]<class Weight>(Weight) {
     if (options.path == ct::joseph_path::automatic &&
-        fast_path_applies(g.host(), volume.grid, sizeof(T))) {
-      project_fast<Exec, T, Sum, Weight>(exec, g, volume, projections, s, options, control);
+        fast_path_applies(g.host(), of.grid(), sizeof(T))) {
+      project_fast<Exec, T, Sum, Weight>(exec, g, of, projections, s, options, control);
     } else {
-      project_general<Exec, T, Sum, Weight>(exec, g, volume, projections, s, options, control);
+      project_general<Exec, T, Sum, Weight>(exec, g, of, projections, s, options, control);
     }
   };
   if (options.method == projector::joseph_spline) {
@@ -315,10 +340,11 @@ void project_views(Exec const& exec, staged_geometry<typename Exec::memory_space
     case projector::joseph_spline:
       break;
   }
+  joseph_field<T, typename Exec::memory_space> const whole{volume, volume.planes(), false};
   if (options.sum == summation::reproducible) {
-    project_joseph<Exec, T, reproducible_sum<T>>(exec, g, volume, projections, s, options, control);
+    project_joseph<Exec, T, reproducible_sum<T>>(exec, g, whole, projections, s, options, control);
   } else {
-    project_joseph<Exec, T, ordered_sum<T>>(exec, g, volume, projections, s, options, control);
+    project_joseph<Exec, T, ordered_sum<T>>(exec, g, whole, projections, s, options, control);
   }
 }
 
@@ -345,6 +371,7 @@ void forward_project(
     job const& control) {
   auto const& p = projections.data;
   detail::validate_options(options);
+  validate(volume, "iso::ct::forward_project");
   detail::validate_arrays(volume, projections,
                           {g.host().num_views(), g.host().num_u(), g.host().num_v()}, scratch,
                           "iso::ct::forward_project");
@@ -379,14 +406,18 @@ void forward_project(
   }
 }
 
-#define ISO_FORWARD_PROJECT(linkage, Exec, T)                                              \
-  linkage template void forward_project<Exec, T>(                                          \
-      Exec const&, staged_geometry<Exec::memory_space> const&,                             \
-      volume_view<std::type_identity_t<T> const, Exec::memory_space> const&,               \
-      projection_view<T, Exec::memory_space> const&, workspace<Exec::memory_space> const&, \
-      forward_project_options const&, job const&);                                         \
-  linkage template std::int64_t forward_project_bytes_needed<T, Exec>(                     \
-      Exec const&, geometry const&, iso::grid const&, forward_project_options const&);
+#define ISO_FORWARD_PROJECT(linkage, Exec, T)                                                   \
+  linkage template void forward_project<Exec, T>(                                               \
+      Exec const&, staged_geometry<Exec::memory_space> const&,                                  \
+      volume_view<std::type_identity_t<T> const, Exec::memory_space> const&,                    \
+      projection_view<T, Exec::memory_space> const&, workspace<Exec::memory_space> const&,      \
+      forward_project_options const&, job const&);                                              \
+  linkage template std::int64_t forward_project_bytes_needed<T, Exec>(                          \
+      Exec const&, geometry const&, iso::grid const&, forward_project_options const&);          \
+  linkage template void detail::project_joseph<Exec, T, detail::reproducible_sum<T>>(           \
+      Exec const&, staged_geometry<Exec::memory_space> const&,                                  \
+      detail::joseph_field<T, Exec::memory_space> const&, T*, detail::joseph_scratch<T> const&, \
+      forward_project_options const&, job const&);
 ISO_FOR_EACH_INSTANCE(ISO_FORWARD_PROJECT, extern)
 
 }  // namespace iso::ct

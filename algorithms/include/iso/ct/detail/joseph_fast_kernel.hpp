@@ -185,8 +185,9 @@ struct joseph_fast_kernel : joseph_walk<T, ISO_OF_SET(AnySum), Rows, Weight> {
   KOKKOS_FORCEINLINE_FUNCTION void prefetch_plane(State const& s, std::int32_t i) const {
     if (i >= s.ray_column->inside.first && i < s.ray_column->inside.last) {
       auto const clamped = [&](T z) {
-        T const most = T(this->g.extent[2] - 1);
-        return std::int32_t(z < 0 ? T(0) : z > most ? most : z);
+        T const least = T(this->held.first);
+        T const most = T(this->held.last - 1);
+        return std::int32_t(z < least ? least : z > most ? most : z);
       };
       std::int32_t const top = clamped(s.z(0, 0, i));
       std::int32_t const bottom = clamped(s.z(s.count - 1, 31, i));

@@ -23,16 +23,21 @@ struct sampled_planes {
   plane_range inner;
 
   template <class T>
-  KOKKOS_FUNCTION sampled_planes(joseph_line<T> const& line, grid const& g)
-      : outer(line.planes), inner{0, 0} {
-    std::int64_t const n[2] = {g.extent[std::size_t(other_axis(line.axis, 0))],
-                               g.extent[std::size_t(other_axis(line.axis, 1))]};
+  KOKKOS_FUNCTION sampled_planes(joseph_line<T> const& line, grid const& g,
+                                 sample_heights<T> const& heights)
+      : outer(line.axis == 2 ? line.planes.clipped(heights.own) : line.planes), inner{0, 0} {
+    bool const z_across = line.axis < 2;
+    auto const n = [&](int c) { return g.extent[std::size_t(other_axis(line.axis, c))]; };
     for (int c = 0; c < 2; ++c) {
-      outer = planes_about(line.across[c], T(-1), T(n[c]), outer);
+      bool const z = z_across && c == 1;
+      outer = planes_about(line.across[c], z ? heights.low() : T(-1), z ? heights.high() : T(n(c)),
+                           outer);
     }
     inner = outer;
     for (int c = 0; c < 2; ++c) {
-      inner = planes_inside(line.across[c], T(0), T(n[c] - 1), inner);
+      bool const z = z_across && c == 1;
+      inner = planes_inside(line.across[c], z ? heights.first() : T(0),
+                            z ? heights.last() : T(n(c) - 1), inner);
     }
   }
 };
@@ -49,38 +54,37 @@ namespace iso::ct::detail::ISO_SET {
 
 namespace backend = ISO_SET_OF(iso::backend);
 
-/// Computes Joseph's sum along one ray: the loop of Graetz 2020, algorithm 1, which every faster
-/// form must match to the bit.
+/// Adds the samples of one ray: the loop of Graetz 2020, algorithm 1, which every faster form must
+/// match to the bit.
+/// \param volume  voxel (0, 0, 0), which may lie before the planes that are held
 template <class T, class Sum, class Weight>
-KOKKOS_FUNCTION T joseph_integral(T const* volume, grid const& g, boundary edge, Sum const& sum,
-                                  joseph_line<T> const& line) {
+KOKKOS_FUNCTION void joseph_integral(T const* volume, grid const& g, plane_range held,
+                                     field_range<T> const& field, plane_range planes, boundary edge,
+                                     Sum const& sum, joseph_line<T> const& line,
+                                     typename Sum::template state<single_lane, 1>& s) {
   int const m = line.axis;
   int const a = other_axis(m, 0);
   int const b = other_axis(m, 1);
-  std::int64_t const strides[3] = {g.extent[1] * g.extent[2], g.extent[2], 1};
-  plane_range const planes = sampled_planes(line, g).outer;
-  if (planes.empty()) {
-    return T(0);  // of a ray without length, too, whose step is NaN
-  }
-  typename Sum::template state<single_lane, 1> s;
+  auto const height = std::int64_t(held.last - held.first);
+  std::int64_t const strides[3] = {g.extent[1] * height, height, 1};
   single_lane::part const lane{0};
-  sum.start(s, 0, 0, T(0));
   for (std::int32_t first = planes.first; first < planes.last;) {
     std::int32_t const end_of_block = (first / block_planes + 1) * block_planes;
     std::int32_t const last = planes.last < end_of_block ? planes.last : end_of_block;
     typename Sum::template running<single_lane::part> running(sum, lane, s);
     for (std::int32_t i = first; i < last; ++i) {
-      running.template add<false>(edge_sample(
-          volume + i * strides[m], line.across[0](i), strides[a], g.extent[std::size_t(a)],
-          line.across[1](i), strides[b], g.extent[std::size_t(b)], edge, Weight{}));
+      T const q = line.across[1](i);
+      bool const counts = b < 2 || (q >= field.lowest_z && q <= field.highest[2]);
+      running.template add<false>(counts ? edge_sample(volume + i * strides[m], line.across[0](i),
+                                                       strides[a], g.extent[std::size_t(a)], q,
+                                                       strides[b], g.extent[std::size_t(b)], edge,
+                                                       Weight{})
+                                         : T(0));
     }
     running.store(lane, s, last - first);
     sum.end_block(s, 0, 0);
     first = last;
   }
-  T const total =
-      sum.flagged(s, 0, 0) ? Kokkos::bit_cast<T>(float_bits<T>::canonical_nan) : sum.value(s, 0, 0);
-  return canonical(total * line.step);
 }
 
 /// Projects by Joseph for any geometry and any driving axis: a lane a ray, 32 neighbouring pixels
@@ -94,13 +98,15 @@ struct joseph_general_kernel {
 
   index_view const* views;
   std::int64_t num_views;
-  T const* volume;
+  T const* volume;  ///< voxel (0, 0, 0), which may lie before the planes that are held
   T* projections;
   ray_sum_scale<T> const* scale;  ///< reproducible sums only
   std::uint32_t* flags;           ///< reproducible sums only: [group], a bit a pixel
   grid g;
   boundary edge;
   field_range<T> field;
+  plane_range held;           ///< planes along z in memory
+  sample_heights<T> heights;  ///< of the slab that samples belong to
   region within;
   beam kind;
   std::int64_t num_u;
@@ -109,6 +115,7 @@ struct joseph_general_kernel {
   bool in_step;        ///< offsets in the volume fit 31 bits and coordinates 22 (lanes_may_walk)
   plane_range slab;    ///< of whole blocks, whichever axis drives
   slab_place place;
+  bool last_launch = true;       ///< of all planes: rays that walk alone do so then
   std::int64_t first_group = 0;  ///< of this launch
 
   KOKKOS_FUNCTION std::int64_t num_lines() const {
@@ -126,7 +133,7 @@ struct joseph_general_kernel {
     ray_state<Group> s;
     group.each([&](int lane) {
       joseph_line<T> const line = at.line(*this, lane);
-      sampled_planes const planes(line, g);
+      sampled_planes const planes(line, g, heights);
       std::int32_t const none = 1 << 30;
       s.axis[lane] = line.axis;
       for (int c = 0; c < 2; ++c) {
@@ -144,12 +151,9 @@ struct joseph_general_kernel {
     });
     std::int32_t const axis = group.highest(s.axis);
     if (!in_step || axis != group.lowest(s.axis)) {
-      group.each([&](int lane) {
-        if (finishes(place) && at.exists(*this, lane)) {
-          projections[at.pixel(*this, lane)] =
-              (joseph_integral<T, Sum, Weight>)(volume, g, edge, sum, at.line(*this, lane));
-        }
-      });
+      if (last_launch) {
+        walk_alone(group, index, at, sum);
+      }
       return;
     }
     if (axis < 2) {
@@ -222,6 +226,39 @@ struct joseph_general_kernel {
     typename Sum::template state<Group, 1> sum;
   };
 
+  /// Walks each ray on its own, through all planes at once.
+  template <class Group>
+  KOKKOS_FORCEINLINE_FUNCTION void walk_alone(Group const& group, std::int64_t index,
+                                              pixel_row const& at, Sum const& sum) const {
+    bool const leaves = !finishes(place);
+    typename Group::template lane_array<bool> is_bad;
+    group.each([&](int lane) {
+      is_bad[lane] = false;
+      if (!at.exists(*this, lane)) {
+        return;
+      }
+      joseph_line<T> const line = at.line(*this, lane);
+      plane_range const planes = sampled_planes(line, g, heights).outer;
+      T& pixel = projections[at.pixel(*this, lane)];
+      typename Sum::template state<single_lane, 1> alone;
+      sum.start(alone, 0, 0, leaves ? pixel : T(0));
+      (joseph_integral<T, Sum, Weight>)(volume, g, held, field, planes, edge, sum, line, alone);
+      is_bad[lane] = sum.flagged(alone, 0, 0);
+      T const total =
+          is_bad[lane] ? Kokkos::bit_cast<T>(float_bits<T>::canonical_nan) : sum.value(alone, 0, 0);
+      // A ray without length, whose step is NaN, has no planes.
+      pixel = leaves           ? sum.carried(alone, 0, 0)
+              : planes.empty() ? T(0)
+                               : canonical(total * line.step);
+    });
+    if constexpr (Sum::keeps_flags) {
+      if (leaves) {
+        std::uint32_t const bad = group.mask(is_bad);
+        group.once([&] { flags[index] |= bad; });
+      }
+    }
+  }
+
   /// Leaves the sums for the next slab, or finishes the pixels.
   template <class Group>
   KOKKOS_FORCEINLINE_FUNCTION void store(Group const& group, std::int64_t index,
@@ -261,22 +298,26 @@ struct joseph_general_kernel {
     std::uint32_t p;      ///< along the first coordinate
     std::uint32_t q;      ///< along the second
     std::int32_t p_extent;
+    plane_range q_held;  ///< in memory
     std::int32_t q_extent;
     T lowest;
+    T q_lowest;
     T p_highest;
     T q_highest;
 
     KOKKOS_FUNCTION sampling(joseph_general_kernel const& k, int m) : volume(k.volume) {
       int const a = other_axis(m, 0);
       int const b = ZAcross ? 2 : other_axis(m, 1);
-      std::uint32_t const y = std::uint32_t(k.g.extent[2]);
+      std::uint32_t const y = std::uint32_t(k.held.last - k.held.first);
       std::uint32_t const x = std::uint32_t(k.g.extent[1]) * y;
       plane = m == 0 ? x : m == 1 ? y : 1U;
       p = a == 0 ? x : y;
       q = ZAcross ? 1U : y;
       p_extent = std::int32_t(k.g.extent[std::size_t(a)]);
       q_extent = std::int32_t(k.g.extent[std::size_t(b)]);
+      q_held = ZAcross ? k.held : plane_range{0, q_extent};
       lowest = k.field.lowest;
+      q_lowest = ZAcross ? k.field.lowest_z : lowest;
       p_highest = k.field.highest[a];
       q_highest = k.field.highest[b];
     }
@@ -369,8 +410,8 @@ struct joseph_general_kernel {
     index const first = part.load(s.first);
     index const last = part.load(s.last);
     // Where no voxel is near.
-    auto const kept = [&](value const& z, T highest, std::int32_t extent) {
-      return select(z < value(where.lowest), value(T(-2)),
+    auto const kept = [&](value const& z, T lowest, T highest, std::int32_t extent) {
+      return select(z < value(lowest), value(T(-2)),
                     select(value(highest) < z, value(T(extent)), z));
     };
     for (std::int32_t i = planes.first; i < planes.last; ++i) {
@@ -379,15 +420,15 @@ struct joseph_general_kernel {
       index kq;
       value dp;
       value dq;
-      part.split_signed(
-          kept(select(counts, rays.at(0, i), value(T(-2))), where.p_highest, where.p_extent), kp,
-          dp);
-      part.split_signed(
-          kept(select(counts, rays.at(1, i), value(T(-2))), where.q_highest, where.q_extent), kq,
-          dq);
+      part.split_signed(kept(select(counts, rays.at(0, i), value(T(-2))), where.lowest,
+                             where.p_highest, where.p_extent),
+                        kp, dp);
+      part.split_signed(kept(select(counts, rays.at(1, i), value(T(-2))), where.q_lowest,
+                             where.q_highest, where.q_extent),
+                        kq, dq);
       auto const voxel = [&](index const& a, index const& b) {
         index const in_a = clamp(a, index(0), index(where.p_extent - 1));
-        index const in_b = clamp(b, index(0), index(where.q_extent - 1));
+        index const in_b = clamp(b, index(where.q_held.first), index(where.q_held.last - 1));
         auto const k =
             where.offset(backend::bit_cast<std::uint32_t>(in_a),
                          backend::bit_cast<std::uint32_t>(in_b), std::uint32_t(i) * where.plane);

@@ -35,6 +35,27 @@ struct plane_range {
   }
 };
 
+/// Where along z samples belong to a slab of a grid: their coordinates' floors lie in it, and for
+/// the first slab also below its first plane.
+template <class T>
+struct sample_heights {
+  plane_range own;
+  std::int32_t height;  ///< planes of the grid
+
+  KOKKOS_FUNCTION sample_heights(grid const& g, slab const& planes)
+      : own{std::int32_t(planes.first), std::int32_t(planes.last)},
+        height(std::int32_t(g.extent[2])) {}
+
+  /// Samples at low() or below have no voxel, those at high() or above neither.
+  [[nodiscard]] KOKKOS_FUNCTION T low() const { return own.first == 0 ? T(-1) : T(own.first); }
+  [[nodiscard]] KOKKOS_FUNCTION T high() const { return T(own.last); }
+  /// Samples in [first(), last()) have a voxel below and one above.
+  [[nodiscard]] KOKKOS_FUNCTION T first() const { return T(own.first); }
+  [[nodiscard]] KOKKOS_FUNCTION T last() const {
+    return T(own.last < height ? own.last : height - 1);
+  }
+};
+
 /// The treatment of the planes before and after those of a launch.
 enum class slab_place : std::int8_t {
   only,    ///< there are none

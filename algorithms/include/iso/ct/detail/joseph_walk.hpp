@@ -19,17 +19,29 @@
 
 namespace iso::ct::detail {
 
-/// The range of a sample's coordinates that belong to the field: lowest <= p <= highest[axis].
+/// The range of a sample's coordinates that belong to the field: lowest <= p <= highest[axis];
+/// along z, lowest_z <= p.
 template <class T>
 struct field_range {
   T lowest;
+  T lowest_z;
   T highest[3];
 
   field_range(grid const& g, boundary edge)
-      : lowest(edge == boundary::zero ? std::nextafter(T(-1), T(0)) : T(0)) {
+      : lowest(edge == boundary::zero ? std::nextafter(T(-1), T(0)) : T(0)), lowest_z(lowest) {
     for (int a = 0; a < 3; ++a) {
       auto const n = T(g.extent[std::size_t(a)]);
       highest[a] = edge == boundary::zero ? std::nextafter(n, T(0)) : n - 1;
+    }
+  }
+  /// Takes only the samples of a slab's: those whose coordinate along z has its floor in `own`; of
+  /// the first slab, also those below the first plane.
+  field_range(grid const& g, boundary edge, slab const& own) : field_range(g, edge) {
+    if (own.first > 0) {
+      lowest_z = T(own.first);
+    }
+    if (own.last < g.extent[2]) {
+      highest[2] = std::nextafter(T(own.last), T(0));
     }
   }
   /// Returns p where it lies in [lowest, most]; else -2 or, above, n: their neighbours are no
@@ -64,9 +76,10 @@ struct joseph_walk {
   /// rays.
   static constexpr std::int32_t few_planes = 16;
 
-  T const* volume;
+  T const* volume;  ///< voxel (0, 0, 0), which may lie before the planes that are held
   grid g;
   field_range<T> field;
+  plane_range held;  ///< planes along z in memory
 
   /// A column's rays: what the lanes keep for `Rows` rows of pixels, and where those go.
   template <class Group>
@@ -112,7 +125,8 @@ struct joseph_walk {
                      k * std::int64_t(stride_along(1 - ray_column.axis)));
   }
   KOKKOS_FUNCTION std::uint32_t stride_along(int axis) const {
-    return std::uint32_t(axis == 0 ? g.extent[1] * g.extent[2] : g.extent[2]);
+    auto const height = std::int64_t(held.last - held.first);
+    return std::uint32_t(axis == 0 ? g.extent[1] * height : height);
   }
 
  private:
@@ -229,8 +243,8 @@ struct joseph_walk {
       using value = typename lanes::template per_lane<T>;
       using index = typename lanes::index;
       lanes const all{0};  // a plane a lane
-      auto const height = std::int32_t(walk.g.extent[2]);
-      if (height < 2 * width) {
+      plane_range const held = walk.held;
+      if (held.last - held.first < 2 * width) {
         return false;
       }
       value const i = convert<T>(all.lane() + index(first));
@@ -240,14 +254,14 @@ struct joseph_walk {
       for (int n = 0; n < Part::shape::registers; ++n) {
         auto const place = [&](int lane) {
           value const z = fma(i, value(s.slope.data()[lane]), value(s.base.data()[lane]));
-          return clamp(truncate(floor(walk.kept(z))), index(0), index(height - 1));
+          return clamp(truncate(floor(walk.kept(z))), index(held.first), index(held.last - 1));
         };
         index const one = place(part.first_of_register(n));
         index const other = place(part.first_of_register(n) + width - 1);
         index const from =
-            max(min(min(one, other) - index(1), index(height - 2 * width)), index(0));
+            max(min(min(one, other) - index(1), index(held.last - 2 * width)), index(held.first));
         // Above the column's end nothing is wanted.
-        index const last = min(max(one, other) + index(2), index(height - 1));
+        index const last = min(max(one, other) + index(2), index(held.last - 1));
         all.store(low[n], from);
         fits = fits && !any_of(wanted & !(last < from + index(2 * width)));
       }
@@ -277,7 +291,7 @@ struct joseph_walk {
   /// Sends coordinates along z outside the field to where no voxel is, as field_range::keep does.
   template <class Value>
   KOKKOS_FORCEINLINE_FUNCTION Value kept(Value const& z) const {
-    return select(z < Value(field.lowest), Value(T(-2)),
+    return select(z < Value(field.lowest_z), Value(T(-2)),
                   select(Value(field.highest[2]) < z, Value(T(g.extent[2])), z));
   }
 
@@ -430,7 +444,7 @@ struct joseph_walk {
       value a;
       value b;
       part.split_signed(kept(fma(value(T(i)), rays.slope, rays.base)), k, rest);
-      columns_of(i, at).pair_within(k, std::int32_t(g.extent[2]), a, b);
+      columns_of(i, at).pair_within(k, held.first, held.last, a, b);
       rays.sum.template add<false>(blend(weight_of<Weight>(rest), a, b));
     }
   }

@@ -93,7 +93,7 @@ struct joseph_range_kernel {
   joseph_range* row_ranges;
   std::int32_t rows;  ///< of a column of rays; those beyond num_v repeat the last pixel
   std::int32_t num_v;
-  std::int32_t height;
+  sample_heights<T> heights;
 
   KOKKOS_FUNCTION void operator()(std::int64_t index) const {
     joseph_ray_column<T> const& ray_column = ray_columns[index / rows];
@@ -101,18 +101,19 @@ struct joseph_range_kernel {
     auto const pixel = [&](std::int32_t v) { return v < num_v ? v : num_v - 1; };
     coordinate<T> const z[2] = {ray_column.z(pixel(first)).template rounded<T>(),
                                 ray_column.z(pixel(first + 31)).template rounded<T>()};
-    T const margin = T(0x1p-21) * (Kokkos::fabs(z[0].base) + Kokkos::fabs(z[1].base) + T(height) +
-                                   T(ray_column.planes.last));
+    T const margin = T(0x1p-21) * (Kokkos::fabs(z[0].base) + Kokkos::fabs(z[1].base) +
+                                   T(heights.height) + T(ray_column.planes.last));
     T const far = T(0x1p30);
     auto const some = [&](T lo, T hi) {
       return planes_about(z[0], lo, hi, ray_column.planes)
           .joined(planes_about(z[1], lo, hi, ray_column.planes));
     };
     joseph_range range;
-    range.outer = some(T(-1) - margin, far).clipped(some(-far, T(height) + margin));
+    range.outer = some(heights.low() - margin, far).clipped(some(-far, heights.high() + margin));
     range.inner = ray_column.inside;
     for (int end = 0; end < 2; ++end) {
-      range.inner = planes_inside(z[end], margin, T(height - 1) - margin, range.inner);
+      range.inner =
+          planes_inside(z[end], heights.first() + margin, heights.last() - margin, range.inner);
     }
     if (range.inner.empty()) {
       range.inner = {range.outer.last, range.outer.last};

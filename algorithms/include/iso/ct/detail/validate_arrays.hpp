@@ -16,14 +16,14 @@ namespace iso::ct::detail {
 
 /// Checks what projection, backprojection and reconstruction check of their arrays: `scan` is the
 /// extents of the projections, and the array whose values are not const is written. The size of
-/// `scratch` is not checked: how much is needed depends on checks that follow.
+/// `scratch` is not checked: how much is needed depends on checks that follow. Slabs pass.
 template <class Voxel, class Pixel, class Space>
 void validate_arrays(volume_view<Voxel, Space> const& volume,
                      projection_view<Pixel, Space> const& projections,
                      Kokkos::Array<std::int64_t, 3> const& scan, workspace<Space> const& scratch,
                      char const* function) {
   static_assert(std::is_const_v<Voxel> != std::is_const_v<Pixel>, "one of them is written");
-  validate(volume, function);
+  validate_slab(volume, function);
   validate(projections, scan, function);
   validate_contiguous(volume.data, "volume data", function);
   validate_contiguous(projections.data, "projections", function);

@@ -142,6 +142,7 @@ struct weighted_backprojection_kernel {
   view_map<T> const* maps;  ///< of the batch
   T* volume;
   grid g;
+  slab planes;  ///< that `volume` holds
   padded_images shape;
   std::int32_t num_views;        ///< of the batch
   bool begins;                   ///< the first batch: voxels begin at +0
@@ -152,7 +153,7 @@ struct weighted_backprojection_kernel {
   static constexpr std::int32_t square = 32;
 
   KOKKOS_FUNCTION std::int64_t tiles_along_z() const {
-    return (g.extent[2] + 32 * Rows - 1) / (32 * Rows);
+    return (planes.count() + 32 * Rows - 1) / (32 * Rows);
   }
   KOKKOS_FUNCTION std::int64_t squares_along(int axis) const {
     return (g.extent[std::size_t(axis)] + square - 1) / square;
@@ -175,10 +176,11 @@ struct weighted_backprojection_kernel {
       return;
     }
     std::int64_t const column = x * g.extent[1] + y;
-    std::int32_t const first = tile_z * (32 * Rows);
-    std::int64_t const left = (g.extent[2] - first + 31) / 32;
-    T* const voxels = volume + column * g.extent[2] + first;
-    auto const height = std::int32_t(g.extent[2] - first);
+    std::int32_t const held = tile_z * (32 * Rows);
+    std::int32_t const first = std::int32_t(planes.first) + held;
+    std::int64_t const left = (planes.count() - held + 31) / 32;
+    T* const voxels = volume + column * planes.count() + held;
+    auto const height = std::int32_t(planes.count() - held);
     heights<Group> s;
     s.rows = std::int32_t(left < Rows ? left : Rows);
     s.lowest = T(first);

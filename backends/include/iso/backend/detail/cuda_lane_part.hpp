@@ -154,10 +154,12 @@ class cuda_lane_part {
       a = f(places<0>{k});
       b = f(places<1>{k});
     }
-    KOKKOS_FORCEINLINE_FUNCTION void pair_within(index const& k, std::int32_t count, per_lane<T>& a,
+    /// Needs no lower end: negative places count as large.
+    KOKKOS_FORCEINLINE_FUNCTION void pair_within(index const& k, std::int32_t /*from*/,
+                                                 std::int32_t to, per_lane<T>& a,
                                                  per_lane<T>& b) const {
-      a = f(places_within<0>{k, std::uint32_t(count)});
-      b = f(places_within<1>{k, std::uint32_t(count)});
+      a = f(places_within<0>{k, std::uint32_t(to)});
+      b = f(places_within<1>{k, std::uint32_t(to)});
     }
   };
   template <class T, class F>

@@ -73,14 +73,15 @@ struct picks {
     a = self.pick(k);
     b = self.pick(k + index(1));
   }
-  /// Gives the same, and zero at places outside [0, count).
-  KOKKOS_FORCEINLINE_FUNCTION void pair_within(index const& k, std::int32_t count, value& a,
-                                               value& b) const {
+  /// Gives the same, and zero at places outside [from, to). Where `from` is not zero, none of 0 to
+  /// from - 2 may be asked for.
+  KOKKOS_FORCEINLINE_FUNCTION void pair_within(index const& k, std::int32_t from, std::int32_t to,
+                                               value& a, value& b) const {
     auto const& self = static_cast<Picked const&>(*this);
-    index const last(count - 1);
+    index const last(to - 1);
     index const next = k + index(1);
-    index const below = clamp(k, index(0), last);
-    index const above = clamp(next, index(0), last);
+    index const below = clamp(k, index(from), last);
+    index const above = clamp(next, index(from), last);
     a = select(below == k, self.pick(below), value(T(0)));
     b = select(above == next, self.pick(above), value(T(0)));
   }

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! Holds the kernels and launches of iso/ct/ray_sums.hpp, for the files that instantiate them.
+#pragma once
+
+#include <iso/backend/for_each_index.hpp>
+#include <iso/ct/detail/forward_project_impl.hpp>
+#include <iso/ct/ray_sums.hpp>
+#include <iso/detail/survey.hpp>
+
+#include <algorithm>
+
+namespace iso::ct {
+namespace detail {
+
+/// Adds `planes` to those that were added before, neighbours joined.
+/// \throws iso::invalid_argument  naming `function`: some were added before
+void join_planes(std::vector<slab>& added, std::vector<slab> const& planes, char const* function);
+/// \throws iso::invalid_argument  naming `function`: planes of `whole` that were not added
+void validate_complete(std::vector<slab> const& added, iso::grid const& whole,
+                       char const* function);
+/// Throws unless sums of rays can be made.
+void validate_sums(iso::grid const& whole, voxel_bounds const& bounds,
+                   forward_project_options const& options);
+/// Throws, naming `function`, unless a volume holds what the samples of `own` read.
+void validate_own(slab const& held, slab const& own, iso::grid const& whole, char const* function);
+bool same_scan(geometry const& a, geometry const& b);
+bool same_sums(forward_project_options const& a, forward_project_options const& b);
+
+/// Finds, in the flags of a launch, those of 32 neighbouring v; index (view, u, v / 32).
+struct collect_flags_kernel {
+  std::uint32_t const* launched;  ///< as the kernels of forward_project have them
+  std::uint32_t* flags;
+  std::int64_t num_views;
+  std::int64_t num_u;
+  std::int64_t num_v;
+  std::int64_t rows;  ///< of a column of rays on the fast path; 0: the general kernel's
+  bool lanes_along_u;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t index) const {
+    std::int64_t const words = (num_v + 31) / 32;
+    std::int64_t const column = index / words;
+    std::int64_t const word = index - column * words;
+    if (rows > 0) {
+      flags[index] |= launched[column * rows + word];
+    } else if (!lanes_along_u) {
+      flags[index] |= launched[word * (num_views * num_u) + column];
+    } else {
+      std::int64_t const view = column / num_u;
+      std::int64_t const u = column - view * num_u;
+      std::int64_t const lines = num_views * num_v;
+      std::uint32_t found = 0;
+      for (std::int64_t v = 32 * word; v < num_v && v < 32 * word + 32; ++v) {
+        std::uint32_t const of_u = launched[u / 32 * lines + view * num_v + v];
+        found |= (of_u >> std::uint32_t(u % 32) & 1U) << std::uint32_t(v % 32);
+      }
+      flags[index] |= found;
+    }
+  }
+};
+
+/// Adds words to words, or flags to flags.
+template <class Word, bool Flags>
+struct add_words_kernel {
+  Word const* from;
+  Word* to;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    to[i] = Flags ? to[i] | from[i] : to[i] + from[i];
+  }
+};
+
+/// Makes pixels of whole sums; index (view, u, v).
+template <class T>
+struct finish_sums_kernel {
+  Kokkos::View<view_vectors const*, Kokkos::AnonymousSpace, Kokkos::MemoryUnmanaged> views;
+  bits_of<T> const* words;
+  std::uint32_t const* flags;  ///< may be null
+  T* pixels;
+  reproducible_scale<T> scale;
+  grid g;
+  beam kind;
+  region within;
+  std::int64_t num_u;
+  std::int64_t num_v;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t index) const {
+    std::int64_t const column = index / num_v;
+    std::int64_t const v = index - column * num_v;
+    std::int64_t const view = column / num_u;
+    bool const flagged =
+        flags != nullptr &&
+        (flags[column * ((num_v + 31) / 32) + v / 32] >> std::uint32_t(v % 32) & 1U) != 0;
+    // A ray without length, whose step is NaN, has no samples.
+    if (words[index] == 0 && !flagged) {
+      pixels[index] = T(0);
+      return;
+    }
+    auto const line = make_line<T>(to_index(views(view), g, kind), kind, g,
+                                   double(column - view * num_u), double(v), within);
+    T const total =
+        flagged ? Kokkos::bit_cast<T>(float_bits<T>::canonical_nan) : scale.value(words[index]);
+    pixels[index] = canonical(total * line.step);
+  }
+};
+
+template <class T>
+struct given_scale_kernel {
+  reproducible_scale<T> given;
+  ray_sum_scale<T>* scale;
+  bool all_finite;
+  KOKKOS_FUNCTION void operator()(int) const { *scale = {given, all_finite}; }
+};
+
+struct clear_flags_kernel {
+  std::uint32_t* flags;
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const { flags[i] = 0; }
+};
+
+template <class T>
+reproducible_scale<T> scale_of(iso::grid const& whole, voxel_bounds const& bounds) {
+  auto const& n = whole.extent;
+  return {bounds.max_abs, double(std::max({n[0], n[1], n[2]}))};
+}
+
+/// Returns how many words of flags the kernels may write.
+template <class T>
+std::int64_t num_flags(joseph_scratch<T> const& s, geometry const& g) {
+  return g.num_views() * std::max(g.num_u() * s.rows, g.num_v() * ((g.num_u() + 31) / 32));
+}
+
+template <class Exec, class T>
+std::int64_t partial_scratch(geometry const& g, iso::grid const& whole,
+                             forward_project_options const& options) {
+  workspace_parts parts("iso::ct::ray_sums");
+  joseph_scratch<T>(parts, g, joseph_plan::make<Exec>(g, whole, options.slab_planes, true));
+  return parts.bytes();
+}
+
+template <execution_space Exec, real T>
+voxel_bounds find_bounds(Exec const& exec,
+                         volume_view<T const, typename Exec::memory_space> const& volume) {
+  char const* const function = "iso::ct::bounds_of";
+  validate_slab(volume, function);
+  validate_contiguous(volume.data, "volume data", function);
+  auto const found =
+      iso::detail::survey_of(function, exec, volume.data.data(), std::int64_t(volume.data.size()));
+  return {found.largest_size, found.not_finite.count == 0};
+}
+
+}  // namespace detail
+
+template <real T, class Space>
+template <execution_space Exec>
+  requires accesses<Exec, Space>
+ray_sums<T, Space>::ray_sums(Exec const& exec, staged_geometry<Space> const& scan,
+                             iso::grid const& whole, voxel_bounds const& bounds,
+                             forward_project_options const& options)
+    : scan_(scan), whole_(whole), bounds_(bounds), options_(options) {
+  char const* const function = "iso::ct::ray_sums";
+  validate(whole, function);
+  detail::validate_sums(whole, bounds, options);
+  detail::validate_planes(whole, function);
+  options_.sum = summation::reproducible;
+  options_.max_abs = bounds.max_abs;
+  geometry const& g = scan.host();
+  words_ = allocate<words_type>(function, {g.num_views(), g.num_u(), g.num_v()}, exec);
+  if (!bounds.all_finite) {
+    flags_ =
+        allocate<flags_type>(function, {g.num_views(), g.num_u(), (g.num_v() + 31) / 32}, exec);
+  }
+  scratch_ = workspace<Space>(detail::partial_scratch<Exec, T>(g, whole, options));
+  exec.fence("iso::ct::ray_sums: the words are zero");
+}
+
+template <real T, class Space>
+template <execution_space Exec>
+std::int64_t ray_sums<T, Space>::bytes_needed(Exec const&, geometry const& g,
+                                              iso::grid const& whole, voxel_bounds const& bounds,
+                                              forward_project_options const& options) {
+  detail::validate_sums(whole, bounds, options);
+  std::int64_t const columns = g.num_views() * g.num_u();
+  return columns * g.num_v() * std::int64_t(sizeof(word)) +
+         (bounds.all_finite ? 0 : columns * ((g.num_v() + 31) / 32) * 4) +
+         detail::partial_scratch<Exec, T>(g, whole, options);
+}
+
+template <real T, class Space>
+template <execution_space Exec>
+  requires accesses<Exec, Space>
+void ray_sums<T, Space>::add(Exec const& exec, volume_view<T const, Space> const& volume,
+                             slab const& own, job const& control) {
+  char const* const function = "iso::ct::ray_sums::add";
+  present_.check("iso::ct::ray_sums");
+  validate_slab(volume, function);
+  validate_contiguous(volume.data, "volume data", function);
+  ISO_VALIDATE(volume.grid == whole_,
+               "{}: a slab of another grid (sums are of one volume); give the slabs of one grid",
+               function);
+  detail::validate_own(volume.planes(), own, whole_, function);
+  detail::join_planes(planes_, {own}, function);
+  Kokkos::Profiling::ScopedRegion const region("iso::ct::ray_sums::add");
+  geometry const& g = scan_.host();
+  workspace_parts parts(scratch_, function);
+  auto const plan = detail::joseph_plan::make<Exec>(g, whole_, options_.slab_planes, true);
+  detail::joseph_scratch<T> const s(parts, g, plan);
+  backend::for_each_index(
+      "iso::ct::ray_sums::scale", exec, 1,
+      detail::given_scale_kernel<T>{detail::scale_of<T>(whole_, bounds_), s.scale,
+                                    bounds_.all_finite && is_finite(T(4) * T(bounds_.max_abs))});
+  detail::joseph_field<T, Space> const of{volume, own, true};
+  std::int64_t const views = g.num_views();
+  std::int64_t const batch = detail::parts_a_launch(
+      exec, views, double(views) * detail::samples_of_view(g, whole_, options_.method));
+  std::int64_t const image = g.num_u() * g.num_v();
+  std::int64_t const flag_words = g.num_u() * ((g.num_v() + 31) / 32);
+  bool const fast =
+      options_.path == joseph_path::automatic && detail::fast_path_applies(g, whole_, sizeof(T));
+  for (std::int64_t first = 0; first < views; first += batch) {
+    std::int64_t const count = std::min(batch, views - first);
+    backend::for_each_index("iso::ct::ray_sums::no flags", exec, detail::num_flags(s, g),
+                            detail::clear_flags_kernel{s.flags});
+    detail::project_joseph<Exec, T, detail::reproducible_sum<T>>(
+        exec, count == views ? scan_ : scan_.subset(first, count), of,
+        reinterpret_cast<T*>(words_.data() + first * image), s, options_,
+        iso::detail::part_of(control, double(first) / double(views),
+                             double(first + count) / double(views)));
+    if (!bounds_.all_finite) {
+      backend::for_each_index(
+          "iso::ct::ray_sums::flags", exec, count * flag_words,
+          detail::collect_flags_kernel{s.flags, flags_.data() + first * flag_words, count,
+                                       g.num_u(), g.num_v(), fast ? s.rows : 0,
+                                       detail::lanes_go_along_u(g, whole_)});
+    }
+  }
+}
+
+template <real T, class Space>
+template <execution_space Exec>
+  requires accesses<Exec, Space>
+void ray_sums<T, Space>::add(Exec const& exec, ray_sums const& other) {
+  char const* const function = "iso::ct::ray_sums::add";
+  present_.check("iso::ct::ray_sums");
+  other.present_.check("iso::ct::ray_sums");
+  ISO_VALIDATE(detail::same_scan(scan_.host(), other.scan_.host()) && whole_ == other.whole_ &&
+                   bounds_ == other.bounds_ && detail::same_sums(options_, other.options_),
+               "{}: sums of another scan, grid, options or bounds of voxels (their words count in "
+               "other units); make both of the same",
+               function);
+  detail::join_planes(planes_, other.planes_, function);
+  backend::for_each_index(
+      "iso::ct::ray_sums::add", exec, std::int64_t(words_.size()),
+      detail::add_words_kernel<word, false>{other.words_.data(), words_.data()});
+  backend::for_each_index(
+      "iso::ct::ray_sums::add flags", exec, std::int64_t(flags_.size()),
+      detail::add_words_kernel<std::uint32_t, true>{other.flags_.data(), flags_.data()});
+}
+
+template <real T, class Space>
+template <execution_space Exec>
+  requires accesses<Exec, Space>
+void ray_sums<T, Space>::finish(Exec const& exec,
+                                projection_view<T, Space> const& projections) const {
+  char const* const function = "iso::ct::ray_sums::finish";
+  present_.check("iso::ct::ray_sums");
+  geometry const& g = scan_.host();
+  validate(projections, {g.num_views(), g.num_u(), g.num_v()}, function);
+  validate_contiguous(projections.data, "projections", function);
+  detail::validate_complete(planes_, whole_, function);
+  backend::for_each_index(
+      "iso::ct::ray_sums::finish", exec, std::int64_t(words_.size()),
+      detail::finish_sums_kernel<T>{scan_.views(), words_.data(),
+                                    bounds_.all_finite ? nullptr : flags_.data(),
+                                    projections.data.data(), detail::scale_of<T>(whole_, bounds_),
+                                    whole_, g.kind(), options_.within, g.num_u(), g.num_v()});
+}
+
+#define ISO_CT_BOUNDS_OF(linkage, Exec, T)                    \
+  linkage template voxel_bounds detail::find_bounds<Exec, T>( \
+      Exec const&, volume_view<T const, Exec::memory_space> const&);
+#define ISO_CT_RAY_SUMS(linkage, Exec, T)                                                     \
+  ISO_CT_BOUNDS_OF(linkage, Exec, T)                                                          \
+  linkage template ray_sums<T, Exec::memory_space>::ray_sums(                                 \
+      Exec const&, staged_geometry<Exec::memory_space> const&, iso::grid const&,              \
+      voxel_bounds const&, forward_project_options const&);                                   \
+  linkage template std::int64_t ray_sums<T, Exec::memory_space>::bytes_needed(                \
+      Exec const&, geometry const&, iso::grid const&, voxel_bounds const&,                    \
+      forward_project_options const&);                                                        \
+  linkage template void ray_sums<T, Exec::memory_space>::add(                                 \
+      Exec const&, volume_view<T const, Exec::memory_space> const&, slab const&, job const&); \
+  linkage template void ray_sums<T, Exec::memory_space>::add(Exec const&, ray_sums const&);   \
+  linkage template void ray_sums<T, Exec::memory_space>::finish(                              \
+      Exec const&, projection_view<T, Exec::memory_space> const&) const;
+ISO_FOR_EACH_INSTANCE(ISO_CT_RAY_SUMS, extern)
+
+}  // namespace iso::ct

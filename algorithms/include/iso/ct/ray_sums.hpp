@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/ct/ray_sums.hpp
+//! Projects a volume slab by slab: the sums of rays, with the bits of the whole volume's.
+//! A Kokkos space that the build has not needs detail/ray_sums_impl.hpp too.
+#pragma once
+
+#include <iso/core/detail/presence.hpp>
+#include <iso/core/job.hpp>
+#include <iso/core/numerics.hpp>
+#include <iso/core/projection_view.hpp>
+#include <iso/core/volume_view.hpp>
+#include <iso/core/workspace.hpp>
+#include <iso/ct/forward_project.hpp>
+
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+namespace iso::ct {
+
+/// What the sums of rays must know of a whole volume before its first slab comes.
+struct voxel_bounds {
+  double max_abs = 0;      ///< the largest finite |voxel|
+  bool all_finite = true;  ///< no voxel is NaN or infinite
+
+  /// Returns the bounds of two parts of a volume together.
+  [[nodiscard]] voxel_bounds joined(voxel_bounds const& other) const {
+    return {max_abs > other.max_abs ? max_abs : other.max_abs, all_finite && other.all_finite};
+  }
+
+  friend bool operator==(voxel_bounds const&, voxel_bounds const&) = default;
+};
+
+namespace detail {
+
+template <execution_space Exec, real T>
+voxel_bounds find_bounds(Exec const& exec,
+                         volume_view<T const, typename Exec::memory_space> const& volume);
+
+}  // namespace detail
+
+/// Returns the bounds of the voxels that are held, of a volume or a slab. Waits for `exec`.
+/// Determinism: backend_to_backend.
+/// \throws iso::invalid_argument  data of other extents than the grid's, with gaps or without
+///                                memory
+template <execution_space Exec, class T>
+voxel_bounds bounds_of(Exec const& exec,
+                       volume_view<T, typename Exec::memory_space> const& volume) {
+  return detail::find_bounds<Exec, std::remove_const_t<T>>(exec, volume);
+}
+
+/// The sums of a scan's rays while the slabs of a volume come, in any order.
+///
+/// A Joseph sample lies between the voxels of planes floor(z) and floor(z) + 1 and is rounded once,
+/// to a multiple of one power of two that is common to the whole volume. It belongs to the slab
+/// that owns plane floor(z); samples below plane 0 belong to the first slab. The words of a ray's
+/// samples are added as integers, modulo 2^32 (float) or 2^64 (double). So any partition into
+/// slabs, in any order, on any backends, gives forward_project's `summation::reproducible`, to the
+/// bit. A slab is read one plane beyond those that it owns, up to the volume's end.
+///
+/// An object can be moved, not copied: two would add to the same words.
+/// Determinism: backend_to_backend, in any order and number of slabs.
+template <real T, class Space>
+class ray_sums {
+ public:
+  using word = bits_of<T>;
+  using words_type = Kokkos::View<word***, Kokkos::LayoutRight, Space>;
+  using flags_type = Kokkos::View<std::uint32_t***, Kokkos::LayoutRight, Space>;
+
+  /// Makes sums of no slabs. Allocates `bytes_needed` and fences `exec`.
+  /// \param scan     all views; its memory is shared
+  /// \param whole    the grid that slabs are planes of
+  /// \param bounds   of the whole volume's voxels: the maximum of all slabs'
+  /// \param options  Joseph's methods; `sum`, `max_abs` and `oversampling` have no meaning
+  /// \throws iso::invalid_argument  an extent above 2^24 - 1, a method of exact lengths, bounds
+  ///                                that are negative or not finite, an option out of its range
+  /// \throws iso::out_of_memory     as iso::allocate
+  template <execution_space Exec>
+    requires accesses<Exec, Space>
+  ray_sums(Exec const& exec, staged_geometry<Space> const& scan, iso::grid const& whole,
+           voxel_bounds const& bounds, forward_project_options const& options = {});
+  ray_sums(ray_sums&&) = default;
+  ray_sums& operator=(ray_sums&&) = default;
+  ~ray_sums() = default;
+
+  /// Returns the bytes that the sums and the work on them take in `Exec`'s memory.
+  /// \throws iso::invalid_argument  as the constructor
+  template <execution_space Exec>
+  static std::int64_t bytes_needed(Exec const& exec, geometry const& g, iso::grid const& whole,
+                                   voxel_bounds const& bounds,
+                                   forward_project_options const& options = {});
+
+  /// Adds the samples of the planes that a slab owns. Enqueued on `exec`; does not fence and does
+  /// not allocate.
+  /// \param volume  [nx, ny, planes], 1/mm: holds `own`, and the plane after it where there is one
+  /// \param own     no plane that was added before
+  /// \throws iso::invalid_argument  another grid, planes that are not held or were added before,
+  ///                                data with gaps or without memory
+  /// \throws iso::cancelled         the sums are then of no use
+  template <execution_space Exec>
+    requires accesses<Exec, Space>
+  void add(Exec const& exec, volume_view<T const, Space> const& volume, slab const& own,
+           job const& control = {});
+
+  /// Adds other sums of the same scan, grid, bounds and options. Enqueued on `exec`.
+  /// \throws iso::invalid_argument  sums of something else, or of planes that were added before
+  template <execution_space Exec>
+    requires accesses<Exec, Space>
+  void add(Exec const& exec, ray_sums const& other);
+
+  /// Writes the line integrals of the whole volume. Enqueued on `exec`; does not fence and does not
+  /// allocate. The sums stay as they are.
+  /// \param[out] projections  [views, u, v], dimensionless
+  /// \throws iso::invalid_argument  planes that were not added, shape mismatch
+  template <execution_space Exec>
+    requires accesses<Exec, Space>
+  void finish(Exec const& exec, projection_view<T, Space> const& projections) const;
+
+  /// Returns the planes that were added, in ascending order, neighbours joined.
+  [[nodiscard]] std::vector<slab> const& planes() const {
+    present_.check("iso::ct::ray_sums");
+    return planes_;
+  }
+  /// Returns the sums: whole numbers of the volume's unit, modulo 2^32 or 2^64.
+  [[nodiscard]] words_type const& words() const {
+    present_.check("iso::ct::ray_sums");
+    return words_;
+  }
+  /// Returns a bit a pixel, 32 of v in a word, that is set where a sample was not finite; empty
+  /// where all voxels are.
+  [[nodiscard]] flags_type const& flags() const {
+    present_.check("iso::ct::ray_sums");
+    return flags_;
+  }
+
+ private:
+  staged_geometry<Space> scan_;
+  iso::grid whole_;
+  voxel_bounds bounds_;
+  forward_project_options options_;
+  std::vector<slab> planes_;
+  words_type words_;
+  flags_type flags_;
+  workspace<Space> scratch_;
+  iso::detail::presence present_;
+};
+
+}  // namespace iso::ct

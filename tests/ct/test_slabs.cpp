@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Slabs of a volume: projection, adjoint and filtered backprojection have the whole's bits.
+#include "back_project_support.hpp"
+#include "instances.hpp"
+
+#include <iso/ct/detail/fdk_impl.hpp>
+#include <iso/ct/detail/ray_sums_impl.hpp>
+#include <iso/ct/fdk.hpp>
+#include <iso/ct/ray_sums.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace projector_support;
+using iso::slab;
+using iso::ct::ray_sums;
+using iso::ct::voxel_bounds;
+using iso::test::for_each_instance;
+
+/// A partition of the grid's planes: slabs of one plane and of many.
+std::vector<slab> random_slabs(std::mt19937_64& random, grid const& g) {
+  std::vector<slab> all;
+  for (std::int64_t first = 0; first < g.extent[2];) {
+    std::int64_t const left = g.extent[2] - first;
+    std::int64_t const count =
+        random() % 3 == 0 ? 1 : 1 + std::int64_t(random() % std::uint64_t(left));
+    all.push_back({first, first + count});
+    first += count;
+  }
+  return all;
+}
+
+/// Planes of a host volume, where `exec` reads them.
+template <class T, class Exec>
+auto planes_of(Exec const& exec, volume<T> const& v, slab const& planes) {
+  using space = typename Exec::memory_space;
+  auto const here = iso::make_slab<T, host>(Kokkos::Serial(), "here", v.grid, planes);
+  Kokkos::deep_copy(here.data, Kokkos::subview(v.data, Kokkos::ALL, Kokkos::ALL,
+                                               Kokkos::make_pair(planes.first, planes.last)));
+  auto const there = iso::make_slab<T, space>(exec, "there", v.grid, planes);
+  Kokkos::deep_copy(exec, there.data, here.data);
+  exec.fence("test: the planes are there");
+  return there;
+}
+
+/// The planes of a volume, as host numbers, of a host vector of all.
+template <class T>
+std::vector<T> planes_of(std::vector<T> const& all, grid const& g, slab const& planes) {
+  std::vector<T> some;
+  for (std::int64_t column = 0; column < g.extent[0] * g.extent[1]; ++column) {
+    auto const from = all.begin() + column * g.extent[2];
+    some.insert(some.end(), from + planes.first, from + planes.last);
+  }
+  return some;
+}
+
+/// The planes that samples of a slab read, and now and then more.
+slab held_by(std::mt19937_64& random, slab const& own, grid const& g) {
+  std::int64_t const before = std::min<std::int64_t>(own.first, std::int64_t(random() % 3));
+  std::int64_t const after = 1 + std::int64_t(random() % 3);
+  return {own.first - before, std::min(own.last + after, g.extent[2])};
+}
+
+/// Projections by slabs in any order, half of them added by way of other sums.
+template <class T, class Exec>
+std::vector<T> projected_by_slabs(Exec const& exec, std::mt19937_64& random, volume<T> const& v,
+                                  geometry const& scan, forward_project_options const& options) {
+  using space = typename Exec::memory_space;
+  auto slabs = random_slabs(random, v.grid);
+  voxel_bounds bounds;
+  for (slab const& own : slabs) {
+    bounds = bounds.joined(iso::ct::bounds_of(exec, planes_of(exec, v, own)));
+  }
+  std::shuffle(slabs.begin(), slabs.end(), random);
+  auto const staged = iso::ct::stage(exec, scan);
+  ray_sums<T, space> sums(exec, staged, v.grid, bounds, options);
+  ray_sums<T, space> others(exec, staged, v.grid, bounds, options);
+  for (std::size_t n = 0; n < slabs.size(); ++n) {
+    auto const held = planes_of(exec, v, held_by(random, slabs[n], v.grid));
+    (n % 2 == 0 ? sums : others).add(exec, held, slabs[n]);
+    exec.fence("test: the slab may go");
+  }
+  sums.add(exec, others);
+  auto const out =
+      iso::make_projections<T, space>("out", scan.num_views(), scan.num_u(), scan.num_v());
+  Kokkos::deep_copy(exec, out.data, std::numeric_limits<T>::quiet_NaN());
+  sums.finish(exec, out);
+  exec.fence("test: the projections are there");
+  return host_vector(out.data);
+}
+
+forward_project_options random_options(std::mt19937_64& random) {
+  auto const flip = [&] { return random() % 2 == 0; };
+  return {.method = flip() ? projector::joseph_linear : projector::joseph_spline,
+          .sum = summation::reproducible,
+          .edge = flip() ? iso::boundary::zero : iso::boundary::truncate,
+          .within = flip() ? region::box : region::cylinder,
+          .path = flip() ? joseph_path::automatic : joseph_path::general,
+          .slab_planes = flip() ? 0 : 64};
+}
+
+/// Backprojections of slabs, one after the other, as host vectors.
+template <class T, class Exec>
+void check_adjoint(Exec const& exec, std::mt19937_64& random, problem const& p,
+                   std::vector<T> const& pixels, back_project_options const& options) {
+  using space = typename Exec::memory_space;
+  auto const all = backprojected(exec, pixels, p, options);
+  auto const scan = iso::ct::stage(exec, p.scan);
+  auto const readings = staged_pixels(exec, p.scan, pixels, 0, p.scan.num_views());
+  for (slab const& planes : random_slabs(random, p.volume)) {
+    auto const out = iso::make_slab<T, space>(exec, "out", p.volume, planes);
+    Kokkos::deep_copy(exec, out.data, std::numeric_limits<T>::quiet_NaN());
+    iso::workspace<space> const scratch(
+        iso::ct::back_project_bytes_needed<T>(exec, p.scan, p.volume, planes, options));
+    fill_with_nan(exec, scratch);
+    iso::ct::back_project<Exec, T>(exec, scan, readings, out, scratch, options);
+    exec.fence("test: the slab is there");
+    CAPTURE(planes.first);
+    CAPTURE(planes.last);
+    CHECK(difference(host_vector(out.data), planes_of(all, p.volume, planes)) == "");
+  }
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("ray_sums: slabs in any order and number have the whole's bits", T, float,
+                   double) {
+  for_each_instance([](auto const& exec) {
+    std::mt19937_64 random(47);
+    for (int n = 0; n < 60; ++n) {
+      CAPTURE(n);
+      auto const p = random_problem(random, n % 2 == 0 ? tilt::none : tilt::any);
+      auto const v = random_volume<T>(p.volume, unsigned(n));
+      auto const options = random_options(random);
+      auto const expected = projected<T>(exec, v, p.scan, options);
+      CHECK(difference(projected_by_slabs<T>(exec, random, v, p.scan, options), expected) == "");
+    }
+  });
+}
+
+TEST_CASE_TEMPLATE("ray_sums: voxels that are not finite reach the rays that blend them", T, float,
+                   double) {
+  for_each_instance([](auto const& exec) {
+    std::mt19937_64 random(48);
+    for (int n = 0; n < 30; ++n) {
+      CAPTURE(n);
+      auto const p = random_problem(random, n % 2 == 0 ? tilt::none : tilt::any);
+      auto const v = random_volume<T>(p.volume, unsigned(n));
+      for (int bad = 0; bad < 3; ++bad) {
+        v.data.data()[random() % v.data.size()] =
+            bad == 0 ? std::numeric_limits<T>::quiet_NaN() : std::numeric_limits<T>::infinity();
+      }
+      auto const options = random_options(random);
+      auto const expected = projected<T>(exec, v, p.scan, options);
+      CHECK(difference(projected_by_slabs<T>(exec, random, v, p.scan, options), expected) == "");
+    }
+  });
+}
+
+TEST_CASE_TEMPLATE("back_project: a slab has the whole's voxels, to the bit", T, float, double) {
+  for_each_instance([](auto const& exec) {
+    std::mt19937_64 random(49);
+    for (int n = 0; n < 40; ++n) {
+      CAPTURE(n);
+      auto const p = random_problem(random, n % 2 == 0 ? tilt::none : tilt::any);
+      auto pixels = random_pixels<T>(p.scan, unsigned(n));
+      if (n % 5 == 4) {
+        pixels[random() % pixels.size()] = std::numeric_limits<T>::quiet_NaN();
+      }
+      back_project_options const options{
+          .method = all_methods[random() % all_methods.size()],
+          .edge = random() % 2 == 0 ? iso::boundary::zero : iso::boundary::truncate,
+          .within = random() % 2 == 0 ? region::box : region::cylinder,
+          .path = random() % 3 == 0 ? joseph_path::general : joseph_path::automatic};
+      check_adjoint<T>(exec, random, p, pixels, options);
+    }
+  });
+}
+
+TEST_CASE_TEMPLATE("fdk: a slab has the whole's voxels, to the bit", T, float, double) {
+  grid const whole = grid::centred({19, 23, 45}, {1, 0.9, 0.8});
+  for (double const roll : {0.0, 0.02}) {
+    auto const upright = iso::ct::circular_cone({40, 52, 1.1, 1, 0.3, -2}, 120, 60,
+                                                iso::ct::even_angles(37, 2 * pi));
+    auto views = upright.views();
+    for (auto& w : views) {
+      auto const u = w.u_step;
+      w.u_step = w.u_step + roll * w.v_step;
+      w.v_step = w.v_step - roll * u;
+    }
+    geometry const scan(upright.kind(), upright.num_u(), upright.num_v(), views);
+    auto const pixels = random_pixels<T>(scan);
+    for_each_instance([&](auto const& exec) {
+      using exec_space = std::decay_t<decltype(exec)>;
+      using space = typename exec_space::memory_space;
+      auto const readings = staged_pixels(exec, scan, pixels, 0, scan.num_views());
+      iso::ct::fdk_plan<space> const plan(exec, scan);
+      iso::workspace<space> const scratch(iso::ct::fdk_bytes_needed<T>(exec, scan));
+      auto const reconstructed = [&](slab const& planes) {
+        auto const out = iso::make_slab<T, space>(exec, "out", whole, planes);
+        Kokkos::deep_copy(exec, out.data, std::numeric_limits<T>::quiet_NaN());
+        iso::ct::fdk<exec_space, T>(exec, plan, readings, out, scratch);
+        exec.fence("test: the slab is there");
+        return host_vector(out.data);
+      };
+      auto const all = reconstructed(all_planes(whole));
+      for (slab const& planes : {slab{0, 1}, slab{1, 33}, slab{33, 45}}) {
+        CAPTURE(planes.first);
+        CHECK(difference(reconstructed(planes), planes_of(all, whole, planes)) == "");
+      }
+    });
+  }
+}
+
+TEST_CASE("slabs: what cannot be is refused in a sentence") {
+  Kokkos::Serial const exec;
+  grid const whole = grid::centred({4, 5, 6}, {1, 1, 1});
+  auto const scan = iso::ct::stage(
+      exec, iso::ct::circular_cone({3, 4, 1, 1, 0, 0}, 20, 10, iso::ct::even_angles(2, 2 * pi)));
+  auto const v = random_volume<float>(whole);
+  auto const bounds = iso::ct::bounds_of(exec, v);
+  using sums_type = ray_sums<float, host>;
+  auto const out = iso::make_projections<float, host>("out", 2, 3, 4);
+  auto const refusal = [](auto const& call) { return iso::test::refusal(call); };
+
+  sums_type sums(exec, scan, whole, bounds);
+  auto const held = planes_of<float>(exec, v, {2, 5});
+  CHECK(refusal([&] { sums.add(exec, held, {2, 5}); }) ==
+        "iso::ct::ray_sums::add: samples of planes 2 to 4 from data of planes 2 to 4 (samples "
+        "blend with the plane above); give data up to plane 5");
+  CHECK(refusal([&] { sums.add(exec, held, {5, 7}); }) ==
+        "iso::ct::ray_sums::add: 2 planes along z from plane 5 on (the grid has 6); choose one of "
+        "them or more");
+  sums.add(exec, held, {2, 4});
+  CHECK(refusal([&] { sums.add(exec, held, {3, 4}); }) ==
+        "iso::ct::ray_sums::add: planes 3 to 3 (samples of 2 to 3 were added before); give each "
+        "plane to one slab");
+  CHECK(refusal([&] { sums.finish(exec, out); }) ==
+        "iso::ct::ray_sums::finish: plane 0 of 6 was not added (a ray's sum needs all); add the "
+        "slab that owns it");
+  auto elsewhere = held;
+  elsewhere.grid.origin.x += 1;
+  CHECK(refusal([&] {
+          sums.add(exec, elsewhere, {2, 4});
+        }).starts_with("iso::ct::ray_sums::add: a slab of another grid"));
+  CHECK(refusal([&] {
+          sums.add(exec, sums_type(exec, scan, whole, {2 * bounds.max_abs, true}));
+        }).starts_with("iso::ct::ray_sums::add: sums of another scan, grid, options or bounds"));
+  CHECK(
+      refusal([&] {
+        sums_type(exec, scan, whole, bounds, {.method = projector::siddon});
+      }).starts_with("iso::ct::ray_sums: method 4 (chords of exact lengths have no common unit)"));
+  CHECK(refusal([&] {
+          iso::workspace<host> const scratch(1 << 20);
+          iso::ct::forward_project<Kokkos::Serial, float>(exec, scan, held, out, scratch);
+        }).starts_with("iso::ct::forward_project: volume data of [4, 5, 3]"));
+}
