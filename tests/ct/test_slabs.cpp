@@ -2,6 +2,7 @@
 // Slabs of a volume: projection, adjoint and filtered backprojection have the whole's bits.
 #include "back_project_support.hpp"
 #include "instances.hpp"
+#include "kokkos_events.hpp"
 
 #include <iso/ct/detail/fdk_impl.hpp>
 #include <iso/ct/detail/ray_sums_impl.hpp>
@@ -218,6 +219,28 @@ TEST_CASE_TEMPLATE("fdk: a slab has the whole's voxels, to the bit", T, float, d
       }
     });
   }
+}
+
+TEST_CASE("ray_sums: they take the bytes that they say, and adding takes none") {
+  grid const whole = grid::centred({31, 29, 45}, {1, 1, 1});
+  for_each_instance([&](auto const& exec) {
+    using exec_space = std::decay_t<decltype(exec)>;
+    using sums_type = ray_sums<float, typename exec_space::memory_space>;
+    auto const scan = iso::ct::stage(
+        exec, iso::ct::circular_cone({40, 52, 1, 1, 0, 0}, 90, 60, iso::ct::even_angles(7, 6)));
+    auto const slab_of_all = planes_of(exec, random_volume<float>(whole), all_planes(whole));
+    for (bool const finite : {true, false}) {
+      voxel_bounds const bounds{1, finite};
+      auto const taken = iso::test::peak_bytes_of([&] {
+        sums_type sums(exec, scan, whole, bounds);
+        sums.add(exec, slab_of_all, {0, 20});
+        sums.add(exec, slab_of_all, {20, 45});
+        exec.fence("test: before the words go");
+      });
+      auto const said = sums_type::bytes_needed(exec, scan.host(), whole, bounds);
+      CHECK(taken == said);
+    }
+  });
 }
 
 TEST_CASE("slabs: what cannot be is refused in a sentence") {
