@@ -73,8 +73,7 @@ TEST_CASE_TEMPLATE("a matrix written out by hand", Column, std::int32_t, std::ui
     CHECK(s.neighbour_entries == 9);  // 3 + 3 and 2 + 1
     CHECK(s.shared == 3);             // 11, 12; 276
     CHECK(s.jaccard() == 0.5);
-    CHECK(s.jaccard_histogram ==
-          Kokkos::Array<std::int64_t, 11>{0, 0, 0, 0, 0, 2});  // 2 of 4, 1 of 2
+    CHECK(s.jaccard_histogram == iso::array<std::int64_t, 11>{0, 0, 0, 0, 0, 2});  // 2 of 4, 1 of 2
     // By twos {10,11,12,20} {20,276} {276} {} {300}; by fours {10,11,12,20,276} {276} {300}; by
     // eights {10,11,12,20,276} {300}.
     CHECK(s.unions[0] == 8);
@@ -110,7 +109,7 @@ TEST_CASE_TEMPLATE("jaccard_histogram of neighbours", Column, std::int32_t, std:
                                       {500}},
                                      10);
     auto const s = statistics(exec(), a);
-    CHECK(s.jaccard_histogram == Kokkos::Array<std::int64_t, 11>{1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 2});
+    CHECK(s.jaccard_histogram == iso::array<std::int64_t, 11>{1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 2});
   });
 }
 

@@ -24,8 +24,7 @@ struct demo_options {
   common_options common;
   std::string folder = "out/demo";
   std::string ct;
-  std::int64_t size = 128;
-  std::int64_t views = 60;
+  jobs::demo_request request;
 };
 
 /// The example CT below the current folder, or below one that the program lies in; empty where
@@ -57,8 +56,8 @@ void check_apart(fs::path const& json_file, fs::path const& folder) {
   }
 }
 
-int run_demo(demo_options const& options) {
-  jobs::demo_request request;
+int run_demo(demo_options& options) {
+  auto& request = options.request;
   request.backends = jobs::choose_backends(options.common.backend);
   fs::path const ct = options.ct.empty() ? find_example_ct() : fs::path(options.ct);
   if (!ct.empty()) {
@@ -73,8 +72,6 @@ int run_demo(demo_options const& options) {
   check_writable(folder / "demo.json");
   check_writable(options.common.json_file);
   request.folder = folder;
-  request.size = options.size;
-  request.views = options.views;
   jobs::session const session(options.common.threads);
   auto [report, outputs] = jobs::demo(request, terminal_observer());
   auto const document = to_json(report);
@@ -84,7 +81,7 @@ int run_demo(demo_options const& options) {
       fmt::print(
           "\nShepp-Logan {0}^3, detector {0}^2, {1} views; error: sum of |difference| over sum of "
           "|exact|\n",
-          options.size, options.views);
+          request.size, request.views);
     }
     print_records(report);
     print_verdict(report);
@@ -116,10 +113,10 @@ command add_demo(CLI::App& app) {
       fmt::format("a CT in Hounsfield units; by default {} below the current folder or below one "
                   "that the program lies in, where it exists",
                   example_ct));
-  sub->add_option("--size", options->size, "voxels of the phantom along each side")
+  sub->add_option("--size", options->request.size, "voxels of the phantom along each side")
       ->check(whole_from(8, 1024))
       ->capture_default_str();
-  sub->add_option("--views", options->views, "views of the scan")
+  sub->add_option("--views", options->request.views, "views of the scan")
       ->check(whole_from(1, 10000))
       ->capture_default_str();
   return [options] { return run_demo(*options); };

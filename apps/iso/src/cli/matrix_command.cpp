@@ -11,11 +11,13 @@
 #include <fmt/core.h>
 #include <spdlog/spdlog.h>
 
-#include <algorithm>
+#include <cmath>
 #include <map>
 #include <memory>
+#include <numbers>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 namespace iso::cli {
 namespace {
@@ -27,21 +29,26 @@ struct matrix_options {
   std::string input;
   std::string output;
   std::optional<number_type> values;  ///< to convert to; absent: as they are
-  std::vector<double> slabs;
+  std::int64_t size = 100;            ///< voxels along each side
+  double spacing = 3;                 ///< mm
+  std::vector<double> slabs;          ///< pairs of numbers
   jobs::matrix_request request;
   CLI::App* tables = nullptr;  ///< options of these kinds alone
   CLI::App* beams = nullptr;
 };
 
-std::string_view kind_of(files::host_matrix const& matrix) {
+constexpr std::string_view pencil_beams = "pencil-beams";
+
+/// Returns the word for what is made.
+std::string_view kind_of(jobs::matrix_request const& request) {
+  return request.table ? to_word(*request.table) : pencil_beams;
+}
+
+std::string_view values_of(files::host_matrix const& matrix) {
   return to_word(number_type(matrix.values.index()));
 }
 
-double share(std::int64_t part, std::int64_t whole) {
-  return whole > 0 ? double(part) / double(whole) : 0.0;
-}
-
-json histogram(std::vector<std::int64_t> const& counts) {
+json histogram(synthetic::matrix_statistics::histogram const& counts) {
   json result = json::object();
   for (std::size_t k = 0; k < counts.size(); ++k) {
     if (counts[k] != 0) {
@@ -51,22 +58,23 @@ json histogram(std::vector<std::int64_t> const& counts) {
   return result;
 }
 
-json to_json(jobs::matrix_facts const& f) {
+json to_json(jobs::matrix_facts const& facts) {
+  auto const& f = facts.counts;
   json document = {{"rows", f.rows},
                    {"columns", f.columns},
                    {"nonzeros", f.nonzeros},
-                   {"stored_zeros", f.stored_zeros},
-                   {"ascending", f.ascending},
-                   {"empty_rows", share(f.empty_rows, f.rows)},
-                   {"rows_below_32", share(f.short_rows, f.rows - f.empty_rows)},
-                   {"mean_length", f.mean_length},
+                   {"stored_zeros", facts.stored_zeros},
+                   {"ascending", facts.ascending},
+                   {"empty_rows", f.empty_share()},
+                   {"rows_below_32", f.short_share()},
+                   {"mean_length", f.mean_length()},
                    {"longest", f.longest},
                    {"row_lengths", histogram(f.row_lengths)}};
-  if (f.ascending) {
-    document["mean_run"] = f.mean_run;
-    document["gaps_over_255"] = f.wide_share;
-    document["jaccard"] = f.jaccard;
-    document["fill"] = {{"2", f.fill[0]}, {"4", f.fill[1]}, {"8", f.fill[2]}};
+  if (facts.ascending) {
+    document["mean_run"] = f.mean_run();
+    document["gaps_over_255"] = f.wide_share();
+    document["jaccard"] = f.jaccard();
+    document["fill"] = {{"2", f.fill(0)}, {"4", f.fill(1)}, {"8", f.fill(2)}};
     document["runs"] = histogram(f.run_lengths);
     for (std::size_t k = 0; k < f.jaccard_histogram.size(); ++k) {
       document["jaccard_histogram"][std::to_string(10 * k)] = f.jaccard_histogram[k];
@@ -75,18 +83,20 @@ json to_json(jobs::matrix_facts const& f) {
   return document;
 }
 
-void print_histograms(jobs::matrix_facts const& f) {
-  fmt::print("\n{:>16} {:>14} {:>14}\n", "size", "rows", f.ascending ? "runs" : "");
-  auto const at = [](std::vector<std::int64_t> const& counts, std::size_t k) {
-    return k < counts.size() ? counts[k] : 0;
-  };
-  for (std::size_t k = 0; k < std::max(f.row_lengths.size(), f.run_lengths.size()); ++k) {
+void print_histograms(jobs::matrix_facts const& facts) {
+  auto const& f = facts.counts;
+  fmt::print("\n{:>16} {:>14} {:>14}\n", "size", "rows", facts.ascending ? "runs" : "");
+  std::size_t last = f.row_lengths.size();
+  while (last > 0 && f.row_lengths[last - 1] == 0 && f.run_lengths[last - 1] == 0) {
+    --last;
+  }
+  for (std::size_t k = 0; k < last; ++k) {
     auto const low = std::int64_t(1) << k;
     fmt::print("{:>16} {:>14} {:>14}\n", fmt::format("{} to {}", low, 2 * low - 1),
-               at(f.row_lengths, k),
-               f.ascending ? fmt::format("{}", at(f.run_lengths, k)) : std::string());
+               f.row_lengths[k],
+               facts.ascending ? fmt::format("{}", f.run_lengths[k]) : std::string());
   }
-  if (f.ascending) {
+  if (facts.ascending) {
     fmt::print("\n{:>16} {:>14}\n", "% in common", "neighbours");
     for (std::size_t k = 0; k < f.jaccard_histogram.size(); ++k) {
       fmt::print("{:>16} {:>14}\n",
@@ -96,26 +106,26 @@ void print_histograms(jobs::matrix_facts const& f) {
   }
 }
 
-void print_facts(jobs::matrix_facts const& f) {
+void print_facts(jobs::matrix_facts const& facts) {
+  auto const& f = facts.counts;
   fmt::print("{} rows x {} columns, {} non-zeros\n", f.rows, f.columns, f.nonzeros);
   fmt::print("rows: {:.2f} % empty; of the others {:.2f} % below 32, mean {:.1f}, longest {}\n",
-             100 * share(f.empty_rows, f.rows), 100 * share(f.short_rows, f.rows - f.empty_rows),
-             f.mean_length, f.longest);
-  if (f.ascending) {
+             100 * f.empty_share(), 100 * f.short_share(), f.mean_length(), f.longest);
+  if (facts.ascending) {
     fmt::print("runs of consecutive columns: mean {:.1f}; {:.2f} % of the gaps exceed 255\n",
-               f.mean_run, 100 * f.wide_share);
+               f.mean_run(), 100 * f.wide_share());
     fmt::print(
         "neighbouring rows share {:.1f} % of their columns; fill of blocks of 2, 4, 8 rows: "
         "{:.3f}, {:.3f}, {:.3f}\n",
-        100 * f.jaccard, f.fill[0], f.fill[1], f.fill[2]);
+        100 * f.jaccard(), f.fill(0), f.fill(1), f.fill(2));
   } else {
     fmt::print("columns of a row do not ascend, or stand twice: no runs, no similarity of rows\n");
   }
-  if (f.stored_zeros > 0) {
-    fmt::print("{} of the non-zeros are stored zeros\n", f.stored_zeros);
+  if (facts.stored_zeros > 0) {
+    fmt::print("{} of the non-zeros are stored zeros\n", facts.stored_zeros);
   }
   if (!is_quiet()) {
-    print_histograms(f);
+    print_histograms(facts);
   }
 }
 
@@ -132,13 +142,12 @@ void check_files(matrix_options const& options, bool output_needed) {
 }
 
 void check_kind(matrix_options const& options) {
-  auto const kind = options.request.kind;
-  auto const* const others =
-      kind == jobs::matrix_kind::pencil_beams ? options.tables : options.beams;
+  auto const* const others = options.request.table ? options.beams : options.tables;
   for (auto const* const option : others->get_options()) {
     if (option->count() > 0) {
       throw invalid_argument(fmt::format("{} is of {} ({} has no such thing); leave it out",
-                                         option->get_name(), others->get_group(), to_word(kind)));
+                                         option->get_name(), others->get_group(),
+                                         kind_of(options.request)));
     }
   }
 }
@@ -153,9 +162,13 @@ int run_generate(matrix_options& options) {
                     "stopping power for each slab",
                     options.slabs.size()));
   }
+  auto& field = request.field;
   for (std::size_t i = 0; i < options.slabs.size(); i += 2) {
-    request.slabs.emplace_back(options.slabs[i], options.slabs[i + 1]);
+    field.slabs.push_back({options.slabs[i], options.slabs[i + 1]});
   }
+  auto const [n, mm] = std::pair(options.size, options.spacing);
+  field.voxels = grid::centred({n, n, n}, {mm, mm, mm});
+  field.margin = field.spot_spacing;
   jobs::session const session(options.common.threads);
   request.backend = sole_backend(options.common.backend, "matrix");
   auto const result = jobs::generate_matrix(request, terminal_observer());
@@ -163,26 +176,27 @@ int run_generate(matrix_options& options) {
   if (!options.output.empty()) {
     outputs.push_back(files::prepare_matrix(options.output, result.matrix, asked_of_user()));
   }
-  if (result.facts.nonzeros == 0) {
-    spdlog::warn("the matrix has no non-zeros ({})", request.kind == jobs::matrix_kind::pencil_beams
-                                                         ? "no dose reaches the middle of a voxel"
-                                                         : "--factor leaves none of the table's");
+  if (result.facts.counts.nonzeros == 0) {
+    spdlog::warn("the matrix has no non-zeros ({})", request.table
+                                                         ? "--factor leaves none of the table's"
+                                                         : "no dose reaches the middle of a voxel");
   }
   if (options.common.json_file != "-") {
-    fmt::print("{} on {} in {:.4g} ms; hash {}\n", to_word(request.kind), request.backend,
+    fmt::print("{} on {} in {:.4g} ms; hash {}\n", kind_of(request), request.backend,
                result.time_ms, result.hash);
-    if (result.cut_radius > 0 && !is_quiet()) {
+    double const cut_radius = std::sqrt(-2 * std::log(field.lateral_loss));
+    if (!request.table && cut_radius > 0 && !is_quiet()) {
       fmt::print(
           "cut off: beyond {:.3f} standard deviations ({:.3g} % of a spot's dose), behind "
           "the peak below {:.3g} % of it\n",
-          result.cut_radius, 100 * request.lateral_loss, 100 * request.distal_cut);
+          cut_radius, 100 * field.lateral_loss, 100 * field.distal_cut);
     }
     if (!is_quiet()) {
       print_facts(result.facts);
     }
   }
   json document = {{"isocenter", ISO_VERSION},          {"operation", "matrix generate"},
-                   {"kind", to_word(request.kind)},     {"backend", request.backend},
+                   {"kind", kind_of(request)},          {"backend", request.backend},
                    {"values", to_word(request.values)}, {"hash", result.hash},
                    {"time_ms", result.time_ms}};
   document["matrix"] = to_json(result.facts);
@@ -198,7 +212,7 @@ int run_info(matrix_options const& options) {
   auto const facts = jobs::inspect_matrix(backend, matrix, terminal_observer());
   auto const hash = jobs::hash_matrix(matrix, asked_of_user());
   if (options.common.json_file != "-") {
-    fmt::print("'{}': {} values; hash {}\n", options.input, kind_of(matrix), hash);
+    fmt::print("'{}': {} values; hash {}\n", options.input, values_of(matrix), hash);
     for (auto const& [name, text] : matrix.notes) {
       fmt::print("{}: {}\n", name, text);
     }
@@ -207,7 +221,7 @@ int run_info(matrix_options const& options) {
   json document = {{"isocenter", ISO_VERSION},
                    {"operation", "matrix info"},
                    {"backend", backend},
-                   {"values", kind_of(matrix)},
+                   {"values", values_of(matrix)},
                    {"hash", hash},
                    {"notes", matrix.notes}};
   document["matrix"] = to_json(facts);
@@ -242,12 +256,12 @@ int run_convert(matrix_options const& options) {
   auto const hash = jobs::hash_matrix(matrix, asked_of_user());
   if (options.common.json_file != "-") {
     fmt::print("'{}': {} rows x {} columns, {} non-zeros, {} values; hash {}\n", options.output,
-               matrix.rows, matrix.columns, matrix.entries(), kind_of(matrix), hash);
+               matrix.rows, matrix.columns, matrix.entries(), values_of(matrix), hash);
   }
   write_json(options.common.json_file,
              {{"isocenter", ISO_VERSION},
               {"operation", "matrix convert"},
-              {"values", kind_of(matrix)},
+              {"values", values_of(matrix)},
               {"hash", hash},
               {"lost", counts.lost},
               {"subnormal", counts.subnormal}},
@@ -268,26 +282,28 @@ void add_table_options(CLI::App& sub, jobs::matrix_request& request) {
 }
 
 void add_field_options(CLI::App& sub, matrix_options& options) {
-  auto& r = options.request;
+  auto& field = options.request.field;
   auto const mm = [&](char const* name, double& value, char const* text) {
     sub.add_option(name, value, text)->check(number_from(0, 1e6))->capture_default_str();
   };
-  sub.add_option("--size", r.size, "voxels along each side")
+  sub.add_option("--size", options.size, "voxels along each side")
       ->check(whole_from(1, 1290))
       ->capture_default_str();
-  sub.add_option("--spacing", r.spacing, "of the voxels, mm")
+  sub.add_option("--spacing", options.spacing, "of the voxels, mm")
       ->check(number_from(1e-6, 1e6))
       ->capture_default_str();
-  sub.add_option("--angle", r.angle, "direction, degrees from x to y")
+  sub.add_option_function<double>(
+         "--angle", [&field](double degrees) { field.angle = degrees / 180 * std::numbers::pi; },
+         "direction, degrees from x to y")
       ->check(number_from(-360, 360))
-      ->capture_default_str();
-  mm("--entrance", r.entrance, "mm of phantom before the isocentre");
-  mm("--radius", r.radius, "of the spherical target, mm");
-  mm("--spot-spacing", r.spot_spacing, "mm");
-  mm("--layer-spacing", r.layer_spacing, "mm of water");
-  mm("--sigma", r.initial_sigma, "lateral sigma at the entrance, mm");
-  mm("--lateral-loss", r.lateral_loss, "share of a spot's dose that is cut off");
-  mm("--distal-cut", r.distal_cut, "least dose behind the peak, over the peak");
+      ->default_str("0");
+  mm("--entrance", field.entrance, "mm of phantom before the isocentre");
+  mm("--radius", field.radius, "of the spherical target, mm");
+  mm("--spot-spacing", field.spot_spacing, "mm");
+  mm("--layer-spacing", field.layer_spacing, "mm of water");
+  mm("--sigma", field.initial_sigma, "lateral sigma at the entrance, mm");
+  mm("--lateral-loss", field.lateral_loss, "share of a spot's dose that is cut off");
+  mm("--distal-cut", field.distal_cut, "least dose behind the peak, over the peak");
   sub.add_option("--slabs", options.slabs,
                  "slabs from the entrance on, each its thickness in mm and its "
                  "stopping power over water's");
@@ -299,7 +315,16 @@ command add_generate(CLI::App& app) {
       "generate", "A synthetic dose matrix, after a published table or of proton pencil beams");
   add_common(*sub, options->common, "default");
   add_threads(*sub, options->common);
-  add_words(*sub, "kind", options->request.kind, "what to make")->default_str("")->required();
+  auto kinds = texts_of<synthetic::plan_case>();
+  kinds.emplace_back(pencil_beams);
+  sub->add_option_function<std::string>(
+         "kind",
+         [&request = options->request](std::string const& text) {
+           request.table = from_word<synthetic::plan_case>(text);
+         },
+         "what to make")
+      ->transform(one_of(kinds))
+      ->required();
   sub->add_option("--output", options->output, "matrix file: .h5 (HDF5) or .mtx (Matrix Market)");
   add_words(*sub, "--values", options->request.values, "how values are stored");
   options->tables = sub->add_option_group("Published tables");

@@ -19,12 +19,8 @@ namespace {
 
 struct verify_options {
   common_options common;
-  std::vector<int> threads = {1, 2, 3, 7, 16};
-  int repeats = 2;
-  bool flip_a_bit = false;
-  std::vector<std::string> operations;
+  jobs::verify_request request;
   bool list = false;
-  bool no_ceilings = false;
 };
 
 void print_operations() {
@@ -39,25 +35,20 @@ void print_operations() {
   }
 }
 
-int run_verify(verify_options const& options) {
+int run_verify(verify_options& options) {
   if (options.list) {
     print_operations();
     return success;
   }
-  if (options.flip_a_bit && options.repeats < 2) {
+  auto& request = options.request;
+  if (request.inject == jobs::fault::one_bit && request.repeats < 2) {
     throw invalid_argument(
         "--flip-a-bit with --repeats 1 (an operation that runs once has no other run to differ "
         "from); ask for 2 or more");
   }
   check_writable(options.common.json_file);
   jobs::session const session(0);
-  jobs::verify_request request;
   request.backends = jobs::choose_backends(options.common.backend);
-  request.threads = options.threads;
-  request.repeats = options.repeats;
-  request.operations = options.operations;
-  request.ceilings = options.no_ceilings ? jobs::ceilings_wanted::no : jobs::ceilings_wanted::yes;
-  request.inject = options.flip_a_bit ? jobs::fault::one_bit : jobs::fault::none;
   auto const report = jobs::verify(request, terminal_observer());
   if (options.common.json_file != "-") {
     print_records(report);
@@ -79,23 +70,25 @@ command add_verify(CLI::App& app) {
   auto* const sub = app.add_subcommand(
       "verify",
       "Do all backends give the same bits, with any number of threads and any launch shape?");
+  auto& request = options->request;
   add_common(*sub, options->common, "all");
-  sub->add_option("--threads", options->threads, "numbers of OpenMP threads to try, commas between")
+  sub->add_option("--threads", request.threads, "numbers of OpenMP threads to try, commas between")
       ->delimiter(',')
       ->check(whole_from(1, jobs::max_threads))
       ->capture_default_str();
-  sub->add_option("--operations", options->operations,
+  sub->add_option("--operations", request.operations,
                   "run only these operations, with commas between (default: all)")
       ->delimiter(',');
   sub->add_flag("--list", options->list, "print the operations, and the functions that each runs");
-  sub->add_flag("--no-ceilings", options->no_ceilings,
-                "do not measure this machine's ceilings (about 2 s a backend)");
-  sub->add_option("--repeats", options->repeats, "runs of each")
+  sub->add_flag_callback(
+      "--no-ceilings", [&request] { request.ceilings = jobs::ceilings_wanted::no; },
+      "do not measure this machine's ceilings (about 2 s a backend)");
+  sub->add_option("--repeats", request.repeats, "runs of each")
       ->check(whole_from(1, 1000))
       ->capture_default_str();
   add_vector_bytes(*sub);
-  sub->add_flag(
-      "--flip-a-bit", options->flip_a_bit,
+  sub->add_flag_callback(
+      "--flip-a-bit", [&request] { request.inject = jobs::fault::one_bit; },
       "flip one bit of one run of each operation, to see that verify notices: must exit with 1; "
       "wants two repeats or more");
   return [options] { return run_verify(*options); };

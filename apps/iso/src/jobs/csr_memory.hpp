@@ -7,6 +7,7 @@
 #include <iso/core/half.hpp>
 #include <iso/detail/timed_batches.hpp>
 #include <iso/files/matrix_file.hpp>
+#include <iso/model/number_type.hpp>
 #include <iso/sparse/csr.hpp>
 
 #include <Kokkos_Core.hpp>
@@ -83,10 +84,16 @@ sparse::csr_view<Value, std::int32_t, Kokkos::HostSpace> host_copy(
   return to;
 }
 
+/// Returns f(Value{}) with that type.
+template <class F>
+auto with_number(number_type type, F const& f) {
+  return type == number_type::f16 ? f(half{}) : type == number_type::f32 ? f(float{}) : f(double{});
+}
+
 /// Calls f(Value{}) with the type of the matrix's values.
 template <class F>
-void with_values_of(files::host_matrix const& m, F&& f) {
-  m.values.index() == 0 ? f(half{}) : m.values.index() == 1 ? f(float{}) : f(double{});
+void with_values_of(files::host_matrix const& m, F const& f) {
+  with_number(number_type(m.values.index()), f);
 }
 
 }  // namespace iso::jobs

@@ -16,45 +16,14 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstring>
-#include <numbers>
+#include <limits>
+#include <type_traits>
+#include <vector>
 
 namespace iso::jobs {
 namespace {
 
 using files::host_matrix;
-
-// The tables come first, in the same order.
-static_assert(int(matrix_kind::prostate_2) == int(synthetic::plan_case::prostate_2));
-
-matrix_facts facts_of(synthetic::matrix_statistics const& s, sparse::csr_report const& report) {
-  matrix_facts facts;
-  facts.rows = s.rows;
-  facts.columns = s.columns;
-  facts.nonzeros = s.nonzeros;
-  facts.empty_rows = s.empty_rows;
-  facts.short_rows = s.short_rows;
-  facts.longest = s.longest;
-  facts.mean_length = s.mean_length();
-  facts.mean_run = s.mean_run();
-  facts.wide_share = s.wide_share();
-  facts.jaccard = s.jaccard();
-  std::copy(s.jaccard_histogram.begin(), s.jaccard_histogram.end(),
-            facts.jaccard_histogram.begin());
-  facts.fill = {s.fill(0), s.fill(1), s.fill(2)};
-  auto const trimmed = [](synthetic::matrix_statistics::histogram const& all) {
-    std::vector<std::int64_t> counts(all.begin(), all.end());
-    while (!counts.empty() && counts.back() == 0) {
-      counts.pop_back();
-    }
-    return counts;
-  };
-  facts.row_lengths = trimmed(s.row_lengths);
-  facts.run_lengths = trimmed(s.run_lengths);
-  facts.ascending = report.descending == 0 && report.doubled == 0;
-  facts.stored_zeros = report.stored_zeros;
-  return facts;
-}
 
 template <class Exec, class Matrix>
 matrix_facts look_at(Exec const& exec, Matrix const& a, observer const& watch) {
@@ -65,7 +34,8 @@ matrix_facts look_at(Exec const& exec, Matrix const& a, observer const& watch) {
   if (!report.sound()) {
     throw invalid_argument(sparse::to_string(report));
   }
-  return facts_of(synthetic::statistics(exec, a, asked), report);
+  return {synthetic::statistics(exec, a, asked), report.descending == 0 && report.doubled == 0,
+          report.stored_zeros};
 }
 
 template <class Value, class Exec, class Law>
@@ -95,54 +65,29 @@ matrix_result generate_on(Exec const& exec, Law const& law, observer const& watc
   return result;
 }
 
-template <class Exec, class Law>
-matrix_result generate_in(Exec const& exec, number_type values, Law const& law,
-                          observer const& watch) {
-  return values == number_type::f16   ? generate_on<half>(exec, law, watch)
-         : values == number_type::f32 ? generate_on<float>(exec, law, watch)
-                                      : generate_on<double>(exec, law, watch);
-}
-
-synthetic::pencil_beams field_of(matrix_request const& r) {
-  ISO_VALIDATE(r.size >= 1 && r.size <= 1290,
-               "size {} (must be from 1 to 1290 voxels a side); choose another by --size", r.size);
-  synthetic::pencil_beams field;
-  field.voxels = grid::centred({r.size, r.size, r.size}, {r.spacing, r.spacing, r.spacing});
-  field.angle = r.angle / 180 * std::numbers::pi;
-  field.entrance = r.entrance;
-  for (auto const& [thickness, power] : r.slabs) {
-    field.slabs.push_back({thickness, power});
-  }
-  field.radius = r.radius;
-  field.spot_spacing = r.spot_spacing;
-  field.margin = r.spot_spacing;
-  field.layer_spacing = r.layer_spacing;
-  field.initial_sigma = r.initial_sigma;
-  field.lateral_loss = r.lateral_loss;
-  field.distal_cut = r.distal_cut;
-  return field;
-}
-
 template <class Exec>
 matrix_result generate_for(Exec const& exec, matrix_request const& request, observer const& watch) {
-  if (request.kind == matrix_kind::pencil_beams) {
-    auto const field = field_of(request);
-    auto result = generate_in(exec, request.values, field, watch);
-    result.cut_radius = std::sqrt(-2 * std::log(field.lateral_loss));
+  auto const generated = [&](auto const& law) {
+    return with_number(request.values,
+                       [&](auto value) { return generate_on<decltype(value)>(exec, law, watch); });
+  };
+  if (!request.table) {
+    auto const& voxels = request.field.voxels;
+    auto result = generated(request.field);
     result.matrix.notes = {
         {"rows", message("voxels (x, y, z) of {} a side, z fastest, {} mm apart",
-                         {request.size, request.spacing})},
+                         {voxels.extent[0], voxels.spacing.x})},
         {"columns", "spots, layer by layer from the deepest, lines forth and back"},
         {"unit", "Gy for 1e11 protons"}};
     return result;
   }
-  auto figures = synthetic::table_of(synthetic::plan_case(request.kind), request.factor);
+  auto figures = synthetic::table_of(*request.table, request.factor);
   figures.similarity = request.similarity;
   figures.seed = request.seed != 0 ? request.seed : figures.seed;
-  auto result = generate_in(exec, request.values, figures, watch);
+  auto result = generated(figures);
   result.matrix.notes = {
       {"rows", "synthetic, neighbours of one grid line one after another"},
-      {"source", message("figures of {} in Liu et al. 2021, table I", {to_word(request.kind)})}};
+      {"source", message("figures of {} in Liu et al. 2021, table I", {to_word(*request.table)})}};
   return result;
 }
 
@@ -158,36 +103,38 @@ std::uint64_t hash_bytes(std::uint64_t hash, void const* from, std::size_t count
   return hash;
 }
 
+/// Returns a number that is stored.
 template <class T>
-std::vector<double> widened(std::vector<T> const& values, iso::detail::seldom_asked& ask) {
-  std::vector<double> wide(values.size());
-  std::transform(values.begin(), values.end(), wide.begin(), [&](T x) {
-    ask();
-    if constexpr (sizeof(T) == 2) {
-      return double(files::from_half(x));
-    } else {
-      return double(x);
-    }
-  });
-  return wide;
+double widened(T x) {
+  if constexpr (sizeof(T) == 2) {
+    return double(files::from_half(x));
+  } else {
+    return double(x);
+  }
 }
 
-double narrow(double x, std::uint16_t& to) {
-  to = half(x).bits;
-  return double(files::from_half(to));
-}
-template <class T>
-double narrow(double x, T& to) {
-  to = T(x);
-  return double(to);
+/// Returns `x` as it is stored.
+template <class Value>
+auto narrow(double x) {
+  if constexpr (std::is_same_v<Value, half>) {
+    return half(x).bits;
+  } else {
+    return Value(x);
+  }
 }
 
-/// Keeps what is not lost; `normal` is the least number with all its digits.
-template <class T>
-conversion_counts narrow_all(host_matrix& m, std::vector<double> const& wide, double normal,
+/// Returns the least number of which a type has all digits.
+template <class Value>
+constexpr double least_normal() {
+  return std::is_same_v<Value, half> ? 0x1p-14 : double(std::numeric_limits<Value>::min());
+}
+
+/// Keeps what is not lost.
+template <class Value>
+conversion_counts narrow_all(host_matrix& m, std::vector<double> const& wide,
                              iso::detail::seldom_asked& ask) {
   conversion_counts counts;
-  std::vector<T> values;
+  stored<Value> values;
   std::vector<std::int32_t> columns;
   std::vector<std::int64_t> offsets = {0};
   values.reserve(wide.size());
@@ -196,14 +143,14 @@ conversion_counts narrow_all(host_matrix& m, std::vector<double> const& wide, do
     for (auto i = std::size_t(m.offsets[std::size_t(row)]);
          i < std::size_t(m.offsets[std::size_t(row) + 1]); ++i) {
       ask();
-      T kept{};
-      double const now = narrow(wide[i], kept);
+      auto const kept = narrow<Value>(wide[i]);
+      double const now = widened(kept);
       ISO_VALIDATE(
           std::isfinite(now),
           "entry ({}, {}) is {} (too large for the type that is asked for); choose float or double",
           row, m.indices[i], wide[i]);
       counts.lost += now == 0 && wide[i] != 0 ? 1 : 0;
-      counts.subnormal += now != 0 && std::abs(now) < normal ? 1 : 0;
+      counts.subnormal += now != 0 && std::abs(now) < least_normal<Value>() ? 1 : 0;
       if (now != 0 || wide[i] == 0) {
         values.push_back(kept);
         columns.push_back(m.indices[i]);
@@ -247,16 +194,21 @@ matrix_facts inspect_matrix(std::string const& name, host_matrix const& matrix,
 
 conversion_counts convert_values(host_matrix& matrix, number_type values, job const& asked) {
   iso::detail::seldom_asked ask(asked);
-  // The values as doubles, and the result beside what there is.
-  auto const result = values == number_type::f16 ? bytes_of<half>(matrix.entries(), matrix.rows)
-                      : values == number_type::f32
-                          ? bytes_of<float>(matrix.entries(), matrix.rows)
-                          : bytes_of<double>(matrix.entries(), matrix.rows);
-  check_free(8 * matrix.entries() + result, "iso matrix");
-  auto const wide = std::visit([&](auto const& all) { return widened(all, ask); }, matrix.values);
-  return values == number_type::f16   ? narrow_all<std::uint16_t>(matrix, wide, 0x1p-14, ask)
-         : values == number_type::f32 ? narrow_all<float>(matrix, wide, 0x1p-126, ask)
-                                      : narrow_all<double>(matrix, wide, 0x1p-1022, ask);
+  return with_number(values, [&](auto value) {
+    using type = decltype(value);
+    // The values as doubles, and the result beside what there is.
+    check_free(8 * matrix.entries() + bytes_of<type>(matrix.entries(), matrix.rows), "iso matrix");
+    std::vector<double> wide(std::size_t(matrix.entries()));
+    std::visit(
+        [&](auto const& all) {
+          std::transform(all.begin(), all.end(), wide.begin(), [&](auto x) {
+            ask();
+            return widened(x);
+          });
+        },
+        matrix.values);
+    return narrow_all<type>(matrix, wide, ask);
+  });
 }
 
 std::string hash_matrix(host_matrix const& m, job const& asked) {

@@ -11,6 +11,7 @@
 #include <iso/core/job.hpp>
 #include <iso/core/vec3.hpp>
 #include <iso/sparse/csr.hpp>
+#include <iso/synthetic/matrix_options.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -21,21 +22,6 @@ namespace iso::synthetic {
 
 template <class Value, class Exec>
 using generated = sparse::csr_view<Value, std::int32_t, typename Exec::memory_space>;
-
-/// Figures that a synthetic dose matrix has. The matrix is a function of them alone.
-struct matrix_figures {
-  std::int64_t rows = 100000;
-  std::int64_t columns = 5000;      ///< at least 256
-  std::int64_t nonzeros = 9000000;  ///< met within 1 % from 5 000 rows on
-  double empty_share = 0.7;         ///< of the rows
-  double short_share = 0.1;         ///< of the other rows: they have fewer than 32 entries
-  std::int64_t longest = 1800;      ///< entries of a row; at most about 0.43 of the columns
-  double similarity = 1;            ///< share of rows that are similar to their neighbours
-  std::uint64_t seed = 1;
-};
-
-/// The six matrices of the table.
-enum class plan_case { liver_1, liver_2, liver_3, liver_4, prostate_1, prostate_2 };
 
 /// Returns the figures of one matrix of the table. `factor` scales rows and non-zeros; columns and
 /// the lengths of rows stay, so that time over non-zeros can be compared. The table does not say
@@ -70,33 +56,6 @@ void validate(matrix_figures const& figures, char const* function);
 template <stored_real Value, execution_space Exec>
 generated<Value, Exec> generate(Exec const& exec, matrix_figures const& figures,
                                 job const& control = {});
-
-/// A layer of the phantom, normal to the beam.
-struct slab {
-  double thickness = 0;       ///< mm
-  double stopping_power = 1;  ///< relative to water
-};
-
-/// One field of scanned proton pencil beams over a spherical target.
-///
-/// The beam runs along (cos a, sin a, 0), parallel; spots lie on a square lattice along
-/// u = (-sin a, cos a, 0) and v = z through the target's centre. The phantom begins at a plane
-/// normal to the beam, `entrance` mm before the isocentre; behind its slabs there is water.
-struct pencil_beams {
-  iso::grid voxels;
-  double angle = 0;            ///< rad, from x to y
-  double entrance = 150;       ///< mm
-  std::vector<slab> slabs;     ///< at most 16, from the entrance on
-  vec3<double> target{};       ///< mm, centre
-  double radius = 30;          ///< mm
-  double margin = 5;           ///< mm: spots this far outside the target still belong to it
-  double spot_spacing = 5;     ///< mm
-  double layer_spacing = 5;    ///< mm of water
-  double initial_sigma = 4;    ///< mm, at the entrance
-  double energy_spread = 1;    ///< % of the mean energy
-  double lateral_loss = 0.01;  ///< of a spot's dose in each plane, cut off at its edge
-  double distal_cut = 0.001;   ///< of a layer's peak, behind the peak
-};
 
 /// One energy layer of a field, as it was planned.
 struct layer_facts {
