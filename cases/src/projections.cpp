@@ -2,6 +2,7 @@
 //! Views, phantoms, forward projection and its adjoint.
 #include <iso/cases/catalogue.hpp>
 #include <iso/cases/projection.hpp>
+#include <iso/ct/ray_sums.hpp>
 #include <iso/ct/view_projection.hpp>
 
 #include <cmath>
@@ -153,6 +154,44 @@ std::vector<double> exact_parallel() {
                       {0.4 - 22 * 3.1, -0.3 - 24.5 * 0.9, 0}, {3.1, 0.9, 0});
 }
 
+/// The projections of a volume that comes in three slabs, one of a single plane, the last first.
+template <class T>
+struct slab_projection_case {
+  projection_case<T> whole;
+
+  template <class Exec>
+  prepared<Exec, T> prepare(Exec const& exec) const {
+    using space = typename Exec::memory_space;
+    auto const voxels = whole.volume.template on<T>(exec);
+    auto const staged = ct::stage(exec, whole.scan);
+    auto result = whole.prepare(exec);
+    result.run = [=, options = whole.options](Exec const& on, variant const& v, T* out) {
+      slab const all = all_planes(voxels.grid);
+      slab const own[] = {{all.last / 3, all.last}, {1, all.last / 3}, {0, 1}};
+      ct::voxel_bounds bounds;
+      std::vector<volume_view<T, space>> slabs;
+      for (slab const& one : own) {
+        // A sample blends with the plane above.
+        slab const held{one.first, one.last < all.last ? one.last + 1 : all.last};
+        slabs.push_back(make_slab<T, space>(on, "iso::cases::slab", voxels.grid, held));
+        Kokkos::deep_copy(on, slabs.back().data,
+                          Kokkos::subview(voxels.data, Kokkos::ALL, Kokkos::ALL,
+                                          Kokkos::make_pair(held.first, held.last)));
+        bounds = bounds.joined(ct::bounds_of(on, slabs.back()));
+      }
+      auto here = options;
+      here.path = v.path == ct::joseph_path::automatic ? options.path : v.path;
+      ct::ray_sums<T, space> sums(on, staged, voxels.grid, bounds, here);
+      for (std::size_t n = 0; n < slabs.size(); ++n) {
+        sums.add(on, slabs[n], own[n]);
+      }
+      sums.finish(on, projections_at<T, space>(out, staged.host()));
+      on.fence("iso::cases: the slabs may go");
+    };
+    return result;
+  }
+};
+
 std::vector<variant> const joseph_shapes = {
     {}, {4096}, {257, 64}, {0, 128}, {0, 0, ct::joseph_path::general}};
 
@@ -195,6 +234,18 @@ void add_joseph(catalogue& all, named_scan const& with) {
     add_projection(all, name + "_cylinder_" + with.name, volume, with.scan,
                    {.method = method, .within = ct::region::cylinder});
   }
+}
+
+/// In slabs: the hashes are those of the whole volume's reproducible sums.
+void add_slabs(catalogue& all, named_scan const& with, named_method const& of) {
+  std::vector<std::string> const functions = {"iso::ct::ray_sums", "iso::ct::bounds_of",
+                                              "iso::make_slab", "iso::all_planes"};
+  all.add<slab_projection_case>(
+      {"project_slabs_" + of.name + "_" + with.name,
+       functions,
+       {{}, {0, 0, ct::joseph_path::general}}},
+      small_random_volume(), with.scan,
+      ct::forward_project_options{.method = of.method, .sum = summation::reproducible});
 }
 
 /// Every exact method, with one ray a pixel and with nine.
@@ -295,6 +346,7 @@ void add_projections(catalogue& all) {
   add_large(all);
   for (auto const& with : scans) {
     add_joseph(all, with);
+    add_slabs(all, with, joseph_methods[with.name == "tilted" ? 1 : 0]);
     if (with.name != "coarse") {
       add_exact(all, with);
     }

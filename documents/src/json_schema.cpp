@@ -183,7 +183,10 @@ std::string kind_of(json const& schema, unit const& u, bool some) {
     if (least < most) {
       return fmt::format("{} of {} to {} {}", some ? "lists" : "a list", least, most, each);
     }
-    return fmt::format("{}{} {}", some ? "lists of " : "", most == 2 ? "two" : "three", each);
+    auto const count = most == 2   ? std::string("two")
+                       : most == 3 ? std::string("three")
+                                   : std::to_string(most);
+    return fmt::format("{}{} {}", some ? "lists of " : "", count, each);
   }
   bool const length = u.suffix == "_mm" && schema.value("minimum", 0.0) > 0;
   auto const* const noun = type == "integer" ? "whole number" : length ? "length" : "number";

@@ -46,8 +46,10 @@ void validate_complete(std::vector<slab> const& added, iso::grid const& whole,
       function, missing, whole.extent[2]);
 }
 
-void validate_sums(iso::grid const&, voxel_bounds const& bounds,
+void validate_sums(iso::grid const& whole, voxel_bounds const& bounds,
                    forward_project_options const& options) {
+  validate(whole, "iso::ct::ray_sums");
+  validate_planes(whole, "iso::ct::ray_sums");
   ISO_VALIDATE(
       is_joseph(options.method),
       "iso::ct::ray_sums: method {} (chords of exact lengths have no common unit); choose a "

@@ -9,7 +9,7 @@
 #include <iso/core/projection_view.hpp>
 #include <iso/core/volume_view.hpp>
 #include <iso/core/workspace.hpp>
-#include <iso/ct/forward_project.hpp>
+#include <iso/ct/projector_options.hpp>
 #include <iso/ct/staged_geometry.hpp>
 
 #include <cstdint>

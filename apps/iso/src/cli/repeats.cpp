@@ -27,8 +27,7 @@ CLI::Option* add_repeats(CLI::App& app, jobs::repeats_request& request,
   auto* const repeats =
       app.add_option("--repeats", request.count,
                      fmt::format("run the operation so many times more, and tell the seconds of "
-                                 "each of these runs: {}. Results are those of the first run; an "
-                                 "interruption waits for the run under way",
+                                 "each of these runs: {}. Results are those of the first run",
                                  operation))
           ->check(whole_from(1, 1000000));
   app.add_flag("--by-kernel", request.by_kernel,

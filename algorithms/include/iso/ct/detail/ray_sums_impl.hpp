@@ -18,7 +18,7 @@ void join_planes(std::vector<slab>& added, std::vector<slab> const& planes, char
 /// \throws iso::invalid_argument  naming `function`: planes of `whole` that were not added
 void validate_complete(std::vector<slab> const& added, iso::grid const& whole,
                        char const* function);
-/// Throws unless sums of rays can be made.
+/// Throws unless sums of a volume's rays can be made.
 void validate_sums(iso::grid const& whole, voxel_bounds const& bounds,
                    forward_project_options const& options);
 /// Throws, naming `function`, unless a volume holds what the samples of `own` read.
@@ -157,9 +157,7 @@ ray_sums<T, Space>::ray_sums(Exec const& exec, staged_geometry<Space> const& sca
                              forward_project_options const& options)
     : scan_(scan), whole_(whole), bounds_(bounds), options_(options) {
   char const* const function = "iso::ct::ray_sums";
-  validate(whole, function);
   detail::validate_sums(whole, bounds, options);
-  detail::validate_planes(whole, function);
   options_.sum = summation::reproducible;
   options_.max_abs = bounds.max_abs;
   geometry const& g = scan.host();
