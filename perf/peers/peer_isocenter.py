@@ -6,8 +6,12 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-import scripts  # noqa: E402, F401, pylint: disable=unused-import
+from scripts import need  # noqa: E402
+
+need("numpy")
+
 import numpy as np  # noqa: E402
+
 import worker  # noqa: E402
 from reconstructions import circular_cone, tool  # noqa: E402
 from volumes import read_mha, write_mha  # noqa: E402

@@ -46,8 +46,9 @@ struct sample_heights {
       : own{std::int32_t(planes.first), std::int32_t(planes.last)},
         height(std::int32_t(g.extent[2])) {}
 
-  /// Samples at low() or below have no voxel, those at high() or above neither.
-  [[nodiscard]] KOKKOS_FUNCTION T low() const { return own.first == 0 ? T(-1) : T(own.first); }
+  /// Samples at low() or below are not the slab's, nor those at high() or above. Some between are
+  /// not either: one at its first plane is, which an open interval must hold.
+  [[nodiscard]] KOKKOS_FUNCTION T low() const { return T(own.first - 1); }
   [[nodiscard]] KOKKOS_FUNCTION T high() const { return T(own.last); }
   /// Samples in [first(), last()) have a voxel below and one above.
   [[nodiscard]] KOKKOS_FUNCTION T first() const { return T(own.first); }
