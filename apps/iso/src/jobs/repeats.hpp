@@ -12,8 +12,8 @@
 namespace iso::jobs {
 
 /// Returns what runs of f(job) on `exec` take. Before each of them, untimed, `anew` puts back what
-/// the run before has changed of its inputs. Progress is told, and an interruption heeded, between
-/// runs alone: within them both would wait for `exec`.
+/// the run before has changed of its inputs. Progress is told between runs alone: within them it
+/// would wait for `exec`.
 template <class Exec, class F>
 repeats_result repeat(Exec const& exec, repeats_request const& request, observer const& watch,
                       F const& f, std::function<void(job const&)> const& anew = {}) {
