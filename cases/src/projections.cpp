@@ -248,6 +248,18 @@ void add_slabs(catalogue& all, named_scan const& with, named_method const& of) {
       ct::forward_project_options{.method = of.method, .sum = summation::reproducible});
 }
 
+/// Reproducible sums of chords, of the whole volume and in slabs: one hash.
+void add_exact_sums(catalogue& all, ct::geometry const& scan) {
+  ct::forward_project_options const options{
+      .method = projector::siddon, .sum = summation::reproducible, .oversampling = 2};
+  add_projection(all, "exact_reproducible", small_random_volume(), scan, options);
+  all.add<slab_projection_case>(
+      {"project_slabs_exact",
+       {"iso::ct::ray_sums", "iso::ct::bounds_of", "iso::make_slab", "iso::all_planes"},
+       {{}}},
+      small_random_volume(), scan, options);
+}
+
 /// Every exact method, with one ray a pixel and with nine.
 void add_exact(catalogue& all, named_scan const& with) {
   for (auto const& [name, method] : walks) {
@@ -351,6 +363,7 @@ void add_projections(catalogue& all) {
       add_exact(all, with);
     }
   }
+  add_exact_sums(all, small_tilted());
   auto const samples = [](double n) { return n * n * n * n; };
   add_sized(all, "forward_project",
             "linear Joseph, ordered sums, as many cone views as voxels along a side", samples, {});

@@ -24,16 +24,15 @@ using namespace projector_support;
 
 constexpr summation both_sums[] = {summation::ordered, summation::reproducible};
 
-/// Every method with every sum that it takes.
+/// Every method with every sum.
 std::vector<forward_project_options> all_options() {
   std::vector<forward_project_options> list;
   for (auto const method : all_methods) {
     list.push_back({.method = method});
-    if (is_joseph(method)) {
-      list.push_back({.method = method, .sum = summation::reproducible});
-    }
+    list.push_back({.method = method, .sum = summation::reproducible});
   }
   list.push_back({.method = projector::branchless, .oversampling = 2});
+  list.push_back({.method = projector::siddon, .sum = summation::reproducible, .oversampling = 2});
   list.push_back({.method = projector::branchless, .within = region::cylinder});
   list.push_back({.within = region::cylinder});
   return list;

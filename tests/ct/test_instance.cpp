@@ -153,9 +153,6 @@ void check_projection(Exec const& exec) {
   for (auto const method : all_methods) {
     for (auto const sum : {summation::ordered, summation::reproducible}) {
       for (auto const path : {joseph_path::automatic, joseph_path::general}) {
-        if (sum == summation::reproducible && !is_joseph(method)) {
-          continue;
-        }
         forward_project_options const options{
             .method = method, .sum = sum, .path = path, .slab_planes = 64};
         iso::workspace<space> const scratch(

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -73,10 +74,10 @@ std::vector<T> planes_of(std::vector<T> const& all, grid const& g, slab const& p
   return some;
 }
 
-/// The planes that samples of a slab read, and now and then more.
-slab held_by(std::mt19937_64& random, slab const& own, grid const& g) {
+/// The planes that samples or chords of a slab read, and now and then more.
+slab held_by(std::mt19937_64& random, slab const& own, grid const& g, projector method) {
   std::int64_t const before = std::min<std::int64_t>(own.first, std::int64_t(random() % 3));
-  std::int64_t const after = 1 + std::int64_t(random() % 3);
+  std::int64_t const after = (is_joseph(method) ? 1 : 0) + std::int64_t(random() % 3);
   return {own.first - before, std::min(own.last + after, g.extent[2])};
 }
 
@@ -95,7 +96,7 @@ std::vector<T> projected_by_slabs(Exec const& exec, std::mt19937_64& random, vol
   ray_sums<T, space> sums(exec, staged, v.grid, bounds, options);
   ray_sums<T, space> others(exec, staged, v.grid, bounds, options);
   for (std::size_t n = 0; n < slabs.size(); ++n) {
-    auto const held = planes_of(exec, v, held_by(random, slabs[n], v.grid));
+    auto const held = planes_of(exec, v, held_by(random, slabs[n], v.grid, options.method));
     (n % 2 == 0 ? sums : others).add(exec, held, slabs[n]);
     exec.fence("test: the slab may go");
   }
@@ -110,11 +111,13 @@ std::vector<T> projected_by_slabs(Exec const& exec, std::mt19937_64& random, vol
 
 forward_project_options random_options(std::mt19937_64& random) {
   auto const flip = [&] { return random() % 2 == 0; };
-  return {.method = flip() ? projector::joseph_linear : projector::joseph_spline,
+  auto const method = all_methods[random() % all_methods.size()];
+  return {.method = method,
           .sum = summation::reproducible,
           .edge = flip() ? iso::boundary::zero : iso::boundary::truncate,
           .within = flip() ? region::box : region::cylinder,
           .path = flip() ? joseph_path::automatic : joseph_path::general,
+          .oversampling = is_joseph(method) || flip() ? 1 : 3,
           .slab_planes = flip() ? 0 : 64};
 }
 
@@ -151,6 +154,7 @@ TEST_CASE_TEMPLATE("ray_sums: slabs in any order and number have the whole's bit
       auto const p = random_problem(random, n % 2 == 0 ? tilt::none : tilt::any);
       auto const v = signed_volume<T>(p.volume, unsigned(n));
       auto const options = random_options(random);
+      CAPTURE(int(options.method));
       auto const expected = projected<T>(exec, v, p.scan, options);
       CHECK(difference(projected_by_slabs<T>(exec, random, v, p.scan, options), expected) == "");
     }
@@ -159,20 +163,94 @@ TEST_CASE_TEMPLATE("ray_sums: slabs in any order and number have the whole's bit
 
 TEST_CASE_TEMPLATE("ray_sums: rays that run within planes of voxels belong to one slab", T, float,
                    double) {
-  // Every ray has one height: the middle of a plane, or half way to the next.
+  // Every ray has one height: the middle of a plane, or the face to the next. Of those at quarter
+  // turns some run along faces of columns too.
   grid const whole = grid::centred({20, 21, 23}, {1, 1, 1});
-  auto const scan =
-      iso::ct::circular_parallel({25, 46, 1, 0.5, 0, 0.5}, iso::ct::even_angles(5, 2 * pi, 0.1));
   auto const v = signed_volume<T>(whole, 3);
-  for_each_instance([&](auto const& exec) {
-    std::mt19937_64 random(50);
-    for (auto const path : {joseph_path::automatic, joseph_path::general}) {
-      for (int n = 0; n < 10; ++n) {
-        forward_project_options const options{.sum = summation::reproducible, .path = path};
+  for (double const first_angle : {0.0, 0.1}) {
+    auto const scan = iso::ct::circular_parallel({25, 46, 1, 0.5, 0, 0.5},
+                                                 iso::ct::even_angles(4, 2 * pi, first_angle));
+    for_each_instance([&](auto const& exec) {
+      std::mt19937_64 random(50);
+      for (forward_project_options options :
+           {forward_project_options{},
+            {.path = joseph_path::general},
+            {.method = projector::siddon},
+            {.method = projector::branchless, .oversampling = 3}}) {
+        options.sum = summation::reproducible;
         auto const expected = projected<T>(exec, v, scan, options);
-        CHECK(difference(projected_by_slabs<T>(exec, random, v, scan, options), expected) == "");
+        for (int n = 0; n < 3; ++n) {
+          CHECK(difference(projected_by_slabs<T>(exec, random, v, scan, options), expected) == "");
+        }
       }
+    });
+  }
+}
+
+TEST_CASE_TEMPLATE("ray_sums: rays along z cross all slabs", T, float, double) {
+  grid const whole = grid::centred({7, 6, 40}, {1, 1, 0.7});
+  auto const v = signed_volume<T>(whole, 4);
+  // Up and down, through middles of columns and along their faces, and a little aside.
+  for (vec3<double> const along : {vec3<double>{0, 0, 1}, {0, 0, -1}, {0.003, -0.01, -1}}) {
+    geometry const scan(beam::parallel, 15, 13, {{along, {-3.5, -3, 0}, {0.5, 0, 0}, {0, 0.5, 0}}});
+    for_each_instance([&](auto const& exec) {
+      std::mt19937_64 random(51);
+      for (auto const method : all_methods) {
+        CAPTURE(int(method));
+        forward_project_options const options{.method = method, .sum = summation::reproducible};
+        auto const expected = projected<T>(exec, v, scan, options);
+        for (int n = 0; n < 2; ++n) {
+          CHECK(difference(projected_by_slabs<T>(exec, random, v, scan, options), expected) == "");
+        }
+      }
+    });
+  }
+}
+
+TEST_CASE_TEMPLATE("ray_sums: voxels as large as can be, whose blends overflow", T, float, double) {
+  T const most = std::numeric_limits<T>::max();
+  grid const whole = grid::centred({9, 8, 12}, {1, 1, 1});
+  auto const scan =
+      iso::ct::circular_cone({16, 20, 1, 1}, 60, 100, iso::ct::even_angles(3, 2 * pi, 0.1));
+  auto const v = volume_of<T>(whole, [most](auto i, auto j, auto k) {
+    return double((i + j + k) % 2 == 0 ? most : -most);
+  });
+  for_each_instance([&](auto const& exec) {
+    std::mt19937_64 random(52);
+    for (auto const method : all_methods) {
+      CAPTURE(int(method));
+      forward_project_options const options{.method = method, .sum = summation::reproducible};
+      auto const expected = projected<T>(exec, v, scan, options);
+      auto const bad = std::count_if(expected.begin(), expected.end(), [](T x) { return x != x; });
+      CHECK((bad > 100) == is_joseph(method));
+      CHECK(difference(projected_by_slabs<T>(exec, random, v, scan, options), expected) == "");
     }
+  });
+}
+
+TEST_CASE_TEMPLATE("forward_project: only voxels that are not finite make it look at samples", T,
+                   float, double) {
+  grid const whole = grid::centred({7, 6, 40}, {1, 1, 0.7});
+  T const nan = std::numeric_limits<T>::quiet_NaN();
+  for_each_instance([&](auto const& exec) {
+    using space = typename std::decay_t<decltype(exec)>::memory_space;
+    auto const trusts = [&](volume<T> const& v, std::optional<double> max_abs) {
+      iso::volume_view<T const, space> const there = planes_of(exec, v, all_planes(whole));
+      Kokkos::View<iso::ct::detail::voxel_range, space> const range("range");
+      Kokkos::View<iso::ct::detail::ray_sum_scale<T>, space> const scale("scale");
+      iso::ct::detail::prepare_reproducible(exec, there, range.data(), scale.data(),
+                                            {.max_abs = max_abs});
+      exec.fence("test: the scale is there");
+      return Kokkos::create_mirror_view_and_copy(host{}, scale)().all_finite;
+    };
+    auto const v = signed_volume<T>(whole, 4);
+    CHECK(trusts(v, {}));
+    CHECK(trusts(v, 0.5));
+    CHECK(trusts(v, 100));
+    CHECK(!trusts(v, 0.1));  // untrue
+    v.data(3, 2, 1) = nan;
+    CHECK(!trusts(v, {}));
+    CHECK(!trusts(v, 0.5));
   });
 }
 
@@ -180,7 +258,7 @@ TEST_CASE_TEMPLATE("ray_sums: voxels that are not finite reach the rays that ble
                    double) {
   for_each_instance([](auto const& exec) {
     std::mt19937_64 random(48);
-    for (int n = 0; n < 30; ++n) {
+    for (int n = 0; n < 40; ++n) {
       CAPTURE(n);
       auto const p = random_problem(random, n % 2 == 0 ? tilt::none : tilt::any);
       auto const v = signed_volume<T>(p.volume, unsigned(n));
@@ -258,16 +336,18 @@ TEST_CASE("ray_sums: they take the bytes that they say, and adding takes none") 
     auto const scan = iso::ct::stage(
         exec, iso::ct::circular_cone({40, 52, 1, 1, 0, 0}, 90, 60, iso::ct::even_angles(7, 6)));
     auto const slab_of_all = planes_of(exec, random_volume<float>(whole), all_planes(whole));
-    for (bool const finite : {true, false}) {
-      voxel_bounds const bounds{1, finite};
-      auto const taken = iso::test::peak_bytes_of([&] {
-        sums_type sums(exec, scan, whole, bounds);
-        sums.add(exec, slab_of_all, {0, 20});
-        sums.add(exec, slab_of_all, {20, 45});
-        exec.fence("test: before the words go");
-      });
-      auto const said = sums_type::bytes_needed(exec, scan.host(), whole, bounds);
-      CHECK(taken == said);
+    for (auto const method : {projector::joseph_linear, projector::siddon}) {
+      for (voxel_bounds const bounds : {voxel_bounds{1, true}, {1, false}, {3e38, true}}) {
+        forward_project_options const options{.method = method};
+        auto const taken = iso::test::peak_bytes_of([&] {
+          sums_type sums(exec, scan, whole, bounds, options);
+          sums.add(exec, slab_of_all, {0, 20});
+          sums.add(exec, slab_of_all, {20, 45});
+          exec.fence("test: before the words go");
+        });
+        auto const said = sums_type::bytes_needed(exec, scan.host(), whole, bounds, options);
+        CHECK(taken == said);
+      }
     }
   });
 }
@@ -287,7 +367,7 @@ TEST_CASE("slabs: what cannot be is refused in a sentence") {
   auto const held = planes_of<float>(exec, v, {2, 5});
   CHECK(refusal([&] { sums.add(exec, held, {2, 5}); }) ==
         "iso::ct::ray_sums::add: samples of planes 2 to 4 from data of planes 2 to 4 (samples "
-        "blend with the plane above); give data up to plane 5");
+        "blend with the plane above); give data of planes 2 to 5");
   CHECK(refusal([&] { sums.add(exec, held, {5, 7}); }) ==
         "iso::ct::ray_sums::add: 2 planes along z from plane 5 on (the grid has 6); choose one of "
         "them or more");
@@ -306,10 +386,17 @@ TEST_CASE("slabs: what cannot be is refused in a sentence") {
   CHECK(refusal([&] {
           sums.add(exec, sums_type(exec, scan, whole, {2 * bounds.max_abs, true}));
         }).starts_with("iso::ct::ray_sums::add: sums of another scan, grid, options or bounds"));
-  CHECK(
-      refusal([&] {
-        sums_type(exec, scan, whole, bounds, {.method = projector::siddon});
-      }).starts_with("iso::ct::ray_sums: method 4 (chords of exact lengths have no common unit)"));
+  sums_type chords(exec, scan, whole, bounds, {.method = projector::siddon, .oversampling = 2});
+  chords.add(exec, held, {2, 5});
+  CHECK(refusal([&] { chords.add(exec, held, {1, 2}); }) ==
+        "iso::ct::ray_sums::add: chords of planes 1 to 1 from data of planes 2 to 4 (chords lie in "
+        "those planes); give data of planes 1 to 1");
+  CHECK(refusal([&] {
+          chords.add(exec, sums_type(exec, scan, whole, bounds, {.method = projector::siddon}));
+        }).starts_with("iso::ct::ray_sums::add: sums of another scan, grid, options or bounds"));
+  CHECK(refusal([&] {
+          sums_type(exec, scan, whole, bounds, {.oversampling = 2});
+        }).starts_with("iso::ct::forward_project: oversampling 2 with a Joseph projector"));
   CHECK(refusal([&] {
           iso::workspace<host> const scratch(1 << 20);
           iso::ct::forward_project<Kokkos::Serial, float>(exec, scan, held, out, scratch);

@@ -101,9 +101,6 @@ void validate_options(forward_project_options const& options) {
                "iso::ct::forward_project: oversampling {} with a Joseph projector (only the exact "
                "methods oversample); leave it at 1",
                options.oversampling);
-  ISO_VALIDATE(options.sum == summation::ordered || is_joseph(options.method),
-               "iso::ct::forward_project: reproducible sums with an exact method (their chords "
-               "have no common scale); use a Joseph projector");
   ISO_VALIDATE(options.slab_planes >= 0 && options.slab_planes % block_planes == 0,
                "iso::ct::forward_project: slab_planes {} (must be a multiple of {}, or 0); leave "
                "it at 0 to have it chosen",

@@ -51,11 +51,6 @@ void validate_sums(iso::grid const& whole, voxel_bounds const& bounds,
   validate(whole, "iso::ct::ray_sums");
   validate_planes(whole, "iso::ct::ray_sums");
   ISO_VALIDATE(
-      is_joseph(options.method),
-      "iso::ct::ray_sums: method {} (chords of exact lengths have no common unit); choose a "
-      "Joseph projector",
-      int(options.method));
-  ISO_VALIDATE(
       std::isfinite(bounds.max_abs) && bounds.max_abs >= 0,
       "iso::ct::ray_sums: voxels of at most {} (must be finite and not negative); take the "
       "bounds from iso::ct::bounds_of",
@@ -66,14 +61,18 @@ void validate_sums(iso::grid const& whole, voxel_bounds const& bounds,
   validate_options(checked);
 }
 
-void validate_own(slab const& held, slab const& own, iso::grid const& whole, char const* function) {
+void validate_own(slab const& held, slab const& own, iso::grid const& whole, projector method,
+                  char const* function) {
   validate(own, whole, function);
-  std::int64_t const last = std::min(own.last + 1, whole.extent[2]);
-  ISO_VALIDATE(
-      held.first <= own.first && last <= held.last,
-      "{}: samples of planes {} to {} from data of planes {} to {} (samples blend with the "
-      "plane above); give data up to plane {}",
-      function, own.first, own.last - 1, held.first, held.last - 1, last - 1);
+  bool const blends = is_joseph(method);
+  std::int64_t const last = std::min(own.last + (blends ? 1 : 0), whole.extent[2]);
+  ISO_VALIDATE(held.first <= own.first && last <= held.last,
+               "{}: {} of planes {} to {} from data of planes {} to {} ({}); give data of planes "
+               "{} to {}",
+               function, blends ? "samples" : "chords", own.first, own.last - 1, held.first,
+               held.last - 1,
+               blends ? "samples blend with the plane above" : "chords lie in those planes",
+               own.first, last - 1);
 }
 
 bool same_scan(geometry const& a, geometry const& b) {
@@ -86,7 +85,8 @@ bool same_scan(geometry const& a, geometry const& b) {
 }
 
 bool same_sums(forward_project_options const& a, forward_project_options const& b) {
-  return a.method == b.method && a.edge == b.edge && a.within == b.within;
+  return a.method == b.method && a.edge == b.edge && a.within == b.within &&
+         a.oversampling == b.oversampling;
 }
 
 }  // namespace detail

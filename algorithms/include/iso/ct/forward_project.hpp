@@ -42,10 +42,10 @@ std::int64_t forward_project_bytes_needed(Exec const&, geometry const& g, iso::g
 /// coordinate with the next one up, also where that one's weight is zero: a ray through centres
 /// takes the NaN of the upper neighbour and not of the lower. The canonical NaN is the only one
 /// that leaves. A cone ray without length, its pixel at the source, counts as zero. Reproducible
-/// sums are off by at most half a grid step a sample, the step being about max|voxel| 2^-21 (float)
-/// or 2^-50 (double). Joseph's coordinates are rounded to T: in float they are off by a few 2^-24
-/// of the volume's extent in voxels, so use double for tens of thousands of planes
-/// (docs/algorithms/projection.md).
+/// sums are off by at most half a step a sample or chord, the step being about 2^-21 (float) or
+/// 2^-50 (double) of the largest that may be. Joseph's coordinates are rounded to T: in float they
+/// are off by a few 2^-24 of the volume's extent in voxels, so use double for tens of thousands of
+/// planes (docs/algorithms/projection.md).
 ///
 /// \param[in]  g            views, u, v; lengths in mm
 /// \param[in]  volume       [nx, ny, nz], 1/mm

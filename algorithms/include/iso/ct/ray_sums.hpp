@@ -53,10 +53,12 @@ voxel_bounds bounds_of(Exec const& exec,
 ///
 /// A Joseph sample lies between the voxels of planes floor(z) and floor(z) + 1 and is rounded once,
 /// to a multiple of one power of two that is common to the whole volume. It belongs to the slab
-/// that owns plane floor(z); samples below plane 0 belong to the first slab. The words of a ray's
-/// samples are added as integers, modulo 2^32 (float) or 2^64 (double). So any partition into
-/// slabs, in any order, on any backends, gives forward_project's `summation::reproducible`, to the
-/// bit. A slab is read one plane beyond those that it owns, up to the volume's end.
+/// that owns plane floor(z); samples below plane 0 belong to the first slab. A slab is read one
+/// plane beyond those that it owns, up to the volume's end. By exact lengths each product of chord
+/// and voxel is rounded once and belongs to the slab that owns the voxel; chords are those of the
+/// whole grid. The words of a ray are added as integers, modulo 2^32 (float) or 2^64 (double). So
+/// any partition into slabs, in any order, on any backends, gives forward_project's
+/// `summation::reproducible`, to the bit.
 ///
 /// An object can be moved, not copied: two would add to the same words.
 /// Determinism: backend_to_backend, in any order and number of slabs.
@@ -71,9 +73,9 @@ class ray_sums {
   /// \param scan     all views; its memory is shared
   /// \param whole    the grid that slabs are planes of
   /// \param bounds   of the whole volume's voxels: the maximum of all slabs'
-  /// \param options  Joseph's methods; `sum`, `max_abs` and `oversampling` have no meaning
-  /// \throws iso::invalid_argument  an extent above 2^24 - 1, a method of exact lengths, bounds
-  ///                                that are negative or not finite, an option out of its range
+  /// \param options  `sum` and `max_abs` have no meaning
+  /// \throws iso::invalid_argument  an extent above 2^24 - 1, bounds that are negative or not
+  ///                                finite, an option out of its range
   /// \throws iso::out_of_memory     as iso::allocate
   template <execution_space Exec>
     requires accesses<Exec, Space>
@@ -90,9 +92,10 @@ class ray_sums {
                                    voxel_bounds const& bounds,
                                    forward_project_options const& options = {});
 
-  /// Adds the samples of the planes that a slab owns. Enqueued on `exec`; does not fence and does
-  /// not allocate.
-  /// \param volume  [nx, ny, planes], 1/mm: holds `own`, and the plane after it where there is one
+  /// Adds the samples or chords of the planes that a slab owns. Enqueued on `exec`; does not fence
+  /// and does not allocate.
+  /// \param volume  [nx, ny, planes], 1/mm: holds `own`, and for Joseph's methods the plane after
+  ///                it where there is one
   /// \param own     no plane that was added before
   /// \throws iso::invalid_argument  another grid, planes that are not held or were added before,
   ///                                data with gaps or without memory
@@ -121,13 +124,14 @@ class ray_sums {
     present_.check("iso::ct::ray_sums");
     return planes_;
   }
-  /// Returns the sums: whole numbers of the volume's unit, modulo 2^32 or 2^64.
+  /// Returns the sums: whole numbers of the volume's unit, modulo 2^32 or 2^64; of all rays of a
+  /// pixel, where it has several.
   [[nodiscard]] words_type const& words() const {
     present_.check("iso::ct::ray_sums");
     return words_;
   }
   /// Returns a bit a pixel, 32 of v in a word, that is set where a sample was not finite; empty
-  /// where all voxels are.
+  /// where all voxels are, and none is so large that a blend of four might not be.
   [[nodiscard]] flags_type const& flags() const {
     present_.check("iso::ct::ray_sums");
     return flags_;

@@ -310,7 +310,7 @@ command add_project(CLI::App& app) {
   add_input_options(*sub, *options);
   add_extend_rays(*sub, options->request.extend_rays);
   add_words(*sub, "--method", options->request.method, "how a line integral is taken");
-  add_words(*sub, "--sum", options->request.sum, "order of a Joseph ray's sum");
+  add_words(*sub, "--sum", options->request.sum, "order of a ray's sum");
   add_words(*sub, "--precision", options->request.precision, "of all arithmetic");
   sub->add_option("--oversampling", options->request.oversampling,
                   "exact methods: rays a pixel along u and along v")

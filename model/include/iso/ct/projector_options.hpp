@@ -36,7 +36,7 @@ enum class joseph_path {
 
 struct forward_project_options {
   projector method = projector::joseph_linear;
-  summation sum = summation::ordered;  ///< ordered: in blocks of 64 driving planes
+  summation sum = summation::ordered;  ///< ordered: in blocks of 64 planes, or along the ray
   boundary edge = boundary::zero;
   region within = region::box;  ///< cylinder: fewer planes, where nothing lies in the corners
   joseph_path path = joseph_path::automatic;

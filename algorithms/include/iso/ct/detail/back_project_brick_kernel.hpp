@@ -312,16 +312,7 @@ struct brick_kernel {
     T next[3];
     std::uint32_t stride[3];
     ISO_EACH_REGISTER(int a = 0; a < 3; ++a) {
-      // All planes crossed up to `from`: an estimate, put right.
-      T const guess = (from - ray.first[a]) * inverse_about(ray.step[a]);
-      T const bounded = guess < T(most[a]) ? guess : T(most[a]);
-      std::int32_t count = bounded > T(n[a]) ? std::int32_t(bounded) : n[a];
-      while (count < most[a] && crossing(a, T(count)) <= from) {
-        ++count;
-      }
-      while (count > n[a] && crossing(a, T(count - 1)) > from) {
-        --count;
-      }
+      std::int32_t const count = planes_crossed(from, ray.first[a], ray.step[a], n[a], most[a]);
       crossed[a] = T(count);
       next[a] = crossing(a, crossed[a]);
       bool const down = ((ray.downward >> a) & 1) != 0;

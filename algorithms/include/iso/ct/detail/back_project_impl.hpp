@@ -11,6 +11,7 @@
 #include <iso/ct/detail/back_project_step.hpp>
 #include <iso/ct/detail/back_project_tile_kernel.hpp>
 #include <iso/ct/detail/back_project_tuning.hpp>
+#include <iso/ct/detail/chords.hpp>
 #include <iso/ct/detail/forward_project_impl.hpp>
 #include <iso/detail/max_abs.hpp>
 #include <iso/detail/timed_batches.hpp>
@@ -18,23 +19,12 @@
 #include <Kokkos_Profiling_ScopedRegion.hpp>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 namespace iso::ct {
 namespace detail {
 
 /// Throws unless every option lies in its range, and the batch of `count` views in the scan.
 void validate_options(back_project_options const& options, geometry const& g, std::int64_t count);
-
-/// Bounds a step and a chord, mm: neither is longer than a voxel's diagonal, but for rounding. A
-/// chord is the difference of two places on a ray, each rounded to T.
-template <class T>
-double longest_step(iso::grid const& g) {
-  double const planes = double(std::max({g.extent[0], g.extent[1], g.extent[2]}));
-  double const rounding = 0x1p-20 + 4 * double(std::numeric_limits<T>::epsilon()) * planes;
-  return norm(g.spacing) * (1 + rounding);
-}
 
 /// The division of a gather's work.
 template <class T>

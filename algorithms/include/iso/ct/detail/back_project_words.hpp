@@ -4,6 +4,7 @@
 #pragma once
 
 #include <iso/core/grid.hpp>
+#include <iso/ct/detail/chords.hpp>
 #include <iso/ct/forward_project.hpp>
 #include <iso/ct/geometry.hpp>
 
@@ -91,13 +92,5 @@ KOKKOS_FORCEINLINE_FUNCTION std::int64_t nearest_product(double a, double b) {
   return std::int64_t(Kokkos::bit_cast<std::uint64_t>(Kokkos::fma(a, b, 0x1.8p52)) -
                       Kokkos::bit_cast<std::uint64_t>(0x1.8p52));
 }
-
-/// Returns 1 / x but for a few units in the last place, which differ from backend to backend: for
-/// estimates on which no bit depends.
-KOKKOS_FORCEINLINE_FUNCTION float inverse_about(float x) {
-  KOKKOS_IF_ON_DEVICE((return __fdividef(1.0F, x);))
-  KOKKOS_IF_ON_HOST((return 1.0F / x;))
-}
-KOKKOS_FORCEINLINE_FUNCTION double inverse_about(double x) { return 1.0 / x; }
 
 }  // namespace iso::ct::detail

@@ -4,7 +4,7 @@
 
 #include <iso/backend/for_each_index.hpp>
 #include <iso/backend/registry.hpp>
-#include <iso/ct/detail/forward_project_dda_kernel.hpp>
+#include <iso/ct/detail/forward_project_exact_impl.hpp>
 #include <iso/ct/detail/forward_project_tuning.hpp>
 #include <iso/ct/detail/joseph_fast_kernel.hpp>
 #include <iso/ct/detail/joseph_general_kernel.hpp>
@@ -13,7 +13,6 @@
 #include <iso/ct/forward_project.hpp>
 #include <iso/detail/job_parts.hpp>
 #include <iso/detail/max_abs.hpp>
-#include <iso/ray/detail/traversal_tuning.hpp>
 
 #include <Kokkos_Profiling_ScopedRegion.hpp>
 
@@ -83,6 +82,42 @@ struct joseph_scratch {
         views(memory.take<index_view>({g.num_views()})) {}
 };
 
+/// The parts of a call's scratch memory by exact lengths, for reproducible sums. Of partial sums
+/// the flags are elsewhere.
+template <class T>
+struct exact_scratch {
+  voxel_range* voxels = nullptr;
+  ray_sum_scale<T>* scale = nullptr;
+  std::uint32_t* flags = nullptr;
+
+  exact_scratch() = default;
+  exact_scratch(workspace_parts& memory, geometry const& g, bool partial)
+      : voxels(memory.take<voxel_range>({1})),
+        scale(memory.take<ray_sum_scale<T>>({1})),
+        flags(memory.take<std::uint32_t>(
+            {partial ? 0 : g.num_views(), g.num_u(), (g.num_v() + 31) / 32})) {}
+};
+
+/// The parts of a call's scratch memory, by method and sum.
+template <class T>
+struct projection_scratch {
+  joseph_scratch<T> joseph;
+  exact_scratch<T> exact;
+
+  template <class Exec>
+  static projection_scratch make(workspace_parts& memory, geometry const& g,
+                                 iso::grid const& volume, forward_project_options const& options,
+                                 bool partial = false) {
+    projection_scratch s;
+    if (is_joseph(options.method)) {
+      s.joseph = {memory, g, joseph_plan::make<Exec>(g, volume, options.slab_planes, partial)};
+    } else if (partial || options.sum == summation::reproducible) {
+      s.exact = {memory, g, partial};
+    }
+    return s;
+  }
+};
+
 /// Returns whether the general kernel's lanes are better neighbours along u than along v: they
 /// reach voxels that are nearer to each other along z, and so in memory.
 bool lanes_go_along_u(geometry const& g, iso::grid const& volume);
@@ -99,41 +134,59 @@ struct clear_range_kernel {
   KOKKOS_FUNCTION void operator()(int) const { *found = {0, 0}; }
 };
 
+/// The magnitude and number of a ray's terms: voxels times at most `largest`, the number at most
+/// `count`.
+struct ray_terms {
+  double largest;
+  double count;
+
+  template <class T>
+  static ray_terms of(iso::grid const& whole, forward_project_options const& options) {
+    auto const& n = whole.extent;
+    return is_joseph(options.method) ? ray_terms{1, double(std::max({n[0], n[1], n[2]}))}
+                                     : ray_terms{chord_unit::of<T>(whole).longest,
+                                                 chords_of_pixel(whole, options.oversampling)};
+  }
+  /// Returns the scale of sums of voxels of at most `most`.
+  template <class T>
+  [[nodiscard]] KOKKOS_FUNCTION reproducible_scale<T> scale(double most) const {
+    return {most * largest, count};
+  }
+};
+
 template <class T>
 struct scale_kernel {
   voxel_range const* voxels;
   ray_sum_scale<T>* scale;
-  double given;
-  double terms;
+  double given;  ///< largest |voxel|; below zero: the one that was found
+  ray_terms terms;
   KOKKOS_FUNCTION void operator()(int) const {
-    if (voxels == nullptr) {
-      *scale = {reproducible_scale<T>(given, terms), false};
-    } else {
-      // Blends take the differences of two blends: four times the largest voxel is still finite.
-      double const most = voxels->most;
-      *scale = {reproducible_scale<T>(most, terms),
-                voxels->beyond == 0 && is_finite(T(4) * T(most))};
-    }
+    double const found = voxels->most;
+    double const most = given < 0 ? found : given;
+    // Blends take the differences of two blends: four times the largest voxel is still finite.
+    *scale = {terms.scale<T>(most),
+              voxels->beyond == 0 && found <= most && is_finite(T(4) * T(found))};
   }
 };
 
+/// Finds the scale of reproducible sums of a volume. A largest voxel that is given sets the unit;
+/// the search still says whether samples must be looked at for what is not finite.
 template <class Exec, class T>
 void prepare_reproducible(Exec const& exec,
                           volume_view<T const, typename Exec::memory_space> const& v,
-                          joseph_scratch<T> const& s, std::optional<double> max_abs) {
-  auto const& n = v.grid.extent;
-  if (!max_abs) {
-    backend::for_each_index("iso::ct::forward_project: no voxels yet", exec, 1,
-                            clear_range_kernel{s.voxels});
+                          voxel_range* voxels, ray_sum_scale<T>* scale,
+                          forward_project_options const& options) {
+  backend::for_each_index("iso::ct::forward_project: no voxels yet", exec, 1,
+                          clear_range_kernel{voxels});
+  if (is_joseph(options.method) || !options.max_abs) {  // sums of chords always look
     iso::detail::max_abs_kernel<T, true> const kernel{v.data.data(), v.grid.size(), 1,
-                                                      &s.voxels->most, &s.voxels->beyond};
+                                                      &voxels->most, &voxels->beyond};
     backend::for_each_lane_group("iso::ct::forward_project: range of voxels", exec,
                                  kernel.num_groups, kernel);
   }
-  double const terms = double(std::max({n[0], n[1], n[2]}));
-  backend::for_each_index(
-      "iso::ct::forward_project::scale", exec, 1,
-      scale_kernel<T>{max_abs ? nullptr : s.voxels, s.scale, max_abs.value_or(0), terms});
+  backend::for_each_index("iso::ct::forward_project::scale", exec, 1,
+                          scale_kernel<T>{voxels, scale, options.max_abs.value_or(-1),
+                                          ray_terms::of<T>(v.grid, options)});
 }
 
 /// Prepares what all rays share, ready for the fast kernel.
@@ -288,47 +341,17 @@ void project_joseph(Exec const& exec, staged_geometry<typename Exec::memory_spac
   }
 }
 
-template <class Method, class Exec, class T>
-void project_exact(Exec const& exec, staged_geometry<typename Exec::memory_space> const& g,
-                   volume_view<T const, typename Exec::memory_space> const& volume, T* projections,
-                   forward_project_options const& options, job const& control) {
-  auto const launch = [&]<class Index>(Index) {
-    geometry const& host = g.host();
-    constexpr auto tuned = ray::detail::traversal_tuning_of<Exec, T>;
-    forward_project_dda_kernel<Method, Index, T> kernel{ray::traversal_grid(volume.grid),
-                                                        g.views().data(),
-                                                        volume.data.data(),
-                                                        projections,
-                                                        host.num_u(),
-                                                        host.num_v(),
-                                                        host.kind(),
-                                                        {volume.grid, options.within},
-                                                        options.oversampling};
-    std::int32_t const parts = options.oversampling * options.oversampling;
-    double const samples =
-        double(host.num_views()) * samples_of_view(host, volume.grid, options.method);
-    for (kernel.part = 0; kernel.part < parts; ++kernel.part) {
-      launch_parts(exec, host.num_views() * kernel.groups_per_view(), samples,
-                   {control, double(kernel.part) / parts, double(kernel.part + 1) / parts},
-                   [&](std::int64_t begin, std::int64_t count) {
-                     kernel.first_group = begin;
-                     backend::for_each_lane_group<tuned.threads, tuned.min_blocks>(
-                         "iso::ct::forward_project", exec, count, kernel, options.shape);
-                   });
-    }
-  };
-  if (volume.grid.size() < std::int64_t(1) << 31) {
-    launch(std::int32_t());
-  } else {
-    launch(std::int64_t());
-  }
-}
-
 template <class Exec, class T>
 void project_views(Exec const& exec, staged_geometry<typename Exec::memory_space> const& g,
                    volume_view<T const, typename Exec::memory_space> const& volume, T* projections,
-                   joseph_scratch<T> const& s, forward_project_options const& options,
+                   projection_scratch<T> const& s, forward_project_options const& options,
                    job const& control) {
+  bool const reproducible = options.sum == summation::reproducible;
+  if (!is_joseph(options.method) && reproducible) {
+    return project_exact_sums<Exec, T>(exec, g, volume, volume.planes(),
+                                       {projections, s.exact.flags, s.exact.scale, false}, options,
+                                       control);
+  }
   switch (options.method) {
     case projector::amanatides_woo:
       return project_exact<ray::amanatides_woo>(exec, g, volume, projections, options, control);
@@ -341,10 +364,12 @@ void project_views(Exec const& exec, staged_geometry<typename Exec::memory_space
       break;
   }
   joseph_field<T, typename Exec::memory_space> const whole{volume, volume.planes(), false};
-  if (options.sum == summation::reproducible) {
-    project_joseph<Exec, T, reproducible_sum<T>>(exec, g, whole, projections, s, options, control);
+  if (reproducible) {
+    project_joseph<Exec, T, reproducible_sum<T>>(exec, g, whole, projections, s.joseph, options,
+                                                 control);
   } else {
-    project_joseph<Exec, T, ordered_sum<T>>(exec, g, whole, projections, s, options, control);
+    project_joseph<Exec, T, ordered_sum<T>>(exec, g, whole, projections, s.joseph, options,
+                                            control);
   }
 }
 
@@ -353,12 +378,8 @@ void project_views(Exec const& exec, staged_geometry<typename Exec::memory_space
 template <real T, execution_space Exec>
 std::int64_t forward_project_bytes_needed(Exec const&, geometry const& g, iso::grid const& volume,
                                           forward_project_options const& options) {
-  if (!detail::is_joseph(options.method)) {
-    return 0;
-  }
   workspace_parts parts("iso::ct::forward_project");
-  detail::joseph_scratch<T>(parts, g,
-                            detail::joseph_plan::make<Exec>(g, volume, options.slab_planes));
+  detail::projection_scratch<T>::template make<Exec>(parts, g, volume, options);
   return parts.bytes();
 }
 
@@ -379,17 +400,13 @@ void forward_project(
   validate(scratch, forward_project_bytes_needed<T>(exec, g.host(), volume.grid, options),
            "iso::ct::forward_project");
   Kokkos::Profiling::ScopedRegion const region("iso::ct::forward_project");
-  auto const s = [&] {
-    if (!detail::is_joseph(options.method)) {
-      return detail::joseph_scratch<T>();
-    }
-    workspace_parts parts(scratch, "iso::ct::forward_project");
-    return detail::joseph_scratch<T>(
-        parts, g.host(),
-        detail::joseph_plan::make<Exec>(g.host(), volume.grid, options.slab_planes));
-  }();
-  if (detail::is_joseph(options.method) && options.sum == summation::reproducible) {
-    detail::prepare_reproducible(exec, volume, s, options.max_abs);
+  workspace_parts parts(scratch, "iso::ct::forward_project");
+  auto const s =
+      detail::projection_scratch<T>::template make<Exec>(parts, g.host(), volume.grid, options);
+  if (options.sum == summation::reproducible) {
+    bool const chords = !detail::is_joseph(options.method);
+    detail::prepare_reproducible<Exec, T>(exec, volume, chords ? s.exact.voxels : s.joseph.voxels,
+                                          chords ? s.exact.scale : s.joseph.scale, options);
   }
   std::int64_t const views = g.host().num_views();
   std::int64_t const batch = detail::parts_a_launch(
@@ -406,17 +423,21 @@ void forward_project(
   }
 }
 
-#define ISO_FORWARD_PROJECT(linkage, Exec, T)                                                   \
-  linkage template void forward_project<Exec, T>(                                               \
-      Exec const&, staged_geometry<Exec::memory_space> const&,                                  \
-      volume_view<std::type_identity_t<T> const, Exec::memory_space> const&,                    \
-      projection_view<T, Exec::memory_space> const&, workspace<Exec::memory_space> const&,      \
-      forward_project_options const&, job const&);                                              \
-  linkage template std::int64_t forward_project_bytes_needed<T, Exec>(                          \
-      Exec const&, geometry const&, iso::grid const&, forward_project_options const&);          \
-  linkage template void detail::project_joseph<Exec, T, detail::reproducible_sum<T>>(           \
-      Exec const&, staged_geometry<Exec::memory_space> const&,                                  \
-      detail::joseph_field<T, Exec::memory_space> const&, T*, detail::joseph_scratch<T> const&, \
+#define ISO_FORWARD_PROJECT(linkage, Exec, T)                                                     \
+  linkage template void forward_project<Exec, T>(                                                 \
+      Exec const&, staged_geometry<Exec::memory_space> const&,                                    \
+      volume_view<std::type_identity_t<T> const, Exec::memory_space> const&,                      \
+      projection_view<T, Exec::memory_space> const&, workspace<Exec::memory_space> const&,        \
+      forward_project_options const&, job const&);                                                \
+  linkage template std::int64_t forward_project_bytes_needed<T, Exec>(                            \
+      Exec const&, geometry const&, iso::grid const&, forward_project_options const&);            \
+  linkage template void detail::project_joseph<Exec, T, detail::reproducible_sum<T>>(             \
+      Exec const&, staged_geometry<Exec::memory_space> const&,                                    \
+      detail::joseph_field<T, Exec::memory_space> const&, T*, detail::joseph_scratch<T> const&,   \
+      forward_project_options const&, job const&);                                                \
+  linkage template void detail::project_exact_sums<Exec, T>(                                      \
+      Exec const&, staged_geometry<Exec::memory_space> const&,                                    \
+      volume_view<T const, Exec::memory_space> const&, slab const&, detail::exact_sums<T> const&, \
       forward_project_options const&, job const&);
 ISO_FOR_EACH_INSTANCE(ISO_FORWARD_PROJECT, extern)
 

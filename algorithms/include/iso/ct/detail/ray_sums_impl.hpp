@@ -21,8 +21,9 @@ void validate_complete(std::vector<slab> const& added, iso::grid const& whole,
 /// Throws unless sums of a volume's rays can be made.
 void validate_sums(iso::grid const& whole, voxel_bounds const& bounds,
                    forward_project_options const& options);
-/// Throws, naming `function`, unless a volume holds what the samples of `own` read.
-void validate_own(slab const& held, slab const& own, iso::grid const& whole, char const* function);
+/// Throws, naming `function`, unless a volume holds what the samples or chords of `own` read.
+void validate_own(slab const& held, slab const& own, iso::grid const& whole, projector method,
+                  char const* function);
 bool same_scan(geometry const& a, geometry const& b);
 bool same_sums(forward_project_options const& a, forward_project_options const& b);
 
@@ -103,6 +104,26 @@ struct finish_sums_kernel {
   }
 };
 
+/// Makes pixels of whole sums of chords.
+template <class T>
+struct finish_exact_kernel {
+  bits_of<T> const* words;
+  std::uint32_t const* flags;  ///< may be null
+  T* pixels;
+  reproducible_scale<T> scale;
+  exact_value<T> value;
+  std::int64_t num_v;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t index) const {
+    std::int64_t const column = index / num_v;
+    std::int64_t const v = index - column * num_v;
+    bool const flagged =
+        flags != nullptr &&
+        (flags[column * ((num_v + 31) / 32) + v / 32] >> std::uint32_t(v % 32) & 1U) != 0;
+    pixels[index] = value(scale, words[index], flagged);
+  }
+};
+
 template <class T>
 struct given_scale_kernel {
   reproducible_scale<T> given;
@@ -117,9 +138,9 @@ struct clear_flags_kernel {
 };
 
 template <class T>
-reproducible_scale<T> scale_of(iso::grid const& whole, voxel_bounds const& bounds) {
-  auto const& n = whole.extent;
-  return {bounds.max_abs, double(std::max({n[0], n[1], n[2]}))};
+reproducible_scale<T> scale_of(iso::grid const& whole, voxel_bounds const& bounds,
+                               forward_project_options const& options) {
+  return ray_terms::of<T>(whole, options).template scale<T>(bounds.max_abs);
 }
 
 /// Returns how many words of flags the kernels may write.
@@ -128,11 +149,18 @@ std::int64_t num_flags(joseph_scratch<T> const& s, geometry const& g) {
   return g.num_views() * std::max(g.num_u() * s.rows, g.num_v() * ((g.num_u() + 31) / 32));
 }
 
+/// Returns whether a sample may be infinite or NaN: a voxel is, or a blend of voxels as large may
+/// be.
+template <class T>
+bool needs_flags(voxel_bounds const& bounds, forward_project_options const& options) {
+  return !bounds.all_finite || (is_joseph(options.method) && !is_finite(T(4) * T(bounds.max_abs)));
+}
+
 template <class Exec, class T>
 std::int64_t partial_scratch(geometry const& g, iso::grid const& whole,
                              forward_project_options const& options) {
   workspace_parts parts("iso::ct::ray_sums");
-  joseph_scratch<T>(parts, g, joseph_plan::make<Exec>(g, whole, options.slab_planes, true));
+  projection_scratch<T>::template make<Exec>(parts, g, whole, options, true);
   return parts.bytes();
 }
 
@@ -162,7 +190,7 @@ ray_sums<T, Space>::ray_sums(Exec const& exec, staged_geometry<Space> const& sca
   options_.max_abs = bounds.max_abs;
   geometry const& g = scan.host();
   words_ = allocate<words_type>(function, {g.num_views(), g.num_u(), g.num_v()}, exec);
-  if (!bounds.all_finite) {
+  if (detail::needs_flags<T>(bounds, options)) {
     flags_ =
         allocate<flags_type>(function, {g.num_views(), g.num_u(), (g.num_v() + 31) / 32}, exec);
   }
@@ -178,7 +206,7 @@ std::int64_t ray_sums<T, Space>::bytes_needed(Exec const&, geometry const& g,
   detail::validate_sums(whole, bounds, options);
   std::int64_t const columns = g.num_views() * g.num_u();
   return columns * g.num_v() * std::int64_t(sizeof(word)) +
-         (bounds.all_finite ? 0 : columns * ((g.num_v() + 31) / 32) * 4) +
+         (detail::needs_flags<T>(bounds, options) ? columns * ((g.num_v() + 31) / 32) * 4 : 0) +
          detail::partial_scratch<Exec, T>(g, whole, options);
 }
 
@@ -194,17 +222,19 @@ void ray_sums<T, Space>::add(Exec const& exec, volume_view<T const, Space> const
   ISO_VALIDATE(volume.grid == whole_,
                "{}: a slab of another grid (sums are of one volume); give the slabs of one grid",
                function);
-  detail::validate_own(volume.planes(), own, whole_, function);
+  detail::validate_own(volume.planes(), own, whole_, options_.method, function);
   detail::join_planes(planes_, {own}, function);
   Kokkos::Profiling::ScopedRegion const region("iso::ct::ray_sums::add");
   geometry const& g = scan_.host();
   workspace_parts parts(scratch_, function);
-  auto const plan = detail::joseph_plan::make<Exec>(g, whole_, options_.slab_planes, true);
-  detail::joseph_scratch<T> const s(parts, g, plan);
-  backend::for_each_index(
-      "iso::ct::ray_sums::scale", exec, 1,
-      detail::given_scale_kernel<T>{detail::scale_of<T>(whole_, bounds_), s.scale,
-                                    bounds_.all_finite && is_finite(T(4) * T(bounds_.max_abs))});
+  auto const s =
+      detail::projection_scratch<T>::template make<Exec>(parts, g, whole_, options_, true);
+  bool const chords = !detail::is_joseph(options_.method);
+  bool const flagged = detail::needs_flags<T>(bounds_, options_);
+  auto* const scale = chords ? s.exact.scale : s.joseph.scale;
+  backend::for_each_index("iso::ct::ray_sums::scale", exec, 1,
+                          detail::given_scale_kernel<T>{
+                              detail::scale_of<T>(whole_, bounds_, options_), scale, !flagged});
   detail::joseph_field<T, Space> const of{volume, own, true};
   std::int64_t const views = g.num_views();
   std::int64_t const batch = detail::parts_a_launch(
@@ -215,19 +245,25 @@ void ray_sums<T, Space>::add(Exec const& exec, volume_view<T const, Space> const
       options_.path == joseph_path::automatic && detail::fast_path_applies(g, whole_, sizeof(T));
   for (std::int64_t first = 0; first < views; first += batch) {
     std::int64_t const count = std::min(batch, views - first);
-    backend::for_each_index("iso::ct::ray_sums::no flags", exec, detail::num_flags(s, g),
-                            detail::clear_flags_kernel{s.flags});
-    detail::project_joseph<Exec, T, detail::reproducible_sum<T>>(
-        exec, count == views ? scan_ : scan_.subset(first, count), of,
-        reinterpret_cast<T*>(words_.data() + first * image), s, options_,
-        iso::detail::part_of(control, double(first) / double(views),
-                             double(first + count) / double(views)));
-    if (!bounds_.all_finite) {
-      backend::for_each_index(
-          "iso::ct::ray_sums::flags", exec, count * flag_words,
-          detail::collect_flags_kernel{s.flags, flags_.data() + first * flag_words, count,
-                                       g.num_u(), g.num_v(), fast ? s.rows : 0,
-                                       detail::lanes_go_along_u(g, whole_)});
+    auto const some = count == views ? scan_ : scan_.subset(first, count);
+    auto* const sums = reinterpret_cast<T*>(words_.data() + first * image);
+    std::uint32_t* const flags = flagged ? flags_.data() + first * flag_words : nullptr;
+    job const part = iso::detail::part_of(control, double(first) / double(views),
+                                          double(first + count) / double(views));
+    if (chords) {
+      detail::project_exact_sums<Exec, T>(exec, some, volume, own, {sums, flags, scale, true},
+                                          options_, part);
+      continue;
+    }
+    backend::for_each_index("iso::ct::ray_sums::no flags", exec, detail::num_flags(s.joseph, g),
+                            detail::clear_flags_kernel{s.joseph.flags});
+    detail::project_joseph<Exec, T, detail::reproducible_sum<T>>(exec, some, of, sums, s.joseph,
+                                                                 options_, part);
+    if (flagged) {
+      backend::for_each_index("iso::ct::ray_sums::flags", exec, count * flag_words,
+                              detail::collect_flags_kernel{s.joseph.flags, flags, count, g.num_u(),
+                                                           g.num_v(), fast ? s.joseph.rows : 0,
+                                                           detail::lanes_go_along_u(g, whole_)});
     }
   }
 }
@@ -264,12 +300,18 @@ void ray_sums<T, Space>::finish(Exec const& exec,
   validate(projections, {g.num_views(), g.num_u(), g.num_v()}, function);
   validate_contiguous(projections.data, "projections", function);
   detail::validate_complete(planes_, whole_, function);
-  backend::for_each_index(
-      "iso::ct::ray_sums::finish", exec, std::int64_t(words_.size()),
-      detail::finish_sums_kernel<T>{scan_.views(), words_.data(),
-                                    bounds_.all_finite ? nullptr : flags_.data(),
-                                    projections.data.data(), detail::scale_of<T>(whole_, bounds_),
-                                    whole_, g.kind(), options_.within, g.num_u(), g.num_v()});
+  std::uint32_t const* const flags = flags_.size() == 0 ? nullptr : flags_.data();
+  auto const scale = detail::scale_of<T>(whole_, bounds_, options_);
+  if (!detail::is_joseph(options_.method)) {
+    return backend::for_each_index(
+        "iso::ct::ray_sums::finish", exec, std::int64_t(words_.size()),
+        detail::finish_exact_kernel<T>{words_.data(), flags, projections.data.data(), scale,
+                                       detail::value_of<T>(whole_, options_), g.num_v()});
+  }
+  backend::for_each_index("iso::ct::ray_sums::finish", exec, std::int64_t(words_.size()),
+                          detail::finish_sums_kernel<T>{
+                              scan_.views(), words_.data(), flags, projections.data.data(), scale,
+                              whole_, g.kind(), options_.within, g.num_u(), g.num_v()});
 }
 
 #define ISO_CT_BOUNDS_OF(linkage, Exec, T)                    \
