@@ -23,6 +23,7 @@
 #include <iso/ct/sart.hpp>
 #include <iso/ct/scan_weights.hpp>
 #include <iso/ct/shepp_logan.hpp>
+#include <iso/ct/slab_rays.hpp>
 #include <iso/ct/total_variation.hpp>
 #include <iso/ct/view_projection.hpp>
 
@@ -96,6 +97,7 @@ TEST_CASE("projection and its adjoint") {
   sums.add(exec, volume, iso::all_planes(cube));
   sums.finish(exec, views);
   CHECK(sums.planes().size() == 1);
+  CHECK(iso::ct::slab_rays(scan, cube, {0, 1}).size() == std::size_t(scan.num_views()));
   scratch.reserve(iso::ct::back_project_bytes_needed<float>(exec, scan, cube, {0, 3}));
   iso::ct::back_project(exec, iso::ct::stage(exec, scan), views, lower, scratch);
   auto const by_texture = [&] {
