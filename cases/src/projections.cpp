@@ -5,6 +5,7 @@
 #include <iso/ct/ray_sums.hpp>
 #include <iso/ct/view_projection.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -168,11 +169,13 @@ struct slab_projection_case {
     result.run = [=, options = whole.options](Exec const& on, variant const& v, T* out) {
       slab const all = all_planes(voxels.grid);
       slab const own[] = {{all.last / 3, all.last}, {1, all.last / 3}, {0, 1}};
+      std::int64_t const halo =
+          ct::ray_sums<T, space>::halo_needed(staged.host(), voxels.grid, options);
       ct::voxel_bounds bounds;
       std::vector<volume_view<T, space>> slabs;
       for (slab const& one : own) {
-        // A sample blends with the plane above.
-        slab const held{one.first, one.last < all.last ? one.last + 1 : all.last};
+        slab const held{std::max(one.first - halo, std::int64_t(0)),
+                        std::min(one.last + halo, all.last)};
         slabs.push_back(make_slab<T, space>(on, "iso::cases::slab", voxels.grid, held));
         Kokkos::deep_copy(on, slabs.back().data,
                           Kokkos::subview(voxels.data, Kokkos::ALL, Kokkos::ALL,

@@ -201,7 +201,7 @@ void raw_joseph(Kokkos::Cuda const& exec, raw_joseph_arrays const& a, std::int32
   for_each<<<blocks(num_ray_columns, 256), 256, 0, stream>>>(ray_columns, num_ray_columns);
   std::int32_t const num_rows = raw_joseph_arrays::rows(a.num_v);
   ct::detail::joseph_range_kernel<float> const row_ranges{
-      a.ray_columns, a.row_ranges, num_rows, a.num_v, {a.g, iso::all_planes(a.g)}};
+      a.ray_columns, a.row_ranges, num_rows, {0, num_rows}, a.num_v, {a.g, iso::all_planes(a.g)}};
   for_each<<<blocks(num_ray_columns * num_rows, 256), 256, 0, stream>>>(row_ranges,
                                                                         num_ray_columns * num_rows);
   auto const planes = std::int32_t(std::max(a.g.extent[0], a.g.extent[1]));

@@ -4,6 +4,7 @@
 
 #include <iso/backend/atomic_maximum.hpp>
 #include <iso/backend/device_facts.hpp>
+#include <iso/backend/event.hpp>
 #include <iso/backend/for_each_index.hpp>
 #include <iso/backend/host_vectors.hpp>
 #include <iso/backend/integer_atomics.hpp>
@@ -18,6 +19,7 @@
 #include <iso/ceilings/ceilings.hpp>
 #include <iso/core/half.hpp>
 
+#include <cstddef>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -51,6 +53,27 @@ TEST_CASE("kernels of one's own") {
   iso::backend::for_each_team<32>("team", exec, 1, lane_calls::lane_count{counts.data()});
   exec.fence();
   CHECK(Kokkos::create_mirror_view_and_copy(iso::space::host(), counts)(0) == 32);
+}
+
+TEST_CASE("copies beside kernels") {
+  exec_space const exec;
+  exec_space const beside = iso::backend::another_instance(exec);
+  Kokkos::View<std::byte*, iso::backend::staging_space<exec_space>> const here("here", 96);
+  Kokkos::View<std::byte*, space> const there("there", 64);
+  here(33) = std::byte(7);
+  // Rows of 32 of 48 bytes there, and the second of them back.
+  iso::backend::copy_rows(beside, {there.data(), 32}, {here.data(), 48}, 32, 2);
+  iso::backend::event<exec_space> arrived;
+  arrived.record(beside);
+  arrived.hold(exec);
+  iso::backend::copy_rows(exec, {here.data() + 48, 32}, {there.data(), 32}, 32, 1);
+  arrived.record(exec);
+  arrived.wait();
+  CHECK(int(here(33)) == 7);
+  CHECK(int(here(48)) == int(here(0)));
+  CHECK(iso::backend::is_page_locked(exec, here.data()) == iso::backend::is_device<exec_space>);
+  std::byte pageable{};
+  CHECK(!iso::backend::is_page_locked(exec, &pageable));
 }
 
 TEST_CASE("what kernels call, on the host") {

@@ -24,6 +24,9 @@
 #include <iso/ct/scan_weights.hpp>
 #include <iso/ct/shepp_logan.hpp>
 #include <iso/ct/slab_rays.hpp>
+#include <iso/ct/streamed.hpp>
+#include <iso/ct/streamed_fdk.hpp>
+#include <iso/ct/streamed_pair.hpp>
 #include <iso/ct/total_variation.hpp>
 #include <iso/ct/view_projection.hpp>
 
@@ -110,6 +113,32 @@ TEST_CASE("projection and its adjoint") {
     CHECK_THROWS_AS(by_texture(), iso::invalid_argument);
   }
   exec.fence();
+}
+
+TEST_CASE("volumes that pass through a device") {
+  Kokkos::DefaultHostExecutionSpace const host;
+  exec_space const exec;
+  auto const scan = circle();
+  auto const x = iso::make_volume<float, Kokkos::HostSpace>(host, "x", cube);
+  Kokkos::deep_copy(x.data, 1.0F);
+  auto const views = iso::make_projections<float, Kokkos::HostSpace>(
+      host, "views", scan.num_views(), scan.num_u(), scan.num_v());
+  auto const blocks =
+      iso::ct::split_views(scan.num_views(), scan.num_views(), iso::ct::block_order::sequential);
+  iso::ct::projector_options const by{.sum = iso::summation::reproducible};
+  iso::ct::streamed_pair<exec_space, float> pair(exec, scan, cube, blocks, by, {1 << 26});
+  pair.forward(0, x, views);
+  pair.adjoint(0, views, x);
+  CHECK(pair.report().bytes_in > 0);
+  iso::ct::streamed_fdk<exec_space, float> fdk(exec, scan, cube, {}, {1 << 26});
+  fdk.apply(views, x);
+  iso::ct::streamed const through(exec, {1 << 26});
+  through.make<float>(scan, cube, blocks, by)->forward(0, x, views, {});
+  through.make_fdk<float>(scan, cube)->apply(views, x, {});
+  Kokkos::deep_copy(x.data, 0.0F);
+  iso::ct::sart method(host, scan, views, x, {.projector = by}, {}, {}, through);
+  method.step();
+  CHECK(method.streaming()->forward.planes == 8);
 }
 
 TEST_CASE("filtered backprojection") {

@@ -136,13 +136,16 @@ TEST_CASE("methods and pairs that were moved from refuse every call") {
   auto const x = volume_of(small_cube, 0.5);
   auto const step = [](auto& method) { method.step(); };
   auto const visit = [](auto& method) { method.visit([](char const*, auto&) {}); };
-  check_owner("iso::ct::sart", iso::ct::sart(exec, scan, views, x), step, visit);
-  check_owner("iso::ct::cgls", iso::ct::cgls(exec, scan, views, x), step, visit);
-  check_owner("iso::ct::lsqr", iso::ct::lsqr<exec_space, float>(exec, scan, views, x), step, visit);
-  check_owner("iso::ct::mlem", iso::ct::mlem(exec, scan, views, x), step, visit);
+  auto const streaming = [](auto& of) { return of.streaming(); };
+  check_owner("iso::ct::sart", iso::ct::sart(exec, scan, views, x), step, visit, streaming);
+  check_owner("iso::ct::cgls", iso::ct::cgls(exec, scan, views, x), step, visit, streaming);
+  check_owner("iso::ct::lsqr", iso::ct::lsqr<exec_space, float>(exec, scan, views, x), step, visit,
+              streaming);
+  check_owner("iso::ct::mlem", iso::ct::mlem(exec, scan, views, x), step, visit, streaming);
   check_owner(
       "iso::ct::total_variation", iso::ct::total_variation(exec, scan, views, x, {.weight = 0.1}),
-      step, visit, [](auto& tv) { return tv.box(); }, [](auto& tv) { return tv.gradient_scale(); });
+      step, visit, streaming, [](auto& tv) { return tv.box(); },
+      [](auto& tv) { return tv.gradient_scale(); });
   check_owner(
       "iso::ct::projector_pair", iso::ct::projector_pair<exec_space, float>(exec, scan, small_cube),
       [&](auto& pair) { pair.forward(0, x, views); },
@@ -150,7 +153,7 @@ TEST_CASE("methods and pairs that were moved from refuse every call") {
       [&](auto& pair) { return pair.part(views, 0); }, [](auto& pair) { return pair.exec(); },
       [](auto& pair) { return pair.grid(); }, [](auto& pair) { return pair.blocks(); },
       [](auto& pair) { return pair.scan(); }, [](auto& pair) { return pair.scatters(); },
-      [](auto& pair) { return pair.bytes_held(); });
+      [](auto& pair) { return pair.bytes_held(); }, streaming);
   check_owner(
       "iso::ct::fdk_reconstructor",
       iso::ct::fdk_reconstructor<exec_space, float>(exec, scan, small_cube),
@@ -162,7 +165,8 @@ TEST_CASE("methods and pairs that were moved from refuse every call") {
       iso::ct::ray_sums<float, space>(exec, iso::ct::stage(exec, scan), small_cube, {1, false}),
       [&](auto& sums) { sums.add(exec, others); }, [&](auto& sums) { sums.add(exec, x, {0, 8}); },
       [&](auto& sums) { sums.finish(exec, views); }, [](auto& sums) { return sums.planes(); },
-      [](auto& sums) { return sums.words(); }, [](auto& sums) { return sums.flags(); });
+      [](auto& sums) { return sums.words(); }, [](auto& sums) { return sums.flags(); },
+      [](auto& sums) { return sums.of_views(0, 1); });
   exec.fence();
 }
 

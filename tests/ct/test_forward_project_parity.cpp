@@ -65,13 +65,12 @@ std::vector<T> ray_by_ray(volume<T> const& v, geometry const& scan,
       for (std::int64_t k = 0; k < scan.num_u() * scan.num_v(); ++k) {
         auto const line = make_line<T>(w, scan.kind(), v.grid, double(k / scan.num_v()),
                                        double(k % scan.num_v()), options.within);
-        iso::slab const all = all_planes(v.grid);
         plane_range const held{0, std::int32_t(v.grid.extent[2])};
-        plane_range const planes = sampled_planes(line, v.grid, {v.grid, all}).outer;
+        plane_range const planes = sampled_planes(line, v.grid).outer;
         typename Sum::template state<single_lane, 1> s;
         sum.start(s, 0, 0, T(0));
-        joseph_integral<T, Sum, Weight>(v.data.data(), v.grid, held, {v.grid, options.edge}, planes,
-                                        options.edge, sum, line, s);
+        joseph_integral<T, Sum, Weight>(v.data.data(), v.grid, held, planes, options.edge, sum,
+                                        line, s);
         T const total =
             sum.flagged(s, 0, 0) ? std::numeric_limits<T>::quiet_NaN() : sum.value(s, 0, 0);
         result.push_back(planes.empty() ? T(0) : iso::canonical(total * line.step));

@@ -75,10 +75,10 @@ std::vector<T> planes_of(std::vector<T> const& all, grid const& g, slab const& p
 }
 
 /// The planes that samples or chords of a slab read, and now and then more.
-slab held_by(std::mt19937_64& random, slab const& own, grid const& g, projector method) {
-  std::int64_t const before = std::min<std::int64_t>(own.first, std::int64_t(random() % 3));
-  std::int64_t const after = (is_joseph(method) ? 1 : 0) + std::int64_t(random() % 3);
-  return {own.first - before, std::min(own.last + after, g.extent[2])};
+slab held_by(std::mt19937_64& random, slab const& own, grid const& g, std::int64_t halo) {
+  std::int64_t const before = halo + std::int64_t(random() % 3);
+  std::int64_t const after = halo + std::int64_t(random() % 3);
+  return {std::max(own.first - before, std::int64_t(0)), std::min(own.last + after, g.extent[2])};
 }
 
 /// Projections by slabs in any order, half of them added by way of other sums.
@@ -95,8 +95,9 @@ std::vector<T> projected_by_slabs(Exec const& exec, std::mt19937_64& random, vol
   auto const staged = iso::ct::stage(exec, scan);
   ray_sums<T, space> sums(exec, staged, v.grid, bounds, options);
   ray_sums<T, space> others(exec, staged, v.grid, bounds, options);
+  std::int64_t const halo = ray_sums<T, space>::halo_needed(scan, v.grid, options);
   for (std::size_t n = 0; n < slabs.size(); ++n) {
-    auto const held = planes_of(exec, v, held_by(random, slabs[n], v.grid, options.method));
+    auto const held = planes_of(exec, v, held_by(random, slabs[n], v.grid, halo));
     (n % 2 == 0 ? sums : others).add(exec, held, slabs[n]);
     exec.fence("test: the slab may go");
   }
@@ -296,7 +297,7 @@ TEST_CASE_TEMPLATE("back_project: a slab has the whole's voxels, to the bit", T,
 TEST_CASE_TEMPLATE("fdk: a slab has the whole's voxels, to the bit", T, float, double) {
   grid const whole = grid::centred({19, 23, 45}, {1, 0.9, 0.8});
   for (double const roll : {0.0, 0.02}) {
-    auto const upright = iso::ct::circular_cone({40, 52, 1.1, 1, 0.3, -2}, 120, 60,
+    auto const upright = iso::ct::circular_cone({40, 52, 1.1, 1, 0.3, -2}, 120, 180,
                                                 iso::ct::even_angles(37, 2 * pi));
     auto views = upright.views();
     for (auto& w : views) {
@@ -334,7 +335,7 @@ TEST_CASE("ray_sums: they take the bytes that they say, and adding takes none") 
     using exec_space = std::decay_t<decltype(exec)>;
     using sums_type = ray_sums<float, typename exec_space::memory_space>;
     auto const scan = iso::ct::stage(
-        exec, iso::ct::circular_cone({40, 52, 1, 1, 0, 0}, 90, 60, iso::ct::even_angles(7, 6)));
+        exec, iso::ct::circular_cone({40, 52, 1, 1, 0, 0}, 90, 150, iso::ct::even_angles(7, 6)));
     auto const slab_of_all = planes_of(exec, random_volume<float>(whole), all_planes(whole));
     for (auto const method : {projector::joseph_linear, projector::siddon}) {
       for (voxel_bounds const bounds : {voxel_bounds{1, true}, {1, false}, {3e38, true}}) {
@@ -356,7 +357,7 @@ TEST_CASE("slabs: what cannot be is refused in a sentence") {
   Kokkos::Serial const exec;
   grid const whole = grid::centred({4, 5, 6}, {1, 1, 1});
   auto const scan = iso::ct::stage(
-      exec, iso::ct::circular_cone({3, 4, 1, 1, 0, 0}, 20, 10, iso::ct::even_angles(2, 2 * pi)));
+      exec, iso::ct::circular_cone({3, 4, 1, 1, 0, 0}, 20, 30, iso::ct::even_angles(2, 2 * pi)));
   auto const v = random_volume<float>(whole);
   auto const bounds = iso::ct::bounds_of(exec, v);
   using sums_type = ray_sums<float, host>;
@@ -366,13 +367,14 @@ TEST_CASE("slabs: what cannot be is refused in a sentence") {
   sums_type sums(exec, scan, whole, bounds);
   auto const held = planes_of<float>(exec, v, {2, 5});
   CHECK(refusal([&] { sums.add(exec, held, {2, 5}); }) ==
-        "iso::ct::ray_sums::add: samples of planes 2 to 4 from data of planes 2 to 4 (samples "
-        "blend with the plane above); give data of planes 2 to 5");
+        "iso::ct::ray_sums::add: rays through planes 2 to 4 from data of planes 2 to 4 (their "
+        "neighbours reach 6 planes beyond); give data of planes 0 to 5");
   CHECK(refusal([&] { sums.add(exec, held, {5, 7}); }) ==
         "iso::ct::ray_sums::add: 2 planes along z from plane 5 on (the grid has 6); choose one of "
         "them or more");
-  sums.add(exec, held, {2, 4});
-  CHECK(refusal([&] { sums.add(exec, held, {3, 4}); }) ==
+  auto const all = planes_of<float>(exec, v, {0, 6});
+  sums.add(exec, all, {2, 4});
+  CHECK(refusal([&] { sums.add(exec, all, {3, 4}); }) ==
         "iso::ct::ray_sums::add: planes 3 to 3 (samples of 2 to 3 were added before); give each "
         "plane to one slab");
   CHECK(refusal([&] { sums.finish(exec, out); }) ==
@@ -389,8 +391,8 @@ TEST_CASE("slabs: what cannot be is refused in a sentence") {
   sums_type chords(exec, scan, whole, bounds, {.method = projector::siddon, .oversampling = 2});
   chords.add(exec, held, {2, 5});
   CHECK(refusal([&] { chords.add(exec, held, {1, 2}); }) ==
-        "iso::ct::ray_sums::add: chords of planes 1 to 1 from data of planes 2 to 4 (chords lie in "
-        "those planes); give data of planes 1 to 1");
+        "iso::ct::ray_sums::add: rays through planes 1 to 1 from data of planes 2 to 4 (their "
+        "neighbours reach 0 planes beyond); give data of planes 1 to 1");
   CHECK(refusal([&] {
           chords.add(exec, sums_type(exec, scan, whole, bounds, {.method = projector::siddon}));
         }).starts_with("iso::ct::ray_sums::add: sums of another scan, grid, options or bounds"));

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <iso/ct/detail/ray_sums_impl.hpp>
+#include <iso/ct/slab_rays.hpp>
+#include <iso/ct/view_projection.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace iso::ct {
 namespace detail {
@@ -61,18 +64,72 @@ void validate_sums(iso::grid const& whole, voxel_bounds const& bounds,
   validate_options(checked);
 }
 
-void validate_own(slab const& held, slab const& own, iso::grid const& whole, projector method,
+void validate_own(slab const& held, slab const& own, std::int64_t halo, iso::grid const& whole,
                   char const* function) {
   validate(own, whole, function);
-  bool const blends = is_joseph(method);
-  std::int64_t const last = std::min(own.last + (blends ? 1 : 0), whole.extent[2]);
-  ISO_VALIDATE(held.first <= own.first && last <= held.last,
-               "{}: {} of planes {} to {} from data of planes {} to {} ({}); give data of planes "
-               "{} to {}",
-               function, blends ? "samples" : "chords", own.first, own.last - 1, held.first,
-               held.last - 1,
-               blends ? "samples blend with the plane above" : "chords lie in those planes",
-               own.first, last - 1);
+  std::int64_t const first = std::max(own.first - halo, std::int64_t(0));
+  std::int64_t const last = std::min(own.last + halo, whole.extent[2]);
+  ISO_VALIDATE(
+      held.first <= first && last <= held.last,
+      "{}: rays through planes {} to {} from data of planes {} to {} (their neighbours reach "
+      "{} planes beyond); give data of planes {} to {}",
+      function, own.first, own.last - 1, held.first, held.last - 1, halo, first, last - 1);
+}
+
+std::int64_t halo_needed(geometry const& g, iso::grid const& whole,
+                         forward_project_options const& options, std::int64_t value_bytes) {
+  validate_sums(whole, {}, options);
+  if (!is_joseph(options.method)) {
+    return 0;
+  }
+  bool const fast =
+      options.path == joseph_path::automatic && fast_path_applies(g, whole, value_bytes);
+  bool const along_u = !fast && lanes_go_along_u(g, whole);
+  // From the ray in the middle to the farthest of those for which it stands.
+  double const lanes = middle_lane * (fast ? joint_rows : 1);
+  double most = 0;
+  for (view_vectors const& view : g.views()) {
+    index_view const w = to_index(view, whole, g.kind());
+    vec3<double> const step = along_u ? w.u_step : w.v_step;
+    double const across = std::max(std::abs(step.x), std::abs(step.y));
+    // In the plane of the axis that drives, which is the direction's largest part, neighbours are
+    // no further apart along z than this, times how far from the source to the detector the plane
+    // is.
+    double apart = lanes * (std::abs(step.z) + across);
+    if (g.kind() == beam::cone) {
+      vec3<double> const n = cross(w.u_step, w.v_step);
+      double const distance = std::abs(dot(n, w.origin - w.source)) / norm(n);
+      // Neighbours' planes are as far but for the step that the detector makes along that axis.
+      double const same = 1 - lanes * across * std::sqrt(3.0) / distance;
+      if (!(same > 0.1)) {
+        return whole.extent[2];
+      }
+      auto const depth = projection_of(g.kind(), view).depth;
+      double part = 0;
+      for (int corner = 0; corner < 8; ++corner) {
+        auto const at = [&](int axis) {
+          return (corner >> axis & 1) != 0 ? double(whole.extent[std::size_t(axis)]) : -1.0;
+        };
+        part = std::max(part, depth({whole.origin.x + whole.spacing.x * at(0),
+                                     whole.origin.y + whole.spacing.y * at(1),
+                                     whole.origin.z + whole.spacing.z * at(2)}));
+      }
+      apart *= std::min(part, 1.0) / same;
+    }
+    most = std::max(most, apart);
+  }
+  // One more for the plane above, one for rounding.
+  return std::isfinite(most) && most < double(whole.extent[2])
+             ? std::min(std::int64_t(std::ceil(most)) + 2, whole.extent[2])
+             : whole.extent[2];
+}
+
+plane_range rows_of(geometry const& g, iso::grid const& whole, slab const& planes) {
+  plane_range rows{0, 0};
+  for (pixel_window const& window : slab_rays(g, whole, planes)) {
+    rows = rows.joined({std::int32_t(window.first_v), std::int32_t(window.last_v)});
+  }
+  return rows;
 }
 
 bool same_scan(geometry const& a, geometry const& b) {

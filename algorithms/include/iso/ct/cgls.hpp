@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <type_traits>
 
 namespace iso::ct {
@@ -30,6 +31,7 @@ class cgls {
   /// Takes `x` as the start and works on it. Waits for `exec`. Voxels whose mask is 0 stay.
   /// \param readings  [views, u, v], line integrals, dimensionless; copied
   /// \param x         [nx, ny, nz], 1/mm
+  /// \param through   a device that projects where `x` and `readings` lie in host memory
   /// \throws iso::invalid_argument  a backprojection that is not the adjoint, masks that leave no
   ///                                reading or no voxel, no ray that meets a voxel, readings or a
   ///                                start that are not finite, shapes that disagree
@@ -37,7 +39,7 @@ class cgls {
   cgls(Exec const& exec, geometry const& g,
        projection_view<std::type_identity_t<T> const, space> const& readings, volume const& x,
        cgls_options const& options = {}, iterative_masks<T, space> const& masks = {},
-       job const& control = {});
+       job const& control = {}, streamed const& through = {});
 
   /// Returns the bytes of the backend's memory that the method allocates, beside readings, x and
   /// masks that it is given; `masked`: with a mask of readings, which is copied. Enqueues nothing.
@@ -52,6 +54,13 @@ class cgls {
 
   /// Does one iteration. Waits for the execution space, and does not allocate.
   iteration step(job const& control = {});
+
+  /// Returns how its projections are divided, and the bytes carried so far; nothing where nothing
+  /// is streamed.
+  [[nodiscard]] std::optional<streaming_report> streaming() const {
+    state_.check_present();
+    return state_.pair.streaming();
+  }
 
   /// Visits what the next iteration depends on, for a checkpoint: f(name, view) and
   /// f(name, number).

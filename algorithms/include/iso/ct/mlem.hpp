@@ -6,6 +6,7 @@
 #include <iso/ct/detail/iterative_state.hpp>
 #include <iso/ct/iterate.hpp>
 
+#include <optional>
 #include <type_traits>
 #include <vector>
 
@@ -34,6 +35,7 @@ class mlem {
   /// Takes `x` as the start and works on it; a start of zeros becomes ones. Waits for `exec`.
   /// \param readings  [views, u, v], not negative
   /// \param x         [nx, ny, nz], not negative; voxels whose mask is 0 become 0
+  /// \param through   a device that projects where `x` and `readings` lie in host memory
   /// \throws iso::invalid_argument  a block size outside the scan, masks that leave no
   ///                                reading or no voxel, no ray that meets a voxel, readings or a
   ///                                start that are negative or not finite, shapes that disagree;
@@ -42,7 +44,7 @@ class mlem {
   mlem(Exec const& exec, geometry const& g,
        projection_view<std::type_identity_t<T> const, space> const& readings, volume const& x,
        mlem_options const& options = {}, iterative_masks<T, space> const& masks = {},
-       job const& control = {});
+       job const& control = {}, streamed const& through = {});
 
   /// Returns the bytes of the backend's memory that the method allocates, beside readings, x and
   /// masks that it is given; `masked`: with a mask of readings, which is copied. Enqueues nothing.
@@ -57,6 +59,13 @@ class mlem {
 
   /// Does one iteration. Waits for the execution space, and does not allocate.
   iteration step(job const& control = {});
+
+  /// Returns how its projections are divided, and the bytes carried so far; nothing where nothing
+  /// is streamed.
+  [[nodiscard]] std::optional<streaming_report> streaming() const {
+    state_.check_present();
+    return state_.pair.streaming();
+  }
 
   /// Visits what the next iteration depends on, for a checkpoint: f(name, view) and
   /// f(name, number).

@@ -20,9 +20,12 @@
 #include <iso/ct/forward_project_texture.hpp>
 #include <iso/ct/geometry.hpp>
 #include <iso/ct/iterative_options.hpp>
+#include <iso/ct/streamed.hpp>
+#include <iso/ct/view_blocks.hpp>
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <type_traits>
@@ -51,25 +54,10 @@ inline projector_options const& matched(projector_options const& options, char c
 
 }  // namespace detail
 
-/// The views of a scan in blocks: block b of n has views b, b + n, b + 2 n, ..., and is the
-/// `place`-th to be taken. Views of a block lie side by side in `views`.
-struct view_blocks {
-  std::vector<std::int64_t> views;   ///< of the scan, block by block in the order they are taken
-  std::vector<std::int64_t> begins;  ///< of each block in `views`, and their number
-  [[nodiscard]] std::int64_t count() const { return std::int64_t(begins.size()) - 1; }
-  [[nodiscard]] std::int64_t size(std::int64_t block) const {
-    return begins[std::size_t(block + 1)] - begins[std::size_t(block)];
-  }
-};
-
-/// Returns blocks of `size` views, the last ones of one less where that does not divide the views.
-/// Determinism: backend_to_backend; integers, made on the host.
-/// \throws iso::invalid_argument  a size outside 1 .. num_views, an unknown order
-view_blocks split_views(std::int64_t num_views, std::int64_t size, block_order order);
-
 /// The projection A of volumes on one grid along the rays of one scan, and its adjoint: <A x, y> =
 /// <x, A^T y>, unless another projection or backprojection is asked for. It owns the views, in the
-/// order of its blocks, and the scratch memory; what was moved from refuses every call.
+/// order of its blocks, and the scratch memory; what was moved from refuses every call. Where it is
+/// streamed, its arrays lie in host memory, and a device whose memory they exceed projects.
 /// Determinism: backend_to_backend, as iso::ct::forward_project and back_project; not_guaranteed
 /// with texture units.
 template <execution_space Exec, real T>
@@ -86,12 +74,17 @@ class projector_pair {
   ///                                backprojection, a scan that fdk_plan refuses; texture units
   ///                                with other numbers than float, another method than linear
   ///                                Joseph or edge than zero, or on a backend that has none
-  /// \throws iso::out_of_memory     as iso::allocate
+  /// \param through  the device that projects; empty: `exec` does
+  /// \throws iso::out_of_memory     as iso::allocate; what streams has too little memory
   projector_pair(Exec const& exec, geometry const& g, iso::grid const& volume,
-                 view_blocks const& blocks, projector_options const& options = {})
+                 view_blocks const& blocks, projector_options const& options = {},
+                 streamed const& through = {})
       : exec_(exec), grid_(volume), options_(options), blocks_(blocks) {
     validate(grid_, "iso::ct::projector_pair");
-    if (options.projection == projection::texture) {
+    if (through) {
+      make_elsewhere(g, through);
+    }
+    if (options.projection == projection::texture && !through) {
       make_texture();
     }
     std::vector<view_vectors> views;
@@ -103,6 +96,9 @@ class projector_pair {
       scans_.push_back(all.subset(blocks.begins[std::size_t(b)], blocks.size(b)));
       scatters_ = scatters_ || !detail::gathers(scans_.back().host(), grid_, sizeof(T),
                                                 adjoint_options(options));
+    }
+    if (elsewhere_) {
+      return;
     }
     if (options.backprojection == backprojection::fdk) {
       plan_blocks(all.host());
@@ -143,6 +139,12 @@ class projector_pair {
   void forward(std::int64_t block, const_volume const& x, projections const& p,
                job const& control = {}) const {
     present_.check("iso::ct::projector_pair");
+    if constexpr (on_host) {
+      if (elsewhere_) {
+        elsewhere_->forward(block, x, p, control);
+        return;
+      }
+    }
     if constexpr (has_textures) {
       if (texture_) {
         texture_->update(exec_, x);
@@ -160,6 +162,12 @@ class projector_pair {
   void adjoint(std::int64_t block, const_projections const& p, volume const& x,
                onto to = onto::zero, job const& control = {}, std::int32_t words = 0) const {
     present_.check("iso::ct::projector_pair");
+    if constexpr (on_host) {
+      if (elsewhere_) {
+        elsewhere_->adjoint(block, p, x, to, control, words);
+        return;
+      }
+    }
     if (!plans_.empty()) {
       weighted_back_project<Exec, T>(exec_, plans_[std::size_t(block)], p, x, scratch_, to,
                                      control);
@@ -196,7 +204,12 @@ class projector_pair {
   /// Returns whether a block's adjoint adds whole numbers, which `words` hold.
   [[nodiscard]] bool scatters() const {
     present_.check("iso::ct::projector_pair");
-    return scatters_ && plans_.empty();
+    return scatters_ && options_.backprojection == backprojection::adjoint;
+  }
+  /// Returns how calls are divided, and what they carry; nothing where nothing is streamed.
+  [[nodiscard]] std::optional<streaming_report> streaming() const {
+    present_.check("iso::ct::projector_pair");
+    return elsewhere_ ? std::optional(elsewhere_->report()) : std::nullopt;
   }
   /// Returns the bytes of scratch.
   [[nodiscard]] std::int64_t bytes_held() const {
@@ -214,7 +227,8 @@ class projector_pair {
                                   detail::voxel_step<T> const& by, job const& control = {},
                                   std::int32_t words = 0) const {
     present_.check("iso::ct::projector_pair");
-    if (!plans_.empty() || !detail::steps_at_once(blocks_.size(block), adjoint_options(options_))) {
+    if (elsewhere_ || !plans_.empty() ||
+        !detail::steps_at_once(blocks_.size(block), adjoint_options(options_))) {
       return false;
     }
     detail::back_project_step<Exec, T>(exec_, scans_[std::size_t(block)], p, x, scratch_,
@@ -224,6 +238,15 @@ class projector_pair {
 
   /// True where a texture can hold T. Whether Exec has textures is checked by the constructor.
   static constexpr bool has_textures = std::is_same_v<T, float>;
+  /// True where the arrays lie in host memory, from which they may be streamed.
+  static constexpr bool on_host = std::is_same_v<space, Kokkos::HostSpace>;
+
+  void make_elsewhere(geometry const& g, streamed const& through) {
+    ISO_VALIDATE(on_host,
+                 "iso::ct::projector_pair: arrays in a device's memory (what is streamed lies in "
+                 "host memory); give host arrays and an execution space of the host");
+    elsewhere_ = through.make<T>(g, grid_, blocks_, options_);
+  }
 
   void make_texture() {
     ISO_VALIDATE(has_textures,
@@ -262,6 +285,7 @@ class projector_pair {
 
   [[nodiscard]] static forward_project_options forward_options(projector_options const& options) {
     return {.method = options.method,
+            .sum = options.sum,
             .edge = options.edge,
             .within = options.within,
             .oversampling = options.oversampling,
@@ -284,6 +308,7 @@ class projector_pair {
   std::vector<staged_geometry<space>> scans_;
   std::vector<fdk_plan<space>> plans_;  ///< of blocks; empty: the adjoint goes back
   std::optional<backend::texture_volume> texture_;
+  std::shared_ptr<detail::pair_elsewhere<T>> elsewhere_;  ///< null: exec_ projects
   bool scatters_ = false;
   iso::detail::presence present_;
   workspace<space> scratch_;

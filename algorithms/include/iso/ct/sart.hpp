@@ -6,6 +6,7 @@
 #include <iso/ct/detail/iterative_state.hpp>
 #include <iso/ct/iterate.hpp>
 
+#include <optional>
 #include <type_traits>
 #include <vector>
 
@@ -37,6 +38,7 @@ class sart {
   /// \param readings  [views, u, v], line integrals, dimensionless; copied
   /// \param x         [nx, ny, nz], 1/mm
   /// \param masks     which voxels and readings count; empty: all
+  /// \param through   a device that projects where `x` and `readings` lie in host memory
   /// \throws iso::invalid_argument  a relaxation outside (0, 2), a block size outside the scan, a
   ///                                box that is empty or excludes the start, masks that leave no
   ///                                reading or no voxel, no ray that meets a voxel, readings that
@@ -46,7 +48,7 @@ class sart {
   sart(Exec const& exec, geometry const& g,
        projection_view<std::type_identity_t<T> const, space> const& readings, volume const& x,
        sart_options const& options = {}, iterative_masks<T, space> const& masks = {},
-       job const& control = {});
+       job const& control = {}, streamed const& through = {});
 
   /// Returns the bytes of the backend's memory that the method allocates, beside readings, x and
   /// masks that it is given; `masked`: with a mask of readings, which is copied. Enqueues nothing.
@@ -61,6 +63,13 @@ class sart {
 
   /// Takes every block once. Waits for the execution space, and does not allocate.
   iteration step(job const& control = {});
+
+  /// Returns how its projections are divided, and the bytes carried so far; nothing where nothing
+  /// is streamed.
+  [[nodiscard]] std::optional<streaming_report> streaming() const {
+    state_.check_present();
+    return state_.pair.streaming();
+  }
 
   /// Visits what the next iteration depends on, for a checkpoint: f(name, view) and
   /// f(name, number).

@@ -26,14 +26,15 @@ struct pixel_window {
   friend bool operator==(pixel_window const&, pixel_window const&) = default;
 };
 
-/// Returns, for each view of a scan, the pixels whose rays may have a sample or a chord in the
-/// planes `own` of a grid, by any projector, edge, region and oversampling, in float or double. The
-/// others' words in ray_sums are zero. A window may be larger than needed: it is the rectangle
-/// about the images of the corners of the slab, one voxel wider each way. Where a cone's source
-/// lies within that box, or beside it as the detector's plane goes, all pixels are returned; where
-/// the box lies behind the source or the detector, none. Determinism: backend_to_backend; made on
-/// the host.
+/// Returns, for each view of a scan, the pixels whose rays may have a sample or a chord in some
+/// planes of a grid, by any projector, edge, region and oversampling, in float or double. Of the
+/// planes that a slab owns and `ray_sums::halo_needed` more each way, the others' words in ray_sums
+/// are zero. A window may be larger than needed: it is the rectangle about the images of the
+/// corners of the planes' box, one voxel wider each way. Where a cone's source lies within that
+/// box, or beside it as the detector's plane goes, all pixels are returned; where the box lies
+/// behind the source or the detector, none. Determinism: backend_to_backend; made on the host.
 /// \throws iso::invalid_argument  an invalid grid, or planes that it has not
-std::vector<pixel_window> slab_rays(geometry const& scan, iso::grid const& whole, slab const& own);
+std::vector<pixel_window> slab_rays(geometry const& scan, iso::grid const& whole,
+                                    slab const& planes);
 
 }  // namespace iso::ct

@@ -10,6 +10,7 @@
 #include <iso/ct/iterate.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -45,6 +46,7 @@ class total_variation {
   /// Takes `x` as the start and works on it. Waits for `exec`. Voxels whose mask is 0 stay.
   /// \param readings  [views, u, v], line integrals, dimensionless; copied
   /// \param x         [nx, ny, nz], 1/mm
+  /// \param through   a device that projects where `x` and `readings` lie in host memory
   /// \throws iso::invalid_argument  a backprojection that is not the adjoint, a weight or scale
   ///                                that is negative or not finite, a box that is empty or excludes
   ///                                the start, masks that leave no reading or no voxel, no ray
@@ -54,7 +56,8 @@ class total_variation {
   total_variation(Exec const& exec, geometry const& g,
                   projection_view<std::type_identity_t<T> const, space> const& readings,
                   volume const& x, total_variation_options const& options,
-                  iterative_masks<T, space> const& masks = {}, job const& control = {});
+                  iterative_masks<T, space> const& masks = {}, job const& control = {},
+                  streamed const& through = {});
 
   /// Returns the bytes of the backend's memory that the method allocates, beside readings, x and
   /// masks that it is given; `masked`: with a mask of readings, which is copied. Enqueues nothing.
@@ -80,6 +83,13 @@ class total_variation {
   [[nodiscard]] double gradient_scale() const {
     state_.check_present();
     return scale_;
+  }
+
+  /// Returns how its projections are divided, and the bytes carried so far; nothing where nothing
+  /// is streamed.
+  [[nodiscard]] std::optional<streaming_report> streaming() const {
+    state_.check_present();
+    return state_.pair.streaming();
   }
 
   /// Visits what the next iteration depends on, for a checkpoint: f(name, view) and

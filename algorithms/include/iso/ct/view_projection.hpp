@@ -6,6 +6,8 @@
 #include <iso/core/vec3.hpp>
 #include <iso/ct/geometry.hpp>
 
+#include <Kokkos_Core.hpp>
+
 namespace iso::ct {
 
 /// The linear function of . X + constant of a point X.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "iterative_options.hpp"
 #include "described.hpp"
+#include "support.hpp"
 
 #include <iso/core/error.hpp>
 #include <iso/files/stack_file.hpp>
@@ -138,6 +139,8 @@ void read_iterative_inputs(iterative_options& options, placement const& place,
       [&](auto& chosen) {
         chosen.projector = options.projector;
         options.fields.put_given(chosen);
+        choose_reproducible_sums(of.memory, options.fields.options().at("sum")->count() > 0,
+                                 chosen.projector.sum);
       },
       request.options);
   auto const leave = files::stack_geometry::leave;

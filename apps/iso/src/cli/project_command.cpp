@@ -256,6 +256,7 @@ int run_project(project_options& options) {
   if (options.common.json_file != "-") {
     fmt::print("{}\n", text);
   }
+  tell_streaming(options.common, result.streaming, document);
   tell_repeats(options.common, result.repeats, document);
   write_json(options.common.json_file, document, std::move(outputs));
   return success;
@@ -311,6 +312,7 @@ command add_project(CLI::App& app) {
   add_extend_rays(*sub, options->request.extend_rays);
   add_words(*sub, "--method", options->request.method, "how a line integral is taken");
   add_words(*sub, "--sum", options->request.sum, "order of a ray's sum");
+  add_memory(*sub, options->request.memory);
   add_words(*sub, "--precision", options->request.precision, "of all arithmetic");
   sub->add_option("--oversampling", options->request.oversampling,
                   "exact methods: rays a pixel along u and along v")
@@ -330,6 +332,8 @@ command add_project(CLI::App& app) {
           "project: no volume, or two (one is projected); give either --volume FILE or --phantom "
           "shepp-logan");
     }
+    auto& request = options->request;
+    choose_reproducible_sums(request.memory, sub->get_option("--sum")->count() > 0, request.sum);
     return run_project(*options);
   };
 }

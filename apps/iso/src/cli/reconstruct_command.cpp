@@ -350,6 +350,7 @@ int run_reconstruct(reconstruct_options& options) {
   if (options.common.json_file != "-") {
     print_result(options, result);
   }
+  tell_streaming(options.common, result.streaming, document);
   tell_repeats(options.common, result.repeats, document);
   write_json(options.common.json_file, document, std::move(outputs));
   return success;
@@ -410,6 +411,7 @@ command add_reconstruct(CLI::App& app) {
   options->of_iterations = add_iterative_options(*sub, options->iterative);
   options->of_iterations.push_back(add_extend_rays(*sub, options->request.extend_rays));
   add_output_options(*sub, *options);
+  add_memory(*sub, options->request.memory);
   add_hounsfield_options(*sub, options->table, nullptr);
   add_repeats(*sub, options->request.repeats,
               "filter and backprojection, or the iterations from their start, with readings, plan, "
@@ -436,6 +438,7 @@ command add_back_project(CLI::App& app) {
       ->check(whole_from(1, 64))
       ->capture_default_str();
   add_output_options(*sub, *options);
+  add_memory(*sub, options->request.memory);
   add_repeats(*sub, options->request.repeats,
               "the adjoint, with readings, geometry and volume where it computes");
   return [options] { return run_reconstruct(*options); };

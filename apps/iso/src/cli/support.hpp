@@ -5,6 +5,8 @@
 #include "validators.hpp"
 
 #include <iso/core/job.hpp>
+#include <iso/core/summation.hpp>
+#include <iso/ct/streaming.hpp>
 #include <iso/files/atomic_file.hpp>
 #include <iso/files/dicom_rt.hpp>
 #include <iso/files/geometry_file.hpp>
@@ -18,8 +20,10 @@
 #include <nlohmann/json.hpp>
 
 #include <array>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -55,6 +59,15 @@ void add_vector_bytes(CLI::App& app);
 /// timed; its text says what is inside of the time. Returns the first.
 CLI::Option* add_repeats(CLI::App& app, jobs::repeats_request& request,
                          std::string const& operation);
+/// Adds --memory, the bytes of the backend's memory that volumes and stacks pass through.
+CLI::Option* add_memory(CLI::App& app, std::optional<std::int64_t>& memory);
+/// Makes `sum` reproducible where there is such a limit, and says so unless it was `given`.
+/// \throws iso::invalid_argument  an ordered one was given
+void choose_reproducible_sums(std::optional<std::int64_t> const& memory, bool given,
+                              summation& sum);
+/// Prints how a call was streamed, unless the JSON is printed, and puts it into the document.
+void tell_streaming(common_options const& common, std::optional<ct::streaming_report> const& report,
+                    json& document);
 /// Prints what these runs took, unless the JSON is printed, and puts it into `document`.
 void tell_repeats(common_options const& common, jobs::repeats_result const& result, json& document);
 /// Adds --extend-rays, for rays that end within the volume.

@@ -143,11 +143,12 @@ std::array<double, 2> residual_of(Exec const& exec, ct::geometry const& g,
                                   ct::projector_options projector,
                                   projection_view<T const, Space> const& b,
                                   volume_view<T const, Space> const& x,
-                                  ct::iterative_masks<T, Space> const& masks, job const& control) {
+                                  ct::iterative_masks<T, Space> const& masks,
+                                  ct::streamed const& through, job const& control) {
   projector.backprojection = ct::backprojection::adjoint;  // which is not run
   ct::projector_pair<Exec, T> const pair(
       exec, g, x.grid, ct::split_views(g.num_views(), g.num_views(), ct::block_order::sequential),
-      projector);
+      projector, through);
   auto const ax =
       make_projections<T, Space>(exec, "iso::jobs::residual", g.num_views(), g.num_u(), g.num_v());
   pair.forward(0, x, ax, control);
@@ -300,7 +301,8 @@ template <class T, class Exec, class Space>
 repeats_result repeat_method(Exec const& exec, iterative_request const& request,
                              ct::geometry const& g, projection_view<T const, Space> const& b,
                              volume_view<T, Space> const& x, ct::stopping_rules const& rules,
-                             repeats_request const& repeats, observer const& watch) {
+                             repeats_request const& repeats, observer const& watch,
+                             ct::streamed const& through) {
   return std::visit(
       [&](auto const& options) {
         std::optional<method_with<Exec, T, decltype(options)>> made;
@@ -310,7 +312,7 @@ repeats_result repeat_method(Exec const& exec, iterative_request const& request,
               made.reset();
               Kokkos::deep_copy(exec, x.data, T(0));
               auto const masks = put_given<T>(exec, request, g, x);
-              made.emplace(exec, g, b, x, options, masks, asked);
+              made.emplace(exec, g, b, x, options, masks, asked, through);
             });
       },
       request.options);
@@ -320,7 +322,8 @@ repeats_result repeat_method(Exec const& exec, iterative_request const& request,
 template <class T, class Exec, class Readings, class Keep>
 void iterate_scan(Exec const& exec, iterative_request const& request, ct::geometry const& g,
                   grid const& box, repeats_request const& repeats, observer const& watch,
-                  reconstruct_result& result, Readings const& readings, Keep const& keep) {
+                  ct::streamed const& through, reconstruct_result& result, Readings const& readings,
+                  Keep const& keep) {
   using space = typename Exec::memory_space;
   check_options(request, g.num_views());
   double const min_gap = sizeof(T) == 4 ? 1e-5 : 0;
@@ -358,19 +361,21 @@ void iterate_scan(Exec const& exec, iterative_request const& request, ct::geomet
     };
     std::visit(
         [&](auto const& options) {
-          method_with<Exec, T, decltype(options)> made(exec, g, b, x, options, masks, control);
+          method_with<Exec, T, decltype(options)> made(exec, g, b, x, options, masks, control,
+                                                       through);
           run_method(exec, request, rules, checkpoint, watch, control, made, result);
+          result.streaming = made.streaming();
           if constexpr (requires { made.box(); }) {
             result.box = {made.box().lower, made.box().upper};
           }
         },
         request.options);
     if (request.final_residual) {
-      result.final_residual = residual_of<T>(exec, g, request.projector(), b,
-                                             volume_view<T const, space>(x), masks, control);
+      result.final_residual = residual_of<T>(
+          exec, g, request.projector(), b, volume_view<T const, space>(x), masks, through, control);
     }
     keep(x);
-    result.repeats = repeat_method<T>(exec, request, g, b, x, rules, repeats, watch);
+    result.repeats = repeat_method<T>(exec, request, g, b, x, rules, repeats, watch, through);
     return 0;
   });
 }

@@ -4,8 +4,11 @@
 
 #include <iso/backend/registry.hpp>
 #include <iso/core/check.hpp>
+#include <iso/ct/streamed.hpp>
 #include <iso/model/number_type.hpp>
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 namespace iso::jobs {
@@ -23,6 +26,17 @@ auto in_precision(std::string const& backend, precision precision, F const& f) {
     result = precision == precision::f32 ? f(exec, float()) : f(exec, double());
   });
   return result;
+}
+
+/// Returns f(exec, T(), through) likewise. With a limit of bytes the arrays lie in host memory,
+/// where `exec` works, and `through` streams them through the named backend; else it is empty.
+template <class F>
+auto in_precision(std::string const& backend, precision precision,
+                  std::optional<std::int64_t> const& memory, F const& f) {
+  return in_precision(backend, precision, [&](auto const& exec, auto zero) {
+    return memory ? f(Kokkos::DefaultHostExecutionSpace(), zero, ct::streamed(exec, {*memory}))
+                  : f(exec, zero, ct::streamed());
+  });
 }
 
 }  // namespace iso::jobs

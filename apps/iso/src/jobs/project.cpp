@@ -10,6 +10,7 @@
 #include <iso/jobs/project.hpp>
 
 #include <algorithm>
+#include <functional>
 
 namespace iso::jobs {
 namespace {
@@ -67,8 +68,25 @@ void project_in_parts(Exec const& exec, ct::geometry const& g,
   }
 }
 
+/// Returns a projection of the whole scan by the device of `through`, as a call.
+template <class T, class Volume, class Projections>
+std::function<void(job const&)> streamed_projection(ct::streamed const& through,
+                                                    ct::geometry const& g, Volume const& volume,
+                                                    Projections const& projections,
+                                                    ct::forward_project_options const& options,
+                                                    projection_result& result) {
+  auto const pair = through.make<T>(
+      g, volume.grid, ct::split_views(g.num_views(), g.num_views(), ct::block_order::sequential),
+      {.method = options.method, .sum = options.sum, .oversampling = options.oversampling});
+  return [=, &result](job const& control) {
+    pair->forward(0, volume, projections, control);
+    result.streaming = pair->report();
+  };
+}
+
 template <class T, class Exec>
-projection_result run(Exec const& exec, project_request const& request, observer const& watch) {
+projection_result run(Exec const& exec, project_request const& request, observer const& watch,
+                      ct::streamed const& through) {
   using space = typename Exec::memory_space;
   auto const volume_grid = grid_of(request);
   validate(volume_grid, "iso project");
@@ -79,7 +97,8 @@ projection_result run(Exec const& exec, project_request const& request, observer
   options.method = request.method;
   options.sum = request.sum;
   options.oversampling = request.oversampling;
-  std::int64_t const scratch = ct::forward_project_bytes_needed<T>(exec, g, volume_grid, options);
+  std::int64_t const scratch =
+      through ? 0 : ct::forward_project_bytes_needed<T>(exec, g, volume_grid, options);
   std::int64_t const pixels = g.num_views() * g.num_u() * g.num_v();
   double const wanted =
       double(volume_grid.size()) * sizeof(T) + double(pixels) * sizeof(T) + double(scratch);
@@ -95,16 +114,29 @@ projection_result run(Exec const& exec, project_request const& request, observer
     auto const projections = make_projections<T, space>(exec, "iso::jobs::projections",
                                                         g.num_views(), g.num_u(), g.num_v());
     workspace<space> const work(scratch);
-    result.time_ms = 1e3 * seconds_of(exec, [&] {
-                       project_in_parts<T>(exec, g, volume, projections, work, options, watch);
-                     });
+    std::function<void(job const&)> compute;
+    if constexpr (!backend::is_device<Exec>) {
+      if (through) {
+        compute = streamed_projection<T>(through, g, volume, projections, options, result);
+      }
+    }
+    result.time_ms =
+        1e3 * seconds_of(exec, [&] {
+          if (compute) {
+            compute({[&](double part) { watch.step(part, "projecting"); }, watch.cancelled});
+          } else {
+            project_in_parts<T>(exec, g, volume, projections, work, options, watch);
+          }
+        });
     auto values = fetch(exec, projections.data);
     result.hash = hash_text(hash_bits<T>(values));
     result.values = std::move(values);
-    result.repeats =
-        repeat(exec, request.repeats, watch, [&, staged = ct::stage(exec, g)](job const& asked) {
-          ct::forward_project<Exec, T>(exec, staged, volume, projections, work, options, asked);
-        });
+    if (!compute) {
+      compute = [&, staged = ct::stage(exec, g)](job const& asked) {
+        ct::forward_project<Exec, T>(exec, staged, volume, projections, work, options, asked);
+      };
+    }
+    result.repeats = repeat(exec, request.repeats, watch, compute);
     return 0;
   });
   watch.step(1, "done");
@@ -114,9 +146,10 @@ projection_result run(Exec const& exec, project_request const& request, observer
 }  // namespace
 
 projection_result project(project_request const& request, observer const& watch) {
-  return in_precision(request.backend, request.precision, [&](auto const& exec, auto zero) {
-    return run<decltype(zero)>(exec, request, watch);
-  });
+  return in_precision(request.backend, request.precision, request.memory,
+                      [&](auto const& exec, auto zero, ct::streamed const& through) {
+                        return run<decltype(zero)>(exec, request, watch, through);
+                      });
 }
 
 }  // namespace iso::jobs

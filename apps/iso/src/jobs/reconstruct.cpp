@@ -287,11 +287,43 @@ void examine_readings(reconstruct_request const& request, std::span<float const>
   }
 }
 
+/// Returns what back_project_scan does by the device of `through`, as a call; empty where nothing
+/// is streamed.
+template <class T, class Projections, class Volume>
+std::function<void(job const&)> streamed_backprojection(ct::streamed const& through,
+                                                        reconstruct_request const& request,
+                                                        ct::geometry const& g, grid const& box,
+                                                        Projections const& projections,
+                                                        Volume const& volume,
+                                                        reconstruct_result& result) {
+  if (!through) {
+    return {};
+  }
+  if (request.adjoint_of) {
+    auto const pair = through.make<T>(
+        g, box, ct::split_views(g.num_views(), g.num_views(), ct::block_order::sequential),
+        {.method = *request.adjoint_of,
+         .sum = summation::reproducible,
+         .oversampling = request.oversampling});
+    return [=, &result](job const& control) {
+      pair->adjoint(0, projections, volume, onto::zero, control, 0);
+      result.streaming = pair->report();
+    };
+  }
+  auto const fdk = through.make_fdk<T>(g, box, request.filter);
+  result.arc = fdk->arc();
+  result.detector = fdk->detector();
+  return [=, &result](job const& control) {
+    fdk->apply(projections, volume, control);
+    result.streaming = fdk->report();
+  };
+}
+
 /// Does filtered backprojection or the adjoint of a projection; `keep` takes the volume.
 template <class T, class Exec, class Keep>
 void back_project_scan(Exec const& exec, reconstruct_request const& request, ct::geometry const& g,
-                       grid const& box, observer const& watch, reconstruct_result& result,
-                       Keep const& keep) {
+                       grid const& box, observer const& watch, ct::streamed const& through,
+                       reconstruct_result& result, Keep const& keep) {
   using space = typename Exec::memory_space;
   auto const& options = request.filter;
   ct::back_project_options adjoint;
@@ -299,7 +331,8 @@ void back_project_scan(Exec const& exec, reconstruct_request const& request, ct:
     adjoint.method = *request.adjoint_of;
     adjoint.oversampling = request.oversampling;
   }
-  std::int64_t const scratch = request.adjoint_of
+  std::int64_t const scratch = through ? 0
+                               : request.adjoint_of
                                    ? ct::back_project_bytes_needed<T>(exec, g, box, adjoint)
                                    : ct::fdk_bytes_needed<T>(exec, g, options);
   double const pixels = double(g.num_views()) * double(g.num_u()) * double(g.num_v());
@@ -318,7 +351,13 @@ void back_project_scan(Exec const& exec, reconstruct_request const& request, ct:
                    watch.step(fraction, "reconstructing");
                  };
                  std::function<void(job const&)> compute;
-                 if (request.adjoint_of) {
+                 if constexpr (!backend::is_device<Exec>) {
+                   compute = streamed_backprojection<T>(through, request, g, box, projections,
+                                                        volume, result);
+                 }
+                 if (compute) {
+                   control.cancelled = watch.cancelled;
+                 } else if (request.adjoint_of) {
                    compute = [&, staged = ct::stage(exec, g)](job const& told) {
                      ct::back_project<Exec, T>(exec, staged, projections, volume, work, adjoint,
                                                onto::zero, told);
@@ -339,8 +378,8 @@ void back_project_scan(Exec const& exec, reconstruct_request const& request, ct:
 }
 
 template <class T, class Exec>
-reconstruct_result run(Exec const& exec, reconstruct_request const& request,
-                       observer const& watch) {
+reconstruct_result run(Exec const& exec, reconstruct_request const& request, observer const& watch,
+                       ct::streamed const& through) {
   using space = typename Exec::memory_space;
   auto const given = ct::make_geometry(request.geometry.scan);
   check(request, given);
@@ -382,12 +421,12 @@ reconstruct_result run(Exec const& exec, reconstruct_request const& request,
       }
       return made;
     };
-    iterate_scan<T>(exec, *request.iterative, g, volume_grid, request.repeats, watch, result,
-                    readings, keep);
+    iterate_scan<T>(exec, *request.iterative, g, volume_grid, request.repeats, watch, through,
+                    result, readings, keep);
     watch.step(1, "done");
     return result;
   }
-  back_project_scan<T>(exec, request, g, volume_grid, watch, result, keep);
+  back_project_scan<T>(exec, request, g, volume_grid, watch, through, result, keep);
   watch.step(1, "done");
   return result;
 }
@@ -421,9 +460,10 @@ void check_shapes(reconstruct_request const& request) {
 }
 
 reconstruct_result reconstruct(reconstruct_request const& request, observer const& watch) {
-  return in_precision(request.backend, request.precision, [&](auto const& exec, auto zero) {
-    return run<decltype(zero)>(exec, request, watch);
-  });
+  return in_precision(request.backend, request.precision, request.memory,
+                      [&](auto const& exec, auto zero, ct::streamed const& through) {
+                        return run<decltype(zero)>(exec, request, watch, through);
+                      });
 }
 
 }  // namespace iso::jobs

@@ -32,6 +32,7 @@ enum class backprojection {
 /// The choice of the matrix A that projects, and of what projects back.
 struct projector_options {
   projector method = projector::joseph_linear;
+  summation sum = summation::ordered;  ///< of the projection; what is streamed is `reproducible`
   boundary edge = boundary::zero;
   region within = region::box;
   std::int32_t oversampling = 1;  ///< exact methods: rays per pixel each way
@@ -162,6 +163,8 @@ constexpr auto words(iterative_method) {
 
 constexpr void describe(auto&& visit, describes<projector_options> auto& x) {
   visit(x.method, field{.name = "projector", .says = "how an iterative method projects"});
+  visit(x.sum, field{.name = "sum",
+                     .says = "how the terms of a ray are added; reproducible: in any order"});
   visit(x.edge, field{.name = "edge", .says = "what lies beyond the volume's voxels"});
   visit(x.within, field{.name = "region", .says = "the voxels that count"});
   visit(x.oversampling, field{.name = "oversampling",

@@ -122,9 +122,9 @@ struct projection_scratch {
 /// reach voxels that are nearer to each other along z, and so in memory.
 bool lanes_go_along_u(geometry const& g, iso::grid const& volume);
 
-/// Returns whether the general kernel may walk with 32 rays together: its offsets in the volume
-/// take 31 bits, its coordinates 22.
-bool lanes_may_walk(iso::grid const& volume);
+/// Returns whether the general kernel may walk with 32 rays together: its offsets in the planes
+/// that are held take 31 bits, its coordinates 22.
+bool lanes_may_walk(iso::grid const& volume, slab const& held);
 
 /// Throws unless every option lies in its range.
 void validate_options(forward_project_options const& options);
@@ -193,7 +193,8 @@ void prepare_reproducible(Exec const& exec,
 template <class T, class Exec>
 joseph_images<T> prepare_ray_columns(Exec const& exec,
                                      staged_geometry<typename Exec::memory_space> const& g,
-                                     iso::grid const& volume, slab const& own, T* projections,
+                                     iso::grid const& volume, slab const& own,
+                                     plane_range const& rows, T* projections,
                                      joseph_scratch<T> const& s, region within = region::box) {
   geometry const& host = g.host();
   joseph_images<T> const images{projections,
@@ -209,9 +210,10 @@ joseph_images<T> prepare_ray_columns(Exec const& exec,
       "iso::ct::forward_project::ray_columns", exec, images.num_ray_columns(),
       ray_column_kernel<T>{g.views(), s.ray_columns, volume, host.kind(), images.num_u, within});
   backend::for_each_index(
-      "iso::ct::forward_project::row_ranges", exec, images.num_ray_columns() * images.rows,
+      "iso::ct::forward_project::row_ranges", exec,
+      images.num_ray_columns() * (rows.last - rows.first),
       joseph_range_kernel<T>{
-          s.ray_columns, s.row_ranges, images.rows, images.num_v, {volume, own}});
+          s.ray_columns, s.row_ranges, images.rows, rows, images.num_v, {volume, own}});
   return images;
 }
 
@@ -221,6 +223,14 @@ struct joseph_field {
   volume_view<T const, Space> volume;
   slab own;      ///< the planes whose samples are added
   bool partial;  ///< the sums of rays are taken up and left in the output as words
+  /// The v of the pixels whose rays may have such samples; last < 0: all of them.
+  plane_range v = {0, -1};
+
+  /// Returns the pieces of `size` pixels along v that have such pixels.
+  [[nodiscard]] plane_range pieces(std::int64_t num_v, std::int32_t size) const {
+    std::int32_t const last = v.last < 0 ? std::int32_t(num_v) : v.last;
+    return {v.first / size, (last + size - 1) / size};
+  }
 
   [[nodiscard]] iso::grid const& grid() const { return volume.grid; }
   [[nodiscard]] plane_range held() const {
@@ -239,12 +249,20 @@ void project_fast(Exec const& exec, staged_geometry<typename Exec::memory_space>
                   joseph_scratch<T> const& s, forward_project_options const& options,
                   job const& control) {
   auto const plan = joseph_plan::make<Exec>(g.host(), of.grid(), options.slab_planes, of.partial);
-  joseph_images<T> const images =
-      prepare_ray_columns(exec, g, of.grid(), of.own, projections, s, options.within);
   constexpr joseph_tuning tuned = joseph_tuning_of<Exec>;
+  plane_range const tiles = of.pieces(g.host().num_v(), 32 * tuned.rows);
+  if (tiles.empty()) {
+    return;
+  }
+  auto const rows = std::int32_t(s.rows);
+  joseph_images<T> const images =
+      prepare_ray_columns(exec, g, of.grid(), of.own,
+                          {tiles.first * tuned.rows, std::min(tiles.last * tuned.rows, rows)},
+                          projections, s, options.within);
   joseph_fast_kernel<T, Sum, tuned.ray_columns, tuned.rows, Weight> kernel{
-      {of.origin(), of.grid(), {of.grid(), options.edge, of.own}, of.held()},
+      {of.origin(), of.grid(), {of.grid(), options.edge}, of.held()},
       images,
+      tiles,
       {},
       slab_place::only};
   auto const launch = [&] {
@@ -286,7 +304,7 @@ void project_general(Exec const& exec, staged_geometry<typename Exec::memory_spa
                                                s.flags,
                                                of.grid(),
                                                options.edge,
-                                               {of.grid(), options.edge, of.own},
+                                               {of.grid(), options.edge},
                                                of.held(),
                                                {of.grid(), of.own},
                                                options.within,
@@ -294,9 +312,16 @@ void project_general(Exec const& exec, staged_geometry<typename Exec::memory_spa
                                                host.num_u(),
                                                host.num_v(),
                                                lanes_go_along_u(host, of.grid()),
-                                               lanes_may_walk(of.grid()),
+                                               lanes_may_walk(of.grid(), of.volume.planes()),
                                                {},
                                                slab_place::only};
+  // Pieces of lines come one after the other, so that those without samples are left out.
+  plane_range const pieces = kernel.lanes_along_u
+                                 ? plane_range{0, std::int32_t((host.num_u() + 31) / 32)}
+                                 : of.pieces(host.num_v(), 32);
+  if (pieces.empty()) {
+    return;
+  }
   auto const plan = joseph_plan::make<Exec>(host, of.grid(), options.slab_planes, of.partial);
   auto const& n = of.grid().extent;
   auto const planes = std::int32_t(std::max({n[0], n[1], n[2]}));
@@ -312,9 +337,9 @@ void project_general(Exec const& exec, staged_geometry<typename Exec::memory_spa
     double const to = double(kernel.slab.last) / planes;
     double const samples =
         (to - from) * double(host.num_views()) * samples_of_view(host, of.grid());
-    launch_parts(exec, kernel.num_groups(), samples, {control, from, to},
-                 [&](std::int64_t begin, std::int64_t count) {
-                   kernel.first_group = begin;
+    launch_parts(exec, kernel.num_lines() * (pieces.last - pieces.first), samples,
+                 {control, from, to}, [&](std::int64_t begin, std::int64_t count) {
+                   kernel.first_group = kernel.num_lines() * pieces.first + begin;
                    backend::for_each_lane_group<128, joseph_general_min_blocks<T>>(
                        "iso::ct::forward_project", exec, count, kernel, options.shape);
                  });

@@ -46,9 +46,9 @@ class iterative_state {
   iterative_state(char const* method, Exec const& exec, geometry const& g,
                   projection_view<T const, space> const& given, volume const& start,
                   iterative_masks<T, space> const& masks, view_blocks const& blocks,
-                  projector_options const& projector, value_range const& range = {},
-                  bool refuse_negative = false)
-      : pair(exec, g, start.grid, blocks, projector),
+                  projector_options const& projector, streamed const& through,
+                  value_range const& range = {}, bool refuse_negative = false)
+      : pair(exec, g, start.grid, blocks, projector, through),
         x(start),
         name_(method),
         name_of_method_(method),

@@ -59,6 +59,7 @@ struct joseph_fast_kernel : joseph_walk<T, ISO_OF_SET(AnySum), Rows, Weight> {
   using Sum = ISO_OF_SET(AnySum);
 
   joseph_images<T> images;
+  plane_range tiles;  ///< along v
   plane_range slab;
   slab_place place;
 
@@ -66,12 +67,11 @@ struct joseph_fast_kernel : joseph_walk<T, ISO_OF_SET(AnySum), Rows, Weight> {
   template <class Group>
   using ray_column_state = typename base::template ray_column_state<Group>;
 
-  KOKKOS_FUNCTION std::int32_t tiles_along_v() const { return (images.rows + Rows - 1) / Rows; }
   KOKKOS_FUNCTION std::int32_t tiles_along_u() const {
     return (images.num_u + RayColumns - 1) / RayColumns;
   }
   KOKKOS_FUNCTION std::int64_t groups_per_image() const {
-    return std::int64_t(images.num_views) * tiles_along_u() * tiles_along_v();
+    return std::int64_t(images.num_views) * tiles_along_u() * (tiles.last - tiles.first);
   }
   KOKKOS_FUNCTION std::int64_t num_groups() const {
     return groups_per_image() *
@@ -81,6 +81,9 @@ struct joseph_fast_kernel : joseph_walk<T, ISO_OF_SET(AnySum), Rows, Weight> {
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t index) const {
     tile_position const at = locate(index);
+    if (place == slab_place::middle && passes_by(at)) {
+      return;
+    }
     Sum const sum(images.scale);
     ray_column_state<Group> tile[RayColumns];
     for (int f = 0; f < at.count; ++f) {
@@ -138,14 +141,28 @@ struct joseph_fast_kernel : joseph_walk<T, ISO_OF_SET(AnySum), Rows, Weight> {
     auto const views = std::uint32_t(images.num_views);
     std::uint32_t const tile_v = i / (views * across);
     std::uint32_t const rest = i - tile_v * (views * across);
+    std::int32_t const along_v = tiles.first + std::int32_t(tile_v);
     if constexpr (RayColumns == 1) {
       // Knowing at compile time that the tile is whole keeps its state in registers.
-      return {rest, 1, std::int32_t(tile_v), image, planes};
+      return {rest, 1, along_v, image, planes};
     }
     std::int32_t const u = std::int32_t(rest / views) * RayColumns;
     return {std::int64_t(rest % views) * images.num_u + u,
-            images.num_u - u < RayColumns ? images.num_u - u : RayColumns, std::int32_t(tile_v),
-            image, planes};
+            images.num_u - u < RayColumns ? images.num_u - u : RayColumns, along_v, image, planes};
+  }
+
+  /// Returns whether no ray of a tile has samples in the planes of this launch: what the launches
+  /// before left stays.
+  KOKKOS_FUNCTION bool passes_by(tile_position const& at) const {
+    std::int32_t const left = images.rows - at.tile_v * Rows;
+    bool by = true;
+    for (int f = 0; f < at.count; ++f) {
+      for (int r = 0; r < Rows; ++r) {
+        by = by &&
+             (r >= left || images.row_ranges[row_index(at, f, r)].outer.clipped(at.planes).empty());
+      }
+    }
+    return by;
   }
 
   template <class Group>

@@ -23,21 +23,16 @@ struct sampled_planes {
   plane_range inner;
 
   template <class T>
-  KOKKOS_FUNCTION sampled_planes(joseph_line<T> const& line, grid const& g,
-                                 sample_heights<T> const& heights)
-      : outer(line.axis == 2 ? line.planes.clipped(heights.own) : line.planes), inner{0, 0} {
-    bool const z_across = line.axis < 2;
-    auto const n = [&](int c) { return g.extent[std::size_t(other_axis(line.axis, c))]; };
+  KOKKOS_FUNCTION sampled_planes(joseph_line<T> const& line, grid const& g)
+      : outer(line.planes), inner{0, 0} {
+    std::int64_t const n[2] = {g.extent[std::size_t(other_axis(line.axis, 0))],
+                               g.extent[std::size_t(other_axis(line.axis, 1))]};
     for (int c = 0; c < 2; ++c) {
-      bool const z = z_across && c == 1;
-      outer = planes_about(line.across[c], z ? heights.low() : T(-1), z ? heights.high() : T(n(c)),
-                           outer);
+      outer = planes_about(line.across[c], T(-1), T(n[c]), outer);
     }
     inner = outer;
     for (int c = 0; c < 2; ++c) {
-      bool const z = z_across && c == 1;
-      inner = planes_inside(line.across[c], z ? heights.first() : T(0),
-                            z ? heights.last() : T(n(c) - 1), inner);
+      inner = planes_inside(line.across[c], T(0), T(n[c] - 1), inner);
     }
   }
 };
@@ -59,8 +54,8 @@ namespace backend = ISO_SET_OF(iso::backend);
 /// \param volume  voxel (0, 0, 0), which may lie before the planes that are held
 template <class T, class Sum, class Weight>
 KOKKOS_FUNCTION void joseph_integral(T const* volume, grid const& g, plane_range held,
-                                     field_range<T> const& field, plane_range planes, boundary edge,
-                                     Sum const& sum, joseph_line<T> const& line,
+                                     plane_range planes, boundary edge, Sum const& sum,
+                                     joseph_line<T> const& line,
                                      typename Sum::template state<single_lane, 1>& s) {
   int const m = line.axis;
   int const a = other_axis(m, 0);
@@ -73,13 +68,9 @@ KOKKOS_FUNCTION void joseph_integral(T const* volume, grid const& g, plane_range
     std::int32_t const last = planes.last < end_of_block ? planes.last : end_of_block;
     typename Sum::template running<single_lane::part> running(sum, lane, s);
     for (std::int32_t i = first; i < last; ++i) {
-      T const q = line.across[1](i);
-      bool const counts = b < 2 || (q >= field.lowest_z && q <= field.highest[2]);
-      running.template add<false>(counts ? edge_sample(volume + i * strides[m], line.across[0](i),
-                                                       strides[a], g.extent[std::size_t(a)], q,
-                                                       strides[b], g.extent[std::size_t(b)], edge,
-                                                       Weight{})
-                                         : T(0));
+      running.template add<false>(edge_sample(
+          volume + i * strides[m], line.across[0](i), strides[a], g.extent[std::size_t(a)],
+          line.across[1](i), strides[b], g.extent[std::size_t(b)], edge, Weight{}));
     }
     running.store(lane, s, last - first);
     sum.end_block(s, 0, 0);
@@ -105,8 +96,8 @@ struct joseph_general_kernel {
   grid g;
   boundary edge;
   field_range<T> field;
-  plane_range held;           ///< planes along z in memory
-  sample_heights<T> heights;  ///< of the slab that samples belong to
+  plane_range held;         ///< planes along z in memory
+  slab_samples<T> samples;  ///< that are added
   region within;
   beam kind;
   std::int64_t num_u;
@@ -133,7 +124,7 @@ struct joseph_general_kernel {
     ray_state<Group> s;
     group.each([&](int lane) {
       joseph_line<T> const line = at.line(*this, lane);
-      sampled_planes const planes(line, g, heights);
+      sampled_planes const planes(line, g);
       std::int32_t const none = 1 << 30;
       s.axis[lane] = line.axis;
       for (int c = 0; c < 2; ++c) {
@@ -145,21 +136,33 @@ struct joseph_general_kernel {
       s.last[lane] = planes.outer.empty() ? 0 : planes.outer.last;
       s.inner_first[lane] = planes.inner.empty() ? none : planes.inner.first;
       s.inner_last[lane] = planes.inner.empty() ? 0 : planes.inner.last;
-      sum.start(
-          s.sum, 0, lane,
-          takes_up(place) && at.exists(*this, lane) ? projections[at.pixel(*this, lane)] : T(0));
     });
     std::int32_t const axis = group.highest(s.axis);
-    if (!in_step || axis != group.lowest(s.axis)) {
+    bool alone = !in_step || axis != group.lowest(s.axis);
+    plane_range launched = slab;
+    if (!alone && !samples.whole()) {
+      coordinate<T> const z = middle_ray(group, s);
+      alone = axis < 2 && !(is_finite(z.slope) && is_finite(z.base));
+      launched = samples_of(axis, z, {0, std::int32_t(g.extent[std::size_t(axis)])}).clipped(slab);
+    }
+    if (alone) {
       if (last_launch) {
         walk_alone(group, index, at, sum);
       }
       return;
     }
+    if (place == slab_place::middle && outer_planes(group, s, launched).empty()) {
+      return;  // what the launches before left stays
+    }
+    group.each([&](int lane) {
+      sum.start(
+          s.sum, 0, lane,
+          takes_up(place) && at.exists(*this, lane) ? projections[at.pixel(*this, lane)] : T(0));
+    });
     if (axis < 2) {
-      walk(group, sum, s, sampling<true>(*this, axis));
+      walk(group, sum, s, launched, sampling<true>(*this, axis));
     } else {
-      walk(group, sum, s, sampling<false>(*this, axis));
+      walk(group, sum, s, launched, sampling<false>(*this, axis));
     }
     store(group, index, at, sum, s);
   }
@@ -238,11 +241,12 @@ struct joseph_general_kernel {
         return;
       }
       joseph_line<T> const line = at.line(*this, lane);
-      plane_range const planes = sampled_planes(line, g, heights).outer;
+      plane_range const planes =
+          samples_of(line.axis, line.across[1], sampled_planes(line, g).outer);
       T& pixel = projections[at.pixel(*this, lane)];
       typename Sum::template state<single_lane, 1> alone;
       sum.start(alone, 0, 0, leaves ? pixel : T(0));
-      (joseph_integral<T, Sum, Weight>)(volume, g, held, field, planes, edge, sum, line, alone);
+      (joseph_integral<T, Sum, Weight>)(volume, g, held, planes, edge, sum, line, alone);
       is_bad[lane] = sum.flagged(alone, 0, 0);
       T const total =
           is_bad[lane] ? Kokkos::bit_cast<T>(float_bits<T>::canonical_nan) : sum.value(alone, 0, 0);
@@ -301,7 +305,6 @@ struct joseph_general_kernel {
     plane_range q_held;  ///< in memory
     std::int32_t q_extent;
     T lowest;
-    T q_lowest;
     T p_highest;
     T q_highest;
 
@@ -317,7 +320,6 @@ struct joseph_general_kernel {
       q_extent = std::int32_t(k.g.extent[std::size_t(b)]);
       q_held = ZAcross ? k.held : plane_range{0, q_extent};
       lowest = k.field.lowest;
-      q_lowest = ZAcross ? k.field.lowest_z : lowest;
       p_highest = k.field.highest[a];
       q_highest = k.field.highest[b];
     }
@@ -344,11 +346,37 @@ struct joseph_general_kernel {
     }
   };
 
+  /// Returns the planes of `within` whose samples are added, of a ray or of neighbours for which it
+  /// stands.
+  KOKKOS_FORCEINLINE_FUNCTION plane_range samples_of(std::int32_t axis, coordinate<T> z,
+                                                     plane_range within) const {
+    return axis == 2 ? within.clipped(samples.own) : samples.of(z, within);
+  }
+  /// Returns the coordinate along z of the ray that stands for its neighbours.
+  template <class Group>
+  KOKKOS_FORCEINLINE_FUNCTION coordinate<T> middle_ray(Group const& group,
+                                                       ray_state<Group> const& s) const {
+    typename Group::template lane_array<double> slope;
+    typename Group::template lane_array<double> base;
+    group.each([&](int lane) {
+      double const least = Kokkos::Experimental::finite_min_v<double>;
+      slope[lane] = lane == middle_lane ? double(s.slope[1][lane]) : least;
+      base[lane] = lane == middle_lane ? double(s.base[1][lane]) : least;
+    });
+    return {T(group.highest(slope)), T(group.highest(base))};
+  }
+  /// Returns the planes of a launch in which some ray may meet a voxel.
+  template <class Group>
+  KOKKOS_FORCEINLINE_FUNCTION plane_range outer_planes(Group const& group,
+                                                       ray_state<Group> const& s,
+                                                       plane_range launched) const {
+    return plane_range{group.lowest(s.first), group.highest(s.last)}.clipped(launched);
+  }
+
   template <class Group, class Sampling>
   KOKKOS_FORCEINLINE_FUNCTION void walk(Group const& group, Sum const& sum, ray_state<Group>& s,
-                                        Sampling const& where) const {
-    plane_range const outer =
-        plane_range{group.lowest(s.first), group.highest(s.last)}.clipped(slab);
+                                        plane_range launched, Sampling const& where) const {
+    plane_range const outer = outer_planes(group, s, launched);
     plane_range const inner{group.highest(s.inner_first), group.lowest(s.inner_last)};
     for (std::int32_t b = outer.first / block_planes * block_planes; b < outer.last;
          b += block_planes) {
@@ -423,7 +451,7 @@ struct joseph_general_kernel {
       part.split_signed(kept(select(counts, rays.at(0, i), value(T(-2))), where.lowest,
                              where.p_highest, where.p_extent),
                         kp, dp);
-      part.split_signed(kept(select(counts, rays.at(1, i), value(T(-2))), where.q_lowest,
+      part.split_signed(kept(select(counts, rays.at(1, i), value(T(-2))), where.lowest,
                              where.q_highest, where.q_extent),
                         kq, dq);
       auto const voxel = [&](index const& a, index const& b) {

@@ -35,28 +35,6 @@ struct plane_range {
   }
 };
 
-/// Where along z samples belong to a slab of a grid: their coordinates' floors lie in it, and for
-/// the first slab also below its first plane.
-template <class T>
-struct sample_heights {
-  plane_range own;
-  std::int32_t height;  ///< planes of the grid
-
-  KOKKOS_FUNCTION sample_heights(grid const& g, slab const& planes)
-      : own{std::int32_t(planes.first), std::int32_t(planes.last)},
-        height(std::int32_t(g.extent[2])) {}
-
-  /// Samples at low() or below are not the slab's, nor those at high() or above. Some between are
-  /// not either: one at its first plane is, which an open interval must hold.
-  [[nodiscard]] KOKKOS_FUNCTION T low() const { return T(own.first - 1); }
-  [[nodiscard]] KOKKOS_FUNCTION T high() const { return T(own.last); }
-  /// Samples in [first(), last()) have a voxel below and one above.
-  [[nodiscard]] KOKKOS_FUNCTION T first() const { return T(own.first); }
-  [[nodiscard]] KOKKOS_FUNCTION T last() const {
-    return T(own.last < height ? own.last : height - 1);
-  }
-};
-
 /// The treatment of the planes before and after those of a launch.
 enum class slab_place : std::int8_t {
   only,    ///< there are none
@@ -124,6 +102,36 @@ KOKKOS_FUNCTION plane_range planes_inside(coordinate<T> p, T lo, T hi, plane_ran
   }
   return r;
 }
+
+/// The samples that belong to a slab of a grid: in the planes of the driving axis where the
+/// coordinate along z of one ray, which stands for its neighbours, has its floor in the slab; of
+/// the first slab also below it, of the last also above. A coordinate is monotone, its rounding
+/// included, so that these planes are one range, and each is one slab's.
+template <class T>
+struct slab_samples {
+  plane_range own;
+  std::int32_t height;  ///< planes of the grid
+
+  KOKKOS_FUNCTION slab_samples(grid const& g, slab const& planes)
+      : own{std::int32_t(planes.first), std::int32_t(planes.last)},
+        height(std::int32_t(g.extent[2])) {}
+
+  [[nodiscard]] KOKKOS_FUNCTION bool whole() const { return own.first == 0 && own.last == height; }
+
+  /// Returns the planes of `within` whose samples are the slab's, z standing for them.
+  [[nodiscard]] KOKKOS_FUNCTION plane_range of(coordinate<T> z, plane_range within) const {
+    if (whole()) {
+      return within;
+    }
+    T const far = T(0x1p30);
+    T const lo = own.first == 0 ? -far : T(own.first);
+    T const hi = own.last == height ? far : T(own.last);
+    if (z.slope == T(0)) {
+      return z.base >= lo && z.base < hi ? within : plane_range{within.first, within.first};
+    }
+    return planes_inside(z, lo, hi, within);
+  }
+};
 
 /// One ray as Joseph's method walks it: a driving axis, two coordinates across it, the planes
 /// between its ends, and the length of a step. Paper: Graetz 2020, equations 3 to 6, in double

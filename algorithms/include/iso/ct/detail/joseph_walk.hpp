@@ -19,29 +19,17 @@
 
 namespace iso::ct::detail {
 
-/// The range of a sample's coordinates that belong to the field: lowest <= p <= highest[axis];
-/// along z, lowest_z <= p.
+/// The range of a sample's coordinates that belong to the field: lowest <= p <= highest[axis].
 template <class T>
 struct field_range {
   T lowest;
-  T lowest_z;
   T highest[3];
 
   field_range(grid const& g, boundary edge)
-      : lowest(edge == boundary::zero ? std::nextafter(T(-1), T(0)) : T(0)), lowest_z(lowest) {
+      : lowest(edge == boundary::zero ? std::nextafter(T(-1), T(0)) : T(0)) {
     for (int a = 0; a < 3; ++a) {
       auto const n = T(g.extent[std::size_t(a)]);
       highest[a] = edge == boundary::zero ? std::nextafter(n, T(0)) : n - 1;
-    }
-  }
-  /// Takes only the samples of a slab's: those whose coordinate along z has its floor in `own`; of
-  /// the first slab, also those below the first plane.
-  field_range(grid const& g, boundary edge, slab const& own) : field_range(g, edge) {
-    if (own.first > 0) {
-      lowest_z = T(own.first);
-    }
-    if (own.last < g.extent[2]) {
-      highest[2] = std::nextafter(T(own.last), T(0));
     }
   }
   /// Returns p where it lies in [lowest, most]; else -2 or, above, n: their neighbours are no
@@ -291,7 +279,7 @@ struct joseph_walk {
   /// Sends coordinates along z outside the field to where no voxel is, as field_range::keep does.
   template <class Value>
   KOKKOS_FORCEINLINE_FUNCTION Value kept(Value const& z) const {
-    return select(z < Value(field.lowest_z), Value(T(-2)),
+    return select(z < Value(field.lowest), Value(T(-2)),
                   select(Value(field.highest[2]) < z, Value(T(g.extent[2])), z));
   }
 
@@ -304,6 +292,8 @@ struct joseph_walk {
   template <class Part, class State>
   KOKKOS_FORCEINLINE_FUNCTION ranges ranges_of(Part const& part, State const& s,
                                                plane_range planes) const {
+    // Rows that walk together have their samples in the same planes.
+    static_assert(Part::num_rows <= joint_rows);
     int const row = part.first_row();
     ranges r{s.range[row].outer, s.range[row].inner};
     for (int n = 1; n < Part::num_rows; ++n) {

@@ -10,11 +10,12 @@ template <execution_space Exec, real T>
 lsqr<Exec, T>::lsqr(Exec const& exec, geometry const& g,
                     projection_view<std::type_identity_t<T> const, space> const& readings,
                     volume const& x, lsqr_options const& options,
-                    iterative_masks<T, space> const& masks, job const& control)
+                    iterative_masks<T, space> const& masks, job const& control,
+                    streamed const& through)
     : damping_(options.damping),
       state_("iso::ct::lsqr", exec, g, readings, x, masks,
              split_views(g.num_views(), g.num_views(), block_order::sequential),
-             detail::matched(options.projector, "iso::ct::lsqr")),
+             detail::matched(options.projector, "iso::ct::lsqr"), through),
       u_(state_.new_projections("iso::ct::lsqr: u")),
       projected_(state_.block_buffer(0)),
       v_(state_.new_volume("iso::ct::lsqr: v")),

@@ -10,13 +10,14 @@ template <execution_space Exec, real T>
 mlem<Exec, T>::mlem(Exec const& exec, geometry const& g,
                     projection_view<std::type_identity_t<T> const, space> const& readings,
                     volume const& x, mlem_options const& options,
-                    iterative_masks<T, space> const& masks, job const& control)
+                    iterative_masks<T, space> const& masks, job const& control,
+                    streamed const& through)
     : state_(
           options.block_views == 0 ? "iso::ct::mlem (MLEM)" : "iso::ct::mlem (OSEM)", exec, g,
           readings, x, masks,
           split_views(g.num_views(), options.block_views == 0 ? g.num_views() : options.block_views,
                       options.order),
-          options.projector, {.lower = 0}, true) {
+          options.projector, through, {.lower = 0}, true) {
   state_.mask_voxels(state_.x);
   if (!(detail::largest_of(exec, static_cast<T const*>(x.data.data()), state_.num_voxels()) > 0)) {
     detail::for_each_number("iso::ct::mlem: ones", exec, state_.num_voxels(),

@@ -84,6 +84,12 @@ struct alignas(16) joseph_range {
   plane_range inner;  ///< where every ray has four voxels about its point
 };
 
+/// The ray of 32 neighbours that stands for them where slabs share samples.
+inline constexpr std::int32_t middle_lane = 16;
+/// The rows of 32 pixels that share samples as one on the fast path, whose groups may walk so many
+/// together: the middle one of all their rays stands for them.
+inline constexpr std::int32_t joint_rows = 2;
+
 /// Finds the range of each (view, u, row of 32 v), rows fastest. At one plane the coordinate along
 /// z runs straight from the first ray to the last, so that those two vouch for all, but for the
 /// rounding of those between: a margin.
@@ -92,33 +98,43 @@ struct joseph_range_kernel {
   joseph_ray_column<T> const* ray_columns;
   joseph_range* row_ranges;
   std::int32_t rows;  ///< of a column of rays; those beyond num_v repeat the last pixel
+  plane_range some;   ///< of the rows, which are found
   std::int32_t num_v;
-  sample_heights<T> heights;
+  slab_samples<T> samples;
 
   KOKKOS_FUNCTION void operator()(std::int64_t index) const {
-    joseph_ray_column<T> const& ray_column = ray_columns[index / rows];
-    auto const first = std::int32_t(index % rows) * 32;
+    std::int32_t const count = some.last - some.first;
+    std::int64_t const column = index / count;
+    std::int32_t const row = some.first + std::int32_t(index - column * count);
+    joseph_ray_column<T> const& ray_column = ray_columns[column];
+    std::int32_t const first = row * 32;
     auto const pixel = [&](std::int32_t v) { return v < num_v ? v : num_v - 1; };
     coordinate<T> const z[2] = {ray_column.z(pixel(first)).template rounded<T>(),
                                 ray_column.z(pixel(first + 31)).template rounded<T>()};
     T const margin = T(0x1p-21) * (Kokkos::fabs(z[0].base) + Kokkos::fabs(z[1].base) +
-                                   T(heights.height) + T(ray_column.planes.last));
+                                   T(samples.height) + T(ray_column.planes.last));
     T const far = T(0x1p30);
     auto const some = [&](T lo, T hi) {
       return planes_about(z[0], lo, hi, ray_column.planes)
           .joined(planes_about(z[1], lo, hi, ray_column.planes));
     };
     joseph_range range;
-    range.outer = some(heights.low() - margin, far).clipped(some(-far, heights.high() + margin));
+    range.outer = some(T(-1) - margin, far).clipped(some(-far, T(samples.height) + margin));
     range.inner = ray_column.inside;
     for (int end = 0; end < 2; ++end) {
-      range.inner =
-          planes_inside(z[end], heights.first() + margin, heights.last() - margin, range.inner);
+      range.inner = planes_inside(z[end], margin, T(samples.height - 1) - margin, range.inner);
+    }
+    if (!samples.whole()) {
+      std::int32_t const middle = row / joint_rows * (32 * joint_rows) + joint_rows * middle_lane;
+      plane_range const own =
+          samples.of(ray_column.z(pixel(middle)).template rounded<T>(), ray_column.planes);
+      range.outer = range.outer.clipped(own);
+      range.inner = range.inner.clipped(own);
     }
     if (range.inner.empty()) {
       range.inner = {range.outer.last, range.outer.last};
     }
-    row_ranges[index] = range;
+    row_ranges[column * rows + row] = range;
   }
 };
 

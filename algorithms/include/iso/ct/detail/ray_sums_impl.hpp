@@ -5,9 +5,10 @@
 #include <iso/backend/for_each_index.hpp>
 #include <iso/ct/detail/forward_project_impl.hpp>
 #include <iso/ct/ray_sums.hpp>
-#include <iso/detail/survey.hpp>
+#include <iso/detail/max_abs.hpp>
 
 #include <algorithm>
+#include <string>
 
 namespace iso::ct {
 namespace detail {
@@ -22,8 +23,10 @@ void validate_complete(std::vector<slab> const& added, iso::grid const& whole,
 void validate_sums(iso::grid const& whole, voxel_bounds const& bounds,
                    forward_project_options const& options);
 /// Throws, naming `function`, unless a volume holds what the samples or chords of `own` read.
-void validate_own(slab const& held, slab const& own, iso::grid const& whole, projector method,
+void validate_own(slab const& held, slab const& own, std::int64_t halo, iso::grid const& whole,
                   char const* function);
+/// Returns the v of pixels whose rays may meet some planes, of any view.
+plane_range rows_of(geometry const& g, iso::grid const& whole, slab const& planes);
 bool same_scan(geometry const& a, geometry const& b);
 bool same_sums(forward_project_options const& a, forward_project_options const& b);
 
@@ -164,15 +167,39 @@ std::int64_t partial_scratch(geometry const& g, iso::grid const& whole,
   return parts.bytes();
 }
 
+/// The parts of the memory of sums.
+template <class Exec, class T>
+struct ray_sums_memory {
+  bits_of<T>* words;
+  std::uint32_t* flags;  ///< without numbers where all voxels are finite
+  std::int64_t scratch_bytes;
+  std::byte* scratch;
+
+  ray_sums_memory(workspace_parts& memory, geometry const& g, iso::grid const& whole,
+                  voxel_bounds const& bounds, forward_project_options const& options)
+      : words(memory.take<bits_of<T>>({g.num_views(), g.num_u(), g.num_v()})),
+        flags(memory.take<std::uint32_t>({needs_flags<T>(bounds, options) ? g.num_views() : 0,
+                                          g.num_u(), (g.num_v() + 31) / 32})),
+        scratch_bytes(partial_scratch<Exec, T>(g, whole, options)),
+        scratch(memory.take<std::byte>({scratch_bytes})) {}
+};
+
 template <execution_space Exec, real T>
 voxel_bounds find_bounds(Exec const& exec,
                          volume_view<T const, typename Exec::memory_space> const& volume) {
   char const* const function = "iso::ct::bounds_of";
   validate_slab(volume, function);
   validate_contiguous(volume.data, "volume data", function);
-  auto const found =
-      iso::detail::survey_of(function, exec, volume.data.data(), std::int64_t(volume.data.size()));
-  return {found.largest_size, found.not_finite.count == 0};
+  Kokkos::View<voxel_range, typename Exec::memory_space> const found(
+      Kokkos::view_alloc(exec, std::string(function)));
+  iso::detail::max_abs_kernel<T, true> const kernel{volume.data.data(),
+                                                    std::int64_t(volume.data.size()), 1,
+                                                    &found.data()->most, &found.data()->beyond};
+  backend::for_each_lane_group(function, exec, kernel.num_groups, kernel);
+  voxel_range here{};
+  Kokkos::deep_copy(exec, here, found);
+  exec.fence(std::string(function) + ": the bounds are here");
+  return {here.most, here.beyond == 0};
 }
 
 }  // namespace detail
@@ -182,19 +209,31 @@ template <execution_space Exec>
   requires accesses<Exec, Space>
 ray_sums<T, Space>::ray_sums(Exec const& exec, staged_geometry<Space> const& scan,
                              iso::grid const& whole, voxel_bounds const& bounds,
-                             forward_project_options const& options)
-    : scan_(scan), whole_(whole), bounds_(bounds), options_(options) {
+                             forward_project_options const& options, workspace<Space> const& memory)
+    : scan_(scan),
+      whole_(whole),
+      bounds_(bounds),
+      options_(options),
+      halo_(halo_needed(scan.host(), whole, options)) {
   char const* const function = "iso::ct::ray_sums";
-  detail::validate_sums(whole, bounds, options);
+  geometry const& g = scan.host();
+  std::int64_t const needed = bytes_needed(exec, g, whole, bounds, options);
+  ISO_VALIDATE(memory.size() == 0 || memory.size() >= needed,
+               "{}: memory of {} bytes ({} are needed); give what bytes_needed returns, or none",
+               function, memory.size(), needed);
   options_.sum = summation::reproducible;
   options_.max_abs = bounds.max_abs;
-  geometry const& g = scan.host();
-  words_ = allocate<words_type>(function, {g.num_views(), g.num_u(), g.num_v()}, exec);
+  memory_ = memory.size() > 0 ? memory : workspace<Space>(needed);
+  workspace_parts parts(memory_, function);
+  detail::ray_sums_memory<Exec, T> const m(parts, g, whole, bounds, options);
+  words_ = words_type(m.words, g.num_views(), g.num_u(), g.num_v());
+  Kokkos::deep_copy(exec, words_, word(0));
   if (detail::needs_flags<T>(bounds, options)) {
-    flags_ =
-        allocate<flags_type>(function, {g.num_views(), g.num_u(), (g.num_v() + 31) / 32}, exec);
+    flags_ = flags_type(m.flags, g.num_views(), g.num_u(), (g.num_v() + 31) / 32);
+    Kokkos::deep_copy(exec, flags_, 0U);
   }
-  scratch_ = workspace<Space>(detail::partial_scratch<Exec, T>(g, whole, options));
+  scratch_ =
+      workspace<Space>(typename workspace<Space>::storage(m.scratch, std::size_t(m.scratch_bytes)));
   exec.fence("iso::ct::ray_sums: the words are zero");
 }
 
@@ -204,10 +243,9 @@ std::int64_t ray_sums<T, Space>::bytes_needed(Exec const&, geometry const& g,
                                               iso::grid const& whole, voxel_bounds const& bounds,
                                               forward_project_options const& options) {
   detail::validate_sums(whole, bounds, options);
-  std::int64_t const columns = g.num_views() * g.num_u();
-  return columns * g.num_v() * std::int64_t(sizeof(word)) +
-         (detail::needs_flags<T>(bounds, options) ? columns * ((g.num_v() + 31) / 32) * 4 : 0) +
-         detail::partial_scratch<Exec, T>(g, whole, options);
+  workspace_parts parts("iso::ct::ray_sums");
+  detail::ray_sums_memory<Exec, T>(parts, g, whole, bounds, options);
+  return parts.bytes();
 }
 
 template <real T, class Space>
@@ -222,7 +260,7 @@ void ray_sums<T, Space>::add(Exec const& exec, volume_view<T const, Space> const
   ISO_VALIDATE(volume.grid == whole_,
                "{}: a slab of another grid (sums are of one volume); give the slabs of one grid",
                function);
-  detail::validate_own(volume.planes(), own, whole_, options_.method, function);
+  detail::validate_own(volume.planes(), own, halo_, whole_, function);
   detail::join_planes(planes_, {own}, function);
   Kokkos::Profiling::ScopedRegion const region("iso::ct::ray_sums::add");
   geometry const& g = scan_.host();
@@ -235,7 +273,11 @@ void ray_sums<T, Space>::add(Exec const& exec, volume_view<T const, Space> const
   backend::for_each_index("iso::ct::ray_sums::scale", exec, 1,
                           detail::given_scale_kernel<T>{
                               detail::scale_of<T>(whole_, bounds_, options_), scale, !flagged});
-  detail::joseph_field<T, Space> const of{volume, own, true};
+  detail::joseph_field<T, Space> const of{
+      volume, own, true,
+      detail::rows_of(g, whole_,
+                      {std::max(own.first - halo_, std::int64_t(0)),
+                       std::min(own.last + halo_, whole_.extent[2])})};
   std::int64_t const views = g.num_views();
   std::int64_t const batch = detail::parts_a_launch(
       exec, views, double(views) * detail::samples_of_view(g, whole_, options_.method));
@@ -292,44 +334,54 @@ void ray_sums<T, Space>::add(Exec const& exec, ray_sums const& other) {
 template <real T, class Space>
 template <execution_space Exec>
   requires accesses<Exec, Space>
-void ray_sums<T, Space>::finish(Exec const& exec,
-                                projection_view<T, Space> const& projections) const {
+void ray_sums<T, Space>::finish(Exec const& exec, projection_view<T, Space> const& projections,
+                                std::int64_t first_view) const {
   char const* const function = "iso::ct::ray_sums::finish";
   present_.check("iso::ct::ray_sums");
   geometry const& g = scan_.host();
-  validate(projections, {g.num_views(), g.num_u(), g.num_v()}, function);
+  auto const count = std::int64_t(projections.data.extent(0));
+  ISO_VALIDATE(first_view >= 0 && count >= 1 && count <= g.num_views() - first_view,
+               "{}: {} views from {} on (the scan has {}); give views of the scan", function, count,
+               first_view, g.num_views());
+  validate(projections, {count, g.num_u(), g.num_v()}, function);
   validate_contiguous(projections.data, "projections", function);
   detail::validate_complete(planes_, whole_, function);
-  std::uint32_t const* const flags = flags_.size() == 0 ? nullptr : flags_.data();
+  std::int64_t const columns = first_view * g.num_u();
+  auto const* const words = words_.data() + columns * g.num_v();
+  std::uint32_t const* const flags =
+      flags_.size() == 0 ? nullptr : flags_.data() + columns * ((g.num_v() + 31) / 32);
   auto const scale = detail::scale_of<T>(whole_, bounds_, options_);
+  auto const pixels = std::int64_t(projections.data.size());
   if (!detail::is_joseph(options_.method)) {
     return backend::for_each_index(
-        "iso::ct::ray_sums::finish", exec, std::int64_t(words_.size()),
-        detail::finish_exact_kernel<T>{words_.data(), flags, projections.data.data(), scale,
+        "iso::ct::ray_sums::finish", exec, pixels,
+        detail::finish_exact_kernel<T>{words, flags, projections.data.data(), scale,
                                        detail::value_of<T>(whole_, options_), g.num_v()});
   }
-  backend::for_each_index("iso::ct::ray_sums::finish", exec, std::int64_t(words_.size()),
-                          detail::finish_sums_kernel<T>{
-                              scan_.views(), words_.data(), flags, projections.data.data(), scale,
-                              whole_, g.kind(), options_.within, g.num_u(), g.num_v()});
+  Kokkos::View<view_vectors const*, Space, Kokkos::MemoryUnmanaged> const views(
+      scan_.views().data() + first_view, std::size_t(count));
+  backend::for_each_index(
+      "iso::ct::ray_sums::finish", exec, pixels,
+      detail::finish_sums_kernel<T>{views, words, flags, projections.data.data(), scale, whole_,
+                                    g.kind(), options_.within, g.num_u(), g.num_v()});
 }
 
 #define ISO_CT_BOUNDS_OF(linkage, Exec, T)                    \
   linkage template voxel_bounds detail::find_bounds<Exec, T>( \
       Exec const&, volume_view<T const, Exec::memory_space> const&);
-#define ISO_CT_RAY_SUMS(linkage, Exec, T)                                                     \
-  ISO_CT_BOUNDS_OF(linkage, Exec, T)                                                          \
-  linkage template ray_sums<T, Exec::memory_space>::ray_sums(                                 \
-      Exec const&, staged_geometry<Exec::memory_space> const&, iso::grid const&,              \
-      voxel_bounds const&, forward_project_options const&);                                   \
-  linkage template std::int64_t ray_sums<T, Exec::memory_space>::bytes_needed(                \
-      Exec const&, geometry const&, iso::grid const&, voxel_bounds const&,                    \
-      forward_project_options const&);                                                        \
-  linkage template void ray_sums<T, Exec::memory_space>::add(                                 \
-      Exec const&, volume_view<T const, Exec::memory_space> const&, slab const&, job const&); \
-  linkage template void ray_sums<T, Exec::memory_space>::add(Exec const&, ray_sums const&);   \
-  linkage template void ray_sums<T, Exec::memory_space>::finish(                              \
-      Exec const&, projection_view<T, Exec::memory_space> const&) const;
+#define ISO_CT_RAY_SUMS(linkage, Exec, T)                                                         \
+  ISO_CT_BOUNDS_OF(linkage, Exec, T)                                                              \
+  linkage template ray_sums<T, Exec::memory_space>::ray_sums(                                     \
+      Exec const&, staged_geometry<Exec::memory_space> const&, iso::grid const&,                  \
+      voxel_bounds const&, forward_project_options const&, workspace<Exec::memory_space> const&); \
+  linkage template std::int64_t ray_sums<T, Exec::memory_space>::bytes_needed(                    \
+      Exec const&, geometry const&, iso::grid const&, voxel_bounds const&,                        \
+      forward_project_options const&);                                                            \
+  linkage template void ray_sums<T, Exec::memory_space>::add(                                     \
+      Exec const&, volume_view<T const, Exec::memory_space> const&, slab const&, job const&);     \
+  linkage template void ray_sums<T, Exec::memory_space>::add(Exec const&, ray_sums const&);       \
+  linkage template void ray_sums<T, Exec::memory_space>::finish(                                  \
+      Exec const&, projection_view<T, Exec::memory_space> const&, std::int64_t) const;
 ISO_FOR_EACH_INSTANCE(ISO_CT_RAY_SUMS, extern)
 
 }  // namespace iso::ct

@@ -11,14 +11,14 @@ total_variation<Exec, T>::total_variation(
     Exec const& exec, geometry const& g,
     projection_view<std::type_identity_t<T> const, space> const& readings, volume const& x,
     total_variation_options const& options, iterative_masks<T, space> const& masks,
-    job const& control)
+    job const& control, streamed const& through)
     : weight_(options.weight),
       scale_(options.gradient_scale),
       box_(options.box),
       ratio_((x.grid.spacing.x + x.grid.spacing.y + x.grid.spacing.z) / 3),
       state_("iso::ct::total_variation", exec, g, readings, x, masks,
              split_views(g.num_views(), g.num_views(), block_order::sequential),
-             detail::matched(options.projector, "iso::ct::total_variation"), options.box),
+             detail::matched(options.projector, "iso::ct::total_variation"), through, options.box),
       ray_dual_(state_.new_projections("iso::ct::total_variation: dual of rays")),
       relaxed_projection_(state_.new_projections("iso::ct::total_variation: projection")),
       projected_(state_.block_buffer(0)),

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <iso/ct/projector_options.hpp>
+#include <iso/ct/streaming.hpp>
 #include <iso/files/geometry_file.hpp>
 #include <iso/files/volume_file.hpp>
 #include <iso/jobs/repeats.hpp>
@@ -11,6 +12,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -28,6 +30,9 @@ struct project_request {
   files::host_volume volume;      ///< 1/mm; without values where a phantom is wanted
   std::int64_t phantom_size = 0;  ///< voxels along each side; 0: `volume`
   double phantom_width = 256;     ///< mm, of the phantom's cube
+  /// Bytes of the backend's memory that volume and stack, in host memory, pass through; none: both
+  /// lie in it. With it, `sum` is reproducible.
+  std::optional<std::int64_t> memory{};
   repeats_request repeats{};
 };
 
@@ -37,7 +42,8 @@ struct projection_result {
   std::int64_t blind_views = 0;   ///< those of which no ray meets the volume: they are zero
   std::int64_t views_within = 0;  ///< those whose detector stands in the volume or before it
   std::string hash;
-  double time_ms = 0;  ///< of the projection alone, data in place
+  double time_ms = 0;                               ///< of the projection alone, data in place
+  std::optional<ct::streaming_report> streaming{};  ///< how it was divided, and what it carried
   repeats_result repeats{};
 };
 

@@ -5,6 +5,7 @@
 #include <iso/ct/fdk_options.hpp>
 #include <iso/ct/iterative_options.hpp>
 #include <iso/ct/projector_options.hpp>
+#include <iso/ct/streaming.hpp>
 #include <iso/files/geometry_file.hpp>
 #include <iso/files/hounsfield.hpp>
 #include <iso/files/stack_file.hpp>
@@ -73,6 +74,9 @@ struct reconstruct_request {
                  ///< counts; none: the isocentre in the middle
   std::optional<files::attenuation_table> table{};  ///< given: the result is in Hounsfield units
   repeats_request repeats{};                        ///< none with a checkpoint
+  /// Bytes of the backend's memory that volume and readings, in host memory, pass through; none:
+  /// they lie in it. With it, the sums of an iterative method's projector are reproducible.
+  std::optional<std::int64_t> memory{};
 };
 
 struct reconstruct_result {
@@ -112,6 +116,7 @@ struct reconstruct_result {
   std::string hash;
   double time_ms = 0;  ///< of the reconstruction alone, data in place
   repeats_result repeats{};
+  std::optional<ct::streaming_report> streaming{};  ///< how it was divided, and what it carried
   /// Of iterations: what they were to take in the backend's memory, and take within a tenth.
   std::int64_t bytes_needed = 0;
 };

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! Defines what iso/ct/streamed_fdk.hpp declares.
+#pragma once
+
+#include <iso/backend/backends.hpp>
+#include <iso/ct/detail/streamed_slabs.hpp>
+#include <iso/ct/streamed_fdk.hpp>
+#include <iso/detail/job_parts.hpp>
+
+#include <algorithm>
+
+namespace iso::ct {
+namespace detail {
+
+/// The views that are filtered and go to the first slab at a time: as many as the kernels take.
+inline constexpr std::int64_t fdk_chunk_views = 2 * chunk_views;
+
+/// The parts of the device's memory of a streamed reconstruction. All behind them is scratch.
+template <class Exec, class T>
+struct streamed_fdk_memory {
+  T* stack;  ///< filtered; its rows are extended
+  slab_buffers<T> slabs;
+  chunk_buffers<T> chunks;  ///< not filtered
+
+  streamed_fdk_memory(workspace_parts& memory, fdk_plan<typename Exec::memory_space> const& of,
+                      iso::grid const& volume, streaming_plan const& plan)
+      : stack(memory.take<T>(
+            {plan.views, of.geometry().host().num_u(), of.geometry().host().num_v()})),
+        slabs(memory, volume, plan.planes),
+        chunks(memory, std::min(plan.views, fdk_chunk_views), of.num_u(),
+               of.geometry().host().num_v()) {}
+};
+
+template <class Space>
+std::int64_t bytes_held(fdk_plan<Space> const& p) {
+  return views_bytes(p.geometry().host()) +
+         std::int64_t(sizeof(double)) *
+             std::int64_t(p.taps().size() + p.weights().size() + p.redundancy_weights().size());
+}
+
+}  // namespace detail
+
+template <execution_space Exec, real T>
+streamed_fdk<Exec, T>::streamed_fdk(Exec const& exec, iso::ct::geometry const& g,
+                                    iso::grid const& volume, fdk_options const& options,
+                                    streaming_options const& limits)
+    : exec_(exec), grid_(volume), plan_(exec, g, options) {
+  char const* const function = "iso::ct::streamed_fdk";
+  validate(volume, function);
+  std::int64_t const fixed = detail::bytes_held(plan_);
+  std::int64_t const scratch = std::max(filter_projections_bytes_needed<T>(exec, g, options),
+                                        weighted_back_project_bytes_needed<T>(exec, g, options));
+  auto const bytes_of = [&](std::int64_t v, std::int64_t planes) {
+    workspace_parts parts(function);
+    detail::streamed_fdk_memory<Exec, T>(parts, plan_, volume, {v, planes, 0});
+    return fixed + parts.bytes() + scratch;
+  };
+  detail::validate_limits(function, limits,
+                          bytes_of(std::min<std::int64_t>(g.num_views(), detail::chunk_views), 1));
+  report_.adjoint =
+      detail::divide(volume, g.num_views(), limits, detail::slab_grain<Exec>, bytes_of);
+  report_.device_bytes = report_.adjoint.device_bytes;
+  auto const [in, out] =
+      detail::staging_bytes<T>(volume, report_.adjoint.planes, report_.adjoint.planes,
+                               report_.adjoint.views, g.num_u() * g.num_v());
+  report_.staging_bytes = iso::detail::bus<Exec>::bytes_needed(in, out);
+  memory_.reserve(report_.device_bytes - fixed);
+  bus_ = iso::detail::bus<Exec>(exec, in, out);
+}
+
+template <execution_space Exec, real T>
+streaming_report streamed_fdk<Exec, T>::report() const {
+  streaming_report now = report_;
+  now.bytes_in = bus_.bytes_in();
+  now.bytes_out = bus_.bytes_out();
+  return now;
+}
+
+template <execution_space Exec, real T>
+void streamed_fdk<Exec, T>::apply(const_projections const& p, volume const& x, job const& control) {
+  char const* const function = "iso::ct::streamed_fdk";
+  geometry const& wide = plan_.geometry().host();
+  validate(x, function);
+  validate_contiguous(x.data, "volume data", function);
+  ISO_VALIDATE(x.grid == grid_,
+               "{}: a volume on another grid (the reconstruction is for one); make another",
+               function);
+  validate(p, {wide.num_views(), plan_.num_u(), wide.num_v()}, function);
+  validate_contiguous(p.data, "projections", function);
+  auto const& division = report_.adjoint;
+  workspace_parts parts(memory_, function);
+  detail::streamed_fdk_memory<Exec, T> const m(parts, plan_, grid_, division);
+  auto const scratch = detail::rest_of(memory_, parts.bytes());
+  std::int64_t const image = wide.num_u() * wide.num_v();
+  auto const stack_of = [&](std::int64_t begin, std::int64_t views) {
+    return projection_view<T, space>{typename projection_view<T, space>::data_type(
+        m.stack + begin * image, views, wide.num_u(), wide.num_v())};
+  };
+  detail::slab_pieces<Exec, T, T> const slabs{m.slabs, x, division.planes, 0};
+  detail::for_each_view_batch(
+      wide.num_views(), division.views, control,
+      [&](std::int64_t first, std::int64_t count, job const& part) {
+        onto const to = first == 0 ? onto::zero : onto::stored;
+        detail::pass_first_slab(
+            exec_, bus_, slabs, to, count, detail::fdk_chunk_views,
+            detail::step_of(part, 0, slabs.count()),
+            [&](std::int64_t n, std::int64_t begin, std::int64_t views) {
+              return typename iso::detail::bus<Exec>::piece{
+                  m.chunks.place(n), detail::runs_of(p, first + begin, views), {}};
+            },
+            [&](std::int64_t n, std::int64_t begin, std::int64_t views, onto on, job const& step) {
+              auto const plan = plan_.subset(first + begin, views);
+              filter_projections<Exec, T>(exec_, plan, m.chunks.template at<space>(n, views),
+                                          stack_of(begin, views), scratch);
+              weighted_back_project<Exec, T>(exec_, plan, stack_of(begin, views), slabs.at(0),
+                                             scratch, on, step);
+            });
+        auto const plan = plan_.subset(first, count);
+        detail::pass_other_slabs(exec_, bus_, slabs, to, [&](std::int64_t n) {
+          weighted_back_project<Exec, T>(exec_, plan, stack_of(0, count), slabs.at(n), scratch, to,
+                                         detail::step_of(part, n, slabs.count()));
+        });
+      });
+}
+
+#define ISO_CT_STREAMED_FDK(linkage, Exec, T) linkage template class streamed_fdk<Exec, T>;
+ISO_FOR_EACH_INSTANCE(ISO_CT_STREAMED_FDK, extern)
+
+}  // namespace iso::ct

@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! Defines what iso/ct/streamed.hpp and streamed_pair.hpp declare.
+#pragma once
+
+#include <iso/backend/backends.hpp>
+#include <iso/ct/back_project.hpp>
+#include <iso/ct/detail/back_project_step.hpp>
+#include <iso/ct/detail/streamed_fdk_impl.hpp>
+#include <iso/ct/detail/streamed_slabs.hpp>
+#include <iso/ct/ray_sums.hpp>
+#include <iso/ct/streamed_pair.hpp>
+#include <iso/detail/job_parts.hpp>
+#include <iso/detail/survey.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace iso::ct {
+namespace detail {
+
+/// Throws where a pair cannot be streamed by these options.
+void validate_streamed(projector_options const& options);
+
+/// The parts of the device's memory while a volume is projected.
+template <class Exec, class T>
+struct forward_memory {
+  using sums_type = ray_sums<T, typename Exec::memory_space>;
+  std::int64_t halo;
+  std::int64_t sums_bytes;
+  std::byte* sums;
+  slab_buffers<T> slabs;
+
+  forward_memory(Exec const& exec, workspace_parts& memory, geometry const& g,
+                 iso::grid const& volume, forward_project_options const& options,
+                 streaming_plan const& plan)
+      : halo(sums_type::halo_needed(g, volume, options)),
+        sums_bytes(sums_type::bytes_needed(exec, g.subset(0, std::min(plan.views, g.num_views())),
+                                           volume, {0, false}, options)),
+        sums(memory.take<std::byte>({sums_bytes})),
+        slabs(memory, volume, plan.planes + 2 * halo) {}
+};
+
+/// The parts of the device's memory while projections go back. All behind them is scratch.
+template <class T>
+struct adjoint_memory {
+  T* stack;
+  slab_buffers<T> slabs;
+
+  adjoint_memory(workspace_parts& memory, std::int64_t num_u, std::int64_t num_v,
+                 iso::grid const& volume, streaming_plan const& plan)
+      : stack(memory.take<T>({plan.views, num_u, num_v})), slabs(memory, volume, plan.planes) {}
+};
+
+/// Returns the options of both projections, whatever the words.
+inline forward_project_options streamed_forward(projector_options const& o) {
+  return {.method = o.method,
+          .sum = summation::reproducible,
+          .edge = o.edge,
+          .within = o.within,
+          .oversampling = o.oversampling,
+          .shape = o.shape};
+}
+
+/// Returns the scratch bytes of an adjoint onto slabs of so many planes.
+template <class Exec, class T>
+std::int64_t adjoint_scratch(Exec const& exec, geometry const& g, iso::grid const& volume,
+                             projector_options const& o, std::int64_t planes) {
+  std::int64_t bytes = 0;
+  for (slab const& one : typical_slabs(volume, planes)) {
+    for (std::int32_t words = o.words; words <= 3; ++words) {
+      bytes = std::max(bytes, back_project_bytes_needed<T>(exec, g, volume, one,
+                                                           {.method = o.method,
+                                                            .edge = o.edge,
+                                                            .within = o.within,
+                                                            .oversampling = o.oversampling,
+                                                            .words = words}));
+    }
+  }
+  return bytes;
+}
+
+/// Returns the bytes of the staging buffers of a pair: of pieces in and out.
+template <class T>
+std::pair<std::int64_t, std::int64_t> pair_staging(geometry const& g, iso::grid const& volume,
+                                                   view_blocks const& blocks,
+                                                   projector_options const& options,
+                                                   streaming_report const& report) {
+  std::int64_t const halo = halo_needed(g, volume, streamed_forward(options), sizeof(T));
+  std::int64_t most = 0;
+  for (std::int64_t b = 0; b < blocks.count(); ++b) {
+    most = std::max(most, blocks.size(b));
+  }
+  return staging_bytes<T>(volume, std::max(report.forward.planes + 2 * halo, report.adjoint.planes),
+                          report.adjoint.planes, most, g.num_u() * g.num_v());
+}
+
+inline fdk_options centred_fdk() { return {.scan = {.detector = detector_placement::centred}}; }
+
+}  // namespace detail
+
+template <execution_space Exec, real T>
+streaming_report streamed_pair<Exec, T>::plan(Exec const& exec, geometry const& g,
+                                              iso::grid const& volume, view_blocks const& blocks,
+                                              projector_options const& options,
+                                              streaming_options const& limits) {
+  char const* const function = "iso::ct::streamed_pair";
+  validate(volume, function);
+  detail::validate_streamed(options);
+  std::int64_t block = 0;
+  for (std::int64_t b = 1; b < blocks.count(); ++b) {
+    block = blocks.size(b) > blocks.size(block) ? b : block;
+  }
+  std::vector<view_vectors> views;
+  for (std::int64_t i = 0; i < blocks.size(block); ++i) {
+    auto const view = blocks.views[std::size_t(blocks.begins[std::size_t(block)] + i)];
+    views.push_back(g.views()[std::size_t(view)]);
+  }
+  geometry const scan(g.kind(), g.num_u(), g.num_v(), views);
+  bool const adjoint = options.backprojection == backprojection::adjoint;
+  std::int64_t const fixed = detail::views_bytes(g);
+  auto const forward_bytes = [&](std::int64_t v, std::int64_t planes) {
+    workspace_parts parts(function);
+    detail::forward_memory<Exec, T>(exec, parts, scan, volume, detail::streamed_forward(options),
+                                    {v, planes, 0});
+    return fixed + parts.bytes();
+  };
+  std::int64_t scratch_planes = 0;  // the scratch of these planes is known
+  std::int64_t scratch = 0;
+  auto const adjoint_bytes = [&](std::int64_t v, std::int64_t planes) {
+    if (planes != scratch_planes) {
+      scratch_planes = planes;
+      scratch = adjoint ? detail::adjoint_scratch<Exec, T>(exec, scan, volume, options, planes)
+                        : weighted_back_project_bytes_needed<T>(exec, scan, detail::centred_fdk());
+    }
+    workspace_parts parts(function);
+    detail::adjoint_memory<T>(parts, g.num_u(), g.num_v(), volume, {v, planes, 0});
+    return fixed + parts.bytes() + scratch;
+  };
+  std::int64_t const least_views = std::min<std::int64_t>(scan.num_views(), detail::chunk_views);
+  detail::validate_limits(function, limits,
+                          std::max(forward_bytes(least_views, 1), adjoint_bytes(least_views, 1)));
+  streaming_report report;
+  report.forward =
+      detail::divide(volume, scan.num_views(), limits, detail::slab_grain<Exec>, forward_bytes);
+  report.adjoint =
+      detail::divide(volume, scan.num_views(), limits, detail::slab_grain<Exec>, adjoint_bytes);
+  report.device_bytes = std::max(report.forward.device_bytes, report.adjoint.device_bytes);
+  auto const [in, out] = detail::pair_staging<T>(g, volume, blocks, options, report);
+  report.staging_bytes = iso::detail::bus<Exec>::bytes_needed(in, out);
+  return report;
+}
+
+template <execution_space Exec, real T>
+streamed_pair<Exec, T>::streamed_pair(Exec const& exec, geometry const& g, iso::grid const& volume,
+                                      view_blocks const& blocks, projector_options const& options,
+                                      streaming_options const& limits)
+    : exec_(exec),
+      grid_(volume),
+      options_(options),
+      report_(plan(exec, g, volume, blocks, options, limits)) {
+  std::vector<view_vectors> views;
+  for (std::int64_t const view : blocks.views) {
+    views.push_back(g.views()[std::size_t(view)]);
+  }
+  staged_geometry<space> const all(exec, geometry(g.kind(), g.num_u(), g.num_v(), views));
+  for (std::int64_t b = 0; b < blocks.count(); ++b) {
+    scans_.push_back(all.subset(blocks.begins[std::size_t(b)], blocks.size(b)));
+  }
+  if (options.backprojection == backprojection::fdk) {
+    fdk_plan<space> const whole(exec, all.host(), detail::centred_fdk());
+    for (std::int64_t b = 0; b < blocks.count(); ++b) {
+      plans_.push_back(whole.subset(blocks.begins[std::size_t(b)], blocks.size(b)));
+    }
+  }
+  memory_.reserve(report_.device_bytes - detail::views_bytes(g));
+  auto const [in, out] = detail::pair_staging<T>(g, volume, blocks, options, report_);
+  bus_ = iso::detail::bus<Exec>(exec, in, out);
+}
+
+template <execution_space Exec, real T>
+streaming_report streamed_pair<Exec, T>::report() const {
+  streaming_report now = report_;
+  now.bytes_in = bus_.bytes_in();
+  now.bytes_out = bus_.bytes_out();
+  return now;
+}
+
+template <execution_space Exec, real T>
+void streamed_pair<Exec, T>::forward(std::int64_t block, const_volume const& x,
+                                     projections const& p, job const& control) {
+  char const* const function = "iso::ct::streamed_pair::forward";
+  auto const& scan = scans_[std::size_t(block)];
+  geometry const& g = scan.host();
+  validate(x, function);
+  validate_contiguous(x.data, "volume data", function);
+  ISO_VALIDATE(x.grid == grid_, "{}: a volume on another grid (the pair is for one); make another",
+               function);
+  validate(p, {g.num_views(), g.num_u(), g.num_v()}, function);
+  validate_contiguous(p.data, "projections", function);
+  auto const options = detail::streamed_forward(options_);
+  auto const& plan = report_.forward;
+  workspace_parts parts(memory_, function);
+  detail::forward_memory<Exec, T> const m(exec_, parts, g, grid_, options,
+                                          {std::min(plan.views, g.num_views()), plan.planes, 0});
+  detail::slab_pieces<Exec, T, T const> const slabs{m.slabs, x, plan.planes, m.halo};
+  std::int64_t const last = slabs.count() - 1;
+  auto const bounds = bounds_of(Kokkos::DefaultHostExecutionSpace(), x);
+  detail::for_each_view_batch(
+      g.num_views(), plan.views, control,
+      [&](std::int64_t first, std::int64_t count, job const& part) {
+        ray_sums<T, space> sums(exec_, scan.subset(first, count), grid_, bounds, options,
+                                detail::part_of_memory<space>(m.sums, m.sums_bytes));
+        bus_.carry(
+            exec_, last + 1, [&](std::int64_t n) { return slabs.piece(n, true, false); },
+            [&](std::int64_t n) {
+              if (n < last) {
+                sums.add(exec_, slabs.at(n), slabs.own(n), detail::step_of(part, n, last + 1));
+              }
+            });
+        // With the last slab rays are whole: some leave while others are added.
+        std::int64_t const size = detail::most_chunk_views;
+        std::int64_t const pieces = detail::pieces_of(count, size);
+        job const rest = detail::step_of(part, last, last + 1);
+        auto* const words = reinterpret_cast<T*>(sums.words().data());
+        bus_.carry(
+            exec_, pieces,
+            [&](std::int64_t n) {
+              auto const [begin, views] = detail::views_of(count, size, n);
+              return typename iso::detail::bus<Exec>::piece{
+                  reinterpret_cast<std::byte*>(words + begin * g.num_u() * g.num_v()),
+                  {},
+                  detail::runs_of(p, first + begin, views)};
+            },
+            [&](std::int64_t n) {
+              auto const [begin, views] = detail::views_of(count, size, n);
+              auto some = sums.of_views(begin, views);
+              some.add(exec_, slabs.at(last), slabs.own(last), detail::step_of(rest, n, pieces));
+              // Pixels take the place of their words.
+              some.finish(exec_,
+                          projection_view<T, space>{typename projection_view<T, space>::data_type(
+                              words + begin * g.num_u() * g.num_v(), views, g.num_u(), g.num_v())});
+            });
+      });
+}
+
+template <execution_space Exec, real T>
+back_project_options streamed_pair<Exec, T>::adjoint_options(std::int32_t words) const {
+  return {.method = options_.method,
+          .edge = options_.edge,
+          .within = options_.within,
+          .oversampling = options_.oversampling,
+          .words = std::max(words, options_.words),
+          .shape = options_.shape};
+}
+
+template <execution_space Exec, real T>
+void streamed_pair<Exec, T>::adjoint(std::int64_t block, const_projections const& p,
+                                     volume const& x, onto to, job const& control,
+                                     std::int32_t words) {
+  char const* const function = "iso::ct::streamed_pair::adjoint";
+  auto const& scan = scans_[std::size_t(block)];
+  geometry const& g = scan.host();
+  validate(x, function);
+  validate_contiguous(x.data, "volume data", function);
+  ISO_VALIDATE(x.grid == grid_, "{}: a volume on another grid (the pair is for one); make another",
+               function);
+  validate(p, {g.num_views(), g.num_u(), g.num_v()}, function);
+  validate_contiguous(p.data, "projections", function);
+  validate(to, function);
+  auto const& plan = report_.adjoint;
+  auto options = adjoint_options(words);
+  if (plans_.empty() && !detail::gathers(g, grid_, sizeof(T), options)) {
+    // The scatter's unit is the block's, whatever part of it is there.
+    options.max_abs =
+        iso::detail::survey_of("iso::ct::streamed: readings", Kokkos::DefaultHostExecutionSpace(),
+                               p.data.data(), std::int64_t(p.data.size()))
+            .largest_size;
+  }
+  workspace_parts parts(memory_, function);
+  detail::adjoint_memory<T> const m(parts, g.num_u(), g.num_v(), grid_, plan);
+  auto const scratch = detail::rest_of(memory_, parts.bytes());
+  std::int64_t const image = g.num_u() * g.num_v();
+  detail::slab_pieces<Exec, T, T> const slabs{m.slabs, x, plan.planes, 0};
+  detail::for_each_view_batch(
+      g.num_views(), plan.views, control,
+      [&](std::int64_t first, std::int64_t count, job const& part) {
+        onto const now = first == 0 ? to : onto::stored;
+        /// Adds some of the views to a slab.
+        auto const add = [&](std::int64_t n, std::int64_t begin, std::int64_t views, onto on,
+                             job const& step) {
+          projection_view<T const, space> const stack{
+              typename projection_view<T const, space>::data_type(m.stack + begin * image, views,
+                                                                  g.num_u(), g.num_v())};
+          if (plans_.empty()) {
+            options.first_view = first + begin;
+            back_project<Exec, T>(exec_, scan, stack, slabs.at(n), scratch, options, on, step);
+          } else {
+            weighted_back_project<Exec, T>(exec_,
+                                           plans_[std::size_t(block)].subset(first + begin, views),
+                                           stack, slabs.at(n), scratch, on, step);
+          }
+        };
+        detail::pass_first_slab(
+            exec_, bus_, slabs, now, count, detail::chunk_views,
+            detail::step_of(part, 0, slabs.count()),
+            [&](std::int64_t, std::int64_t begin, std::int64_t views) {
+              return typename iso::detail::bus<Exec>::piece{
+                  reinterpret_cast<std::byte*>(m.stack + begin * image),
+                  detail::runs_of(p, first + begin, views),
+                  {}};
+            },
+            [&](std::int64_t, std::int64_t begin, std::int64_t views, onto on, job const& step) {
+              add(0, begin, views, on, step);
+            });
+        detail::pass_other_slabs(exec_, bus_, slabs, now, [&](std::int64_t n) {
+          add(n, 0, count, now, detail::step_of(part, n, slabs.count()));
+        });
+      });
+}
+
+struct streamed::maker {
+  virtual ~maker() = default;
+  [[nodiscard]] virtual std::shared_ptr<detail::pair_elsewhere<float>> of_float(
+      geometry const& g, iso::grid const& volume, view_blocks const& blocks,
+      projector_options const& options) const = 0;
+  [[nodiscard]] virtual std::shared_ptr<detail::pair_elsewhere<double>> of_double(
+      geometry const& g, iso::grid const& volume, view_blocks const& blocks,
+      projector_options const& options) const = 0;
+  [[nodiscard]] virtual std::shared_ptr<detail::fdk_elsewhere<float>> fdk_of_float(
+      geometry const& g, iso::grid const& volume, fdk_options const& options) const = 0;
+  [[nodiscard]] virtual std::shared_ptr<detail::fdk_elsewhere<double>> fdk_of_double(
+      geometry const& g, iso::grid const& volume, fdk_options const& options) const = 0;
+};
+
+template <class Device>
+struct streamed::maker_on final : streamed::maker {
+  Device device;
+  streaming_options limits;
+  maker_on(Device const& d, streaming_options const& l) : device(d), limits(l) {}
+  [[nodiscard]] std::shared_ptr<detail::pair_elsewhere<float>> of_float(
+      geometry const& g, iso::grid const& volume, view_blocks const& blocks,
+      projector_options const& options) const override {
+    return std::make_shared<streamed_pair<Device, float>>(device, g, volume, blocks, options,
+                                                          limits);
+  }
+  [[nodiscard]] std::shared_ptr<detail::pair_elsewhere<double>> of_double(
+      geometry const& g, iso::grid const& volume, view_blocks const& blocks,
+      projector_options const& options) const override {
+    return std::make_shared<streamed_pair<Device, double>>(device, g, volume, blocks, options,
+                                                           limits);
+  }
+  [[nodiscard]] std::shared_ptr<detail::fdk_elsewhere<float>> fdk_of_float(
+      geometry const& g, iso::grid const& volume, fdk_options const& options) const override {
+    return std::make_shared<streamed_fdk<Device, float>>(device, g, volume, options, limits);
+  }
+  [[nodiscard]] std::shared_ptr<detail::fdk_elsewhere<double>> fdk_of_double(
+      geometry const& g, iso::grid const& volume, fdk_options const& options) const override {
+    return std::make_shared<streamed_fdk<Device, double>>(device, g, volume, options, limits);
+  }
+};
+
+template <execution_space Device>
+streamed::streamed(Device const& device, streaming_options const& options)
+    : make_(std::make_shared<maker_on<Device>>(device, options)) {}
+
+#define ISO_CT_STREAMED(linkage, Exec, T) linkage template class streamed_pair<Exec, T>;
+#define ISO_CT_STREAMED_ON(Exec, ...) \
+  __VA_ARGS__ template streamed::streamed(Exec const&, streaming_options const&);
+ISO_FOR_EACH_INSTANCE(ISO_CT_STREAMED, extern)
+ISO_FOR_EACH_BACKEND(ISO_CT_STREAMED_ON, extern)
+
+}  // namespace iso::ct

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! Divides streamed calls: the views of a batch, the planes of a slab, and where they lie.
+#pragma once
+
+#include <iso/backend/registry.hpp>
+#include <iso/core/grid.hpp>
+#include <iso/core/projection_view.hpp>
+#include <iso/core/volume_view.hpp>
+#include <iso/core/workspace.hpp>
+#include <iso/ct/staged_geometry.hpp>
+#include <iso/ct/streamed.hpp>
+#include <iso/detail/bus.hpp>
+#include <iso/detail/job_parts.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <utility>
+
+namespace iso::ct::detail {
+
+/// The views that go to or from the device as one piece. Batches are multiples of it: sums of views
+/// are made in blocks of so many.
+inline constexpr std::int64_t chunk_views = 16;
+
+/// The views of a piece that leaves the device, at most: what the first slab's or the last slab's
+/// kernels compute of a batch while other pieces are on their way.
+inline constexpr std::int64_t most_chunk_views = 3 * chunk_views;
+
+/// The planes that a kernel's group takes together, or a multiple: a slab of fewer leaves threads
+/// of a GPU idle. FDK's kernel takes 128, the adjoint's 64 (float) or 32.
+template <class Exec>
+inline constexpr std::int64_t slab_grain = backend::is_device<Exec> ? 128 : 32;
+
+/// Returns how many pieces of `size` make up `count`.
+inline std::int64_t pieces_of(std::int64_t count, std::int64_t size) {
+  return (count + size - 1) / size;
+}
+
+/// Returns the piece of planes of that number.
+inline slab slab_of(iso::grid const& g, std::int64_t planes, std::int64_t number) {
+  return {number * planes, std::min((number + 1) * planes, g.extent[2])};
+}
+
+/// The bytes of the device's memory that so many views a batch and planes a slab take.
+using plan_bytes = std::function<std::int64_t(std::int64_t views, std::int64_t planes)>;
+
+/// Throws, naming `function`, unless the limits allow what the smallest plan needs.
+void validate_limits(char const* function, streaming_options const& limits,
+                     std::int64_t bytes_needed);
+
+/// Returns the division of fewest batches that is within the limit: of as many planes a slab as
+/// fit, up to a number that leaves enough slabs for copies to hide behind kernels. Where none is,
+/// the smallest.
+/// \param num_views  of the largest block
+/// \param grain      slab_grain: slabs are of whole grains or half of one, unless these cost many
+///                   batches
+streaming_plan divide(iso::grid const& volume, std::int64_t num_views,
+                      streaming_options const& limits, std::int64_t grain,
+                      plan_bytes const& bytes_of);
+
+/// Returns slabs that stand for all of a division: memory for them is memory for each.
+std::array<slab, 2> typical_slabs(iso::grid const& volume, std::int64_t planes);
+
+/// Returns the runs of bytes of planes of a volume in host memory.
+template <class T>
+iso::detail::strided_runs runs_of(volume_view<T, Kokkos::HostSpace> const& v, slab const& planes) {
+  auto const& n = v.grid.extent;
+  auto* const first = reinterpret_cast<std::byte*>(
+      const_cast<std::remove_const_t<T>*>(v.data.data() + planes.first));
+  return {first, n[0] * n[1], planes.count() * std::int64_t(sizeof(T)),
+          n[2] * std::int64_t(sizeof(T))};
+}
+/// Returns the one run of views of a stack in host memory.
+template <class T>
+iso::detail::strided_runs runs_of(projection_view<T, Kokkos::HostSpace> const& p,
+                                  std::int64_t first, std::int64_t count) {
+  auto const image = std::int64_t(p.data.extent(1)) * std::int64_t(p.data.extent(2));
+  auto* const begin = reinterpret_cast<std::byte*>(
+      const_cast<std::remove_const_t<T>*>(p.data.data() + first * image));
+  std::int64_t const bytes = count * image * std::int64_t(sizeof(T));
+  return {begin, 1, bytes, bytes};
+}
+
+/// The device's memory for slabs: two, one of which a kernel works on while the other is copied.
+template <class T>
+struct slab_buffers {
+  T* data[2];
+  iso::grid grid;
+
+  slab_buffers(workspace_parts& memory, iso::grid const& g, std::int64_t planes)
+      : data{memory.take<T>({g.extent[0], g.extent[1], std::min(planes, g.extent[2])}),
+             memory.take<T>({g.extent[0], g.extent[1], std::min(planes, g.extent[2])})},
+        grid(g) {}
+
+  /// Returns planes that have the place of piece `number`.
+  template <class Space>
+  [[nodiscard]] volume_view<T, Space> at(std::int64_t number, slab const& planes) const {
+    using data_type = typename volume_view<T, Space>::data_type;
+    return {grid, data_type(data[number % 2], grid.extent[0], grid.extent[1], planes.count()),
+            planes.first};
+  }
+  [[nodiscard]] std::byte* place(std::int64_t number) const {
+    return reinterpret_cast<std::byte*>(data[number % 2]);
+  }
+};
+
+/// The device's memory for pieces of a stack.
+template <class T>
+struct chunk_buffers {
+  T* data[2];
+  std::int64_t num_u;
+  std::int64_t num_v;
+
+  chunk_buffers(workspace_parts& memory, std::int64_t views, std::int64_t u, std::int64_t v)
+      : data{memory.take<T>({views, u, v}), memory.take<T>({views, u, v})}, num_u(u), num_v(v) {}
+
+  template <class Space>
+  [[nodiscard]] projection_view<T, Space> at(std::int64_t number, std::int64_t views) const {
+    return {typename projection_view<T, Space>::data_type(data[number % 2], views, num_u, num_v)};
+  }
+  [[nodiscard]] std::byte* place(std::int64_t number) const {
+    return reinterpret_cast<std::byte*>(data[number % 2]);
+  }
+};
+
+/// Returns a part of an algorithm's memory as another's workspace.
+template <class Space>
+workspace<Space> part_of_memory(std::byte* first, std::int64_t bytes) {
+  return workspace<Space>(typename workspace<Space>::storage(first, std::size_t(bytes)));
+}
+/// Returns what is left of a memory behind its first bytes.
+template <class Space>
+workspace<Space> rest_of(workspace<Space> const& memory, std::int64_t bytes) {
+  return part_of_memory<Space>(memory.data() + bytes, memory.size() - bytes);
+}
+
+/// The slabs of a volume in host memory that pass by, and their places on the device.
+template <class Exec, class T, class U>
+struct slab_pieces {
+  slab_buffers<T> const& buffers;
+  volume_view<U, Kokkos::HostSpace> const& v;
+  std::int64_t planes;  ///< of a slab
+  std::int64_t halo;    ///< planes beyond that come in, below and above
+
+  [[nodiscard]] std::int64_t count() const { return pieces_of(v.grid.extent[2], planes); }
+  [[nodiscard]] slab own(std::int64_t n) const { return slab_of(v.grid, planes, n); }
+  [[nodiscard]] slab held(std::int64_t n) const {
+    return {std::max(own(n).first - halo, std::int64_t(0)),
+            std::min(own(n).last + halo, v.grid.extent[2])};
+  }
+  /// Returns the planes that are held, on the device.
+  [[nodiscard]] volume_view<T, typename Exec::memory_space> at(std::int64_t n) const {
+    return buffers.template at<typename Exec::memory_space>(n, held(n));
+  }
+  [[nodiscard]] typename iso::detail::bus<Exec>::piece piece(std::int64_t n, bool comes,
+                                                             bool goes) const {
+    auto const runs = runs_of(v, held(n));
+    return {buffers.place(n), comes ? runs : iso::detail::strided_runs{},
+            goes ? runs : iso::detail::strided_runs{}};
+  }
+};
+
+/// The part of a job that a piece of so many is.
+inline job step_of(job const& control, std::int64_t n, std::int64_t count) {
+  return iso::detail::part_of(control, double(n) / double(count), double(n + 1) / double(count));
+}
+
+/// Calls f(first, count, part) for each batch of a block's views, with its part of the job.
+template <class F>
+void for_each_view_batch(std::int64_t views, std::int64_t batch, job const& control, F const& f) {
+  for (std::int64_t first = 0; first < views; first += batch) {
+    std::int64_t const count = std::min(batch, views - first);
+    f(first, count,
+      iso::detail::part_of(control, double(first) / double(views),
+                           double(first + count) / double(views)));
+  }
+}
+
+/// Returns the first view and the number of views of a piece.
+inline std::pair<std::int64_t, std::int64_t> views_of(std::int64_t views, std::int64_t size,
+                                                      std::int64_t number) {
+  return {number * size, std::min(size, views - number * size)};
+}
+
+/// Has the first slab take a batch of views piece by piece as they come in, in the place of slab 0:
+/// calls work(piece, first view, views, onto, job) for each. The slab itself comes in before them
+/// where it is added to.
+template <class Exec, class T, class U, class PieceOf, class Work>
+void pass_first_slab(Exec const& exec, iso::detail::bus<Exec>& by,
+                     slab_pieces<Exec, T, U> const& slabs, onto to, std::int64_t count,
+                     std::int64_t size, job const& control, PieceOf const& piece_of,
+                     Work const& work) {
+  if (to == onto::stored) {
+    by.carry(
+        exec, 1, [&](std::int64_t) { return slabs.piece(0, true, false); }, [](std::int64_t) {});
+  }
+  std::int64_t const pieces = pieces_of(count, size);
+  by.carry(
+      exec, pieces,
+      [&](std::int64_t n) {
+        auto const [first, views] = views_of(count, size, n);
+        return piece_of(n, first, views);
+      },
+      [&](std::int64_t n) {
+        auto const [first, views] = views_of(count, size, n);
+        work(n, first, views, n == 0 ? to : onto::stored, step_of(control, n, pieces));
+      });
+}
+
+/// Has the other slabs pass by, and all of them go out: calls work(number) for each but the first.
+template <class Exec, class T, class U, class Work>
+void pass_other_slabs(Exec const& exec, iso::detail::bus<Exec>& by,
+                      slab_pieces<Exec, T, U> const& slabs, onto to, Work const& work) {
+  by.carry(
+      exec, slabs.count(),
+      [&](std::int64_t n) { return slabs.piece(n, n > 0 && to == onto::stored, true); },
+      [&](std::int64_t n) {
+        if (n > 0) {
+          work(n);
+        }
+      });
+}
+
+/// Returns the bytes of the staging buffers of a division: of pieces in and out.
+template <class T>
+std::pair<std::int64_t, std::int64_t> staging_bytes(iso::grid const& volume, std::int64_t planes_in,
+                                                    std::int64_t planes_out, std::int64_t views,
+                                                    std::int64_t image) {
+  auto const& n = volume.extent;
+  std::int64_t const chunk = std::min(views, most_chunk_views) * image;
+  auto const of = [&](std::int64_t planes) {
+    return std::int64_t(sizeof(T)) * std::max(n[0] * n[1] * std::min(planes, n[2]), chunk);
+  };
+  return {of(planes_in), of(planes_out)};
+}
+
+inline std::int64_t views_bytes(geometry const& g) {
+  return g.num_views() * std::int64_t(sizeof(view_vectors));
+}
+
+}  // namespace iso::ct::detail

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/ct/streamed_pair.hpp
+//! Projects volumes in host memory, and back, by a device whose memory they exceed.
+//! A Kokkos space that the build has not needs detail/streamed_impl.hpp too.
+#pragma once
+
+#include <iso/core/detail/presence.hpp>
+#include <iso/core/workspace.hpp>
+#include <iso/ct/fdk.hpp>
+#include <iso/ct/forward_project.hpp>
+#include <iso/ct/iterative_options.hpp>
+#include <iso/ct/staged_geometry.hpp>
+#include <iso/ct/streamed.hpp>
+#include <iso/detail/bus.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace iso::ct {
+
+/// The projection A of volumes in host memory along the rays of one scan, and its adjoint, by a
+/// device that holds a batch of views and a few planes at a time. Copies run while kernels do.
+///
+/// Determinism: backend_to_backend, whatever the limits: forward() has the bits of forward_project
+/// with `summation::reproducible`, adjoint() those of back_project (or of weighted_back_project).
+template <execution_space Exec, real T>
+class streamed_pair final : public detail::pair_elsewhere<T> {
+ public:
+  using space = typename Exec::memory_space;
+  using typename detail::pair_elsewhere<T>::volume;
+  using typename detail::pair_elsewhere<T>::const_volume;
+  using typename detail::pair_elsewhere<T>::projections;
+  using typename detail::pair_elsewhere<T>::const_projections;
+
+  /// Allocates the device's memory and the buffers to copy from, and waits for `exec`.
+  /// \throws iso::invalid_argument  options whose sum is not reproducible, texture units, what
+  ///                                projector_pair refuses
+  /// \throws iso::out_of_memory     the limit is below the smallest plan, or memory is wanting
+  streamed_pair(Exec const& exec, geometry const& g, iso::grid const& volume,
+                view_blocks const& blocks, projector_options const& options,
+                streaming_options const& limits);
+
+  // Neither copies nor moves: kernels and copies of a call know its memory.
+  streamed_pair(streamed_pair const&) = delete;
+  streamed_pair& operator=(streamed_pair const&) = delete;
+  ~streamed_pair() override = default;
+
+  /// Returns the division of calls for these arguments, without allocating.
+  /// \throws as the constructor
+  [[nodiscard]] static streaming_report plan(Exec const& exec, geometry const& g,
+                                             iso::grid const& volume, view_blocks const& blocks,
+                                             projector_options const& options,
+                                             streaming_options const& limits);
+
+  /// Overwrites `p` by A x of the views of a block. The result is there when it returns.
+  /// \param[in]  x  [nx, ny, nz], 1/mm
+  /// \param[out] p  [views, u, v], dimensionless
+  /// \throws iso::invalid_argument  shape mismatch, data with gaps or without memory
+  /// \throws iso::cancelled         `p` is then incomplete
+  void forward(std::int64_t block, const_volume const& x, projections const& p,
+               job const& control = {}) override;
+  /// Overwrites `x` by A^T p of the views of a block, or adds it (`to`), as back_project.
+  /// \param[in]     p      [views, u, v], dimensionless
+  /// \param[in,out] x      [nx, ny, nz], mm
+  /// \param         words  the words that the sums of a scatter have at least
+  /// \throws iso::invalid_argument  shape mismatch, data with gaps or without memory
+  /// \throws iso::cancelled         `x` is then incomplete
+  void adjoint(std::int64_t block, const_projections const& p, volume const& x,
+               onto to = onto::zero, job const& control = {}, std::int32_t words = 0) override;
+  [[nodiscard]] streaming_report report() const override;
+
+ private:
+  [[nodiscard]] back_project_options adjoint_options(std::int32_t words) const;
+
+  Exec exec_;
+  iso::grid grid_;
+  projector_options options_;
+  std::vector<staged_geometry<space>> scans_;
+  std::vector<fdk_plan<space>> plans_;  ///< of blocks; empty: the adjoint goes back
+  streaming_report report_;
+  workspace<space> memory_;
+  iso::detail::bus<Exec> bus_;
+};
+
+}  // namespace iso::ct

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <iso/core/check.hpp>
+#include <iso/core/error.hpp>
+#include <iso/ct/detail/streamed_impl.hpp>
+
+namespace iso::ct {
+namespace detail {
+namespace {
+
+/// The slabs of a volume that copies need to hide behind kernels: the first copy in and the last
+/// one out have none to hide behind.
+constexpr std::int64_t slabs_wanted = 8;
+/// The batches up to which slabs are whole grains.
+constexpr std::int64_t whole_grain_batches = 4;
+
+}  // namespace
+
+void validate_streamed(projector_options const& options) {
+  ISO_VALIDATE(options.sum == summation::reproducible,
+               "iso::ct::streamed_pair: ordered sums (sums of slabs have no order); choose "
+               "reproducible sums, which have the same bits in one memory");
+  ISO_VALIDATE(options.projection == projection::exact,
+               "iso::ct::streamed_pair: a projection by texture units (they read whole volumes); "
+               "choose the exact projection");
+}
+
+void validate_limits(char const* function, streaming_options const& limits,
+                     std::int64_t bytes_needed) {
+  ISO_VALIDATE(limits.device_bytes > 0,
+               "{}: a limit of {} bytes (it must be positive); give the bytes of the device's "
+               "memory that may be used",
+               function, limits.device_bytes);
+  ISO_VALIDATE(limits.max_planes >= 0,
+               "{}: slabs of at most {} planes (must not be negative); give 0 to have it chosen",
+               function, limits.max_planes);
+  if (bytes_needed > limits.device_bytes) {
+    throw out_of_memory(
+        message("{}: a limit of {} bytes (slabs of one plane and {} views need {}); give that or "
+                "more",
+                {function, limits.device_bytes, chunk_views, bytes_needed}),
+        std::uint64_t(bytes_needed), std::uint64_t(limits.device_bytes));
+  }
+}
+
+streaming_plan divide(iso::grid const& volume, std::int64_t num_views,
+                      streaming_options const& limits, std::int64_t grain,
+                      plan_bytes const& bytes_of) {
+  std::int64_t const depth = volume.extent[2];
+  std::int64_t const blocks = pieces_of(num_views, chunk_views);
+  std::int64_t const most =
+      limits.max_planes > 0
+          ? std::min(depth, limits.max_planes)
+          : std::min(depth, grain * pieces_of(pieces_of(depth, slabs_wanted), grain));
+  // With each batch the volume passes once more: so few batches come before many planes.
+  auto const fit = [&](std::int64_t most_batches, std::int64_t least, auto const& next) {
+    for (std::int64_t batches = 1; batches <= most_batches; batches += (batches + 7) / 8) {
+      std::int64_t const views = std::min(num_views, chunk_views * pieces_of(blocks, batches));
+      for (std::int64_t planes = most; planes >= least; planes = next(planes)) {
+        std::int64_t const bytes = bytes_of(views, planes);
+        if (bytes <= limits.device_bytes) {
+          return streaming_plan{views, planes, bytes};
+        }
+      }
+    }
+    return streaming_plan{};
+  };
+  streaming_plan plan;
+  for (std::int64_t part = grain; plan.views == 0 && part >= grain / 2; part /= 2) {
+    plan = fit(std::min(blocks, whole_grain_batches), std::min(part, most),
+               [&](std::int64_t planes) { return (planes - 1) / part * part; });
+  }
+  if (plan.views == 0) {
+    plan = fit(blocks, 1, [](std::int64_t planes) { return planes * 7 / 8; });
+  }
+  if (plan.views == 0) {
+    std::int64_t const least_views = std::min<std::int64_t>(num_views, chunk_views);
+    plan = {least_views, 1, bytes_of(least_views, 1)};
+  }
+  return plan;
+}
+
+std::array<slab, 2> typical_slabs(iso::grid const& volume, std::int64_t planes) {
+  std::int64_t const last = pieces_of(volume.extent[2], planes) - 1;
+  return {{slab_of(volume, planes, 0), slab_of(volume, planes, last)}};
+}
+
+}  // namespace detail
+
+template <>
+std::shared_ptr<detail::pair_elsewhere<float>> streamed::make<float>(
+    geometry const& g, iso::grid const& volume, view_blocks const& blocks,
+    projector_options const& options) const {
+  return make_->of_float(g, volume, blocks, options);
+}
+template <>
+std::shared_ptr<detail::pair_elsewhere<double>> streamed::make<double>(
+    geometry const& g, iso::grid const& volume, view_blocks const& blocks,
+    projector_options const& options) const {
+  return make_->of_double(g, volume, blocks, options);
+}
+
+template <>
+std::shared_ptr<detail::fdk_elsewhere<float>> streamed::make_fdk<float>(
+    geometry const& g, iso::grid const& volume, fdk_options const& options) const {
+  return make_->fdk_of_float(g, volume, options);
+}
+template <>
+std::shared_ptr<detail::fdk_elsewhere<double>> streamed::make_fdk<double>(
+    geometry const& g, iso::grid const& volume, fdk_options const& options) const {
+  return make_->fdk_of_double(g, volume, options);
+}
+
+ISO_FOR_EACH_INSTANCE(ISO_CT_STREAMED, )
+ISO_FOR_EACH_INSTANCE(ISO_CT_STREAMED_FDK, )
+ISO_FOR_EACH_BACKEND(ISO_CT_STREAMED_ON)
+
+}  // namespace iso::ct

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "support.hpp"
+
+#include <iso/core/error.hpp>
+#include <iso/files/text.hpp>
+
+#include <fmt/core.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace iso::cli {
+namespace {
+
+/// Returns the bytes that a text such as 4GiB, 500 MB or 1000000 stands for; below 0: none.
+std::int64_t bytes_of(std::string const& text) {
+  constexpr std::array<std::pair<std::string_view, double>, 9> units = {{{"", 1},
+                                                                         {"b", 1},
+                                                                         {"kb", 1e3},
+                                                                         {"mb", 1e6},
+                                                                         {"gb", 1e9},
+                                                                         {"tb", 1e12},
+                                                                         {"mib", 0x1p20},
+                                                                         {"gib", 0x1p30},
+                                                                         {"tib", 0x1p40}}};
+  std::size_t const end = std::min(text.find_first_not_of("0123456789."), text.size());
+  double number = 0;
+  if (end == 0 || !CLI::detail::lexical_cast(text.substr(0, end), number)) {
+    return -1;
+  }
+  std::size_t const unit = std::min(text.find_first_not_of(' ', end), text.size());
+  for (auto const& [name, size] : units) {
+    if (files::lower_case(text.substr(unit)) == name && number * size < 0x1p60) {
+      return std::int64_t(number * size);
+    }
+  }
+  return -1;
+}
+
+double gib(std::int64_t bytes) { return double(bytes) / 0x1p30; }
+
+}  // namespace
+
+CLI::Option* add_memory(CLI::App& app, std::optional<std::int64_t>& memory) {
+  return app
+      .add_option_function<std::string>(
+          "--memory", [&memory](std::string const& text) { memory = bytes_of(text); },
+          "keep volume and readings in the machine's memory, and let them pass through so much of "
+          "the backend's, such as 4GiB: for volumes that are larger. Sums of rays are reproducible "
+          "then; the result has the bits that these have without a limit")
+      ->check(CLI::Validator(
+          [](std::string const& text) {
+            return bytes_of(text) > 0
+                       ? std::string()
+                       : fmt::format(
+                             "{} (must be a size such as 4GiB, 500MB or 1000000); write a "
+                             "number and kB, MB, GB, MiB or GiB",
+                             text);
+          },
+          "SIZE"));
+}
+
+void choose_reproducible_sums(std::optional<std::int64_t> const& memory, bool given,
+                              summation& sum) {
+  if (!memory) {
+    return;
+  }
+  if (given && sum == summation::ordered) {
+    throw invalid_argument(
+        "--memory with --sum ordered (sums of slabs have no order); leave out --sum, or give --sum "
+        "reproducible");
+  }
+  if (!given) {
+    spdlog::info("--memory: rays' sums are reproducible (--sum reproducible has these bits too)");
+  }
+  sum = summation::reproducible;
+}
+
+void tell_streaming(common_options const& common, std::optional<ct::streaming_report> const& report,
+                    json& document) {
+  if (!report) {
+    return;
+  }
+  json streaming = {{"device_bytes", report->device_bytes},
+                    {"staging_bytes", report->staging_bytes},
+                    {"bytes_in", report->bytes_in},
+                    {"bytes_out", report->bytes_out}};
+  std::string how;
+  auto const add = [&](char const* name, ct::streaming_plan const& plan) {
+    if (plan.views > 0) {
+      streaming[name] = {{"views", plan.views}, {"planes", plan.planes}};
+      how += fmt::format("{}{} in slabs of {} planes and batches of {} views",
+                         how.empty() ? "" : ", ", name, plan.planes, plan.views);
+    }
+  };
+  add("projection", report->forward);
+  add("backprojection", report->adjoint);
+  document["streaming"] = streaming;
+  if (common.json_file != "-") {
+    fmt::print(
+        "streamed: {}; {:.4g} GiB of the backend's memory, {:.4g} GiB to it and {:.4g} GiB "
+        "from it\n",
+        how, gib(report->device_bytes), gib(report->bytes_in), gib(report->bytes_out));
+  }
+}
+
+}  // namespace iso::cli

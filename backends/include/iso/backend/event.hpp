@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/backend/event.hpp
+//! Orders the work of several execution space instances, so that copies run beside kernels.
+#pragma once
+
+#include <iso/backend/registry.hpp>
+#if ISO_HAS_CUDA
+#include <iso/backend/cuda_check.hpp>
+#endif
+
+#include <Kokkos_Core.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <type_traits>
+
+namespace iso::backend {
+
+/// The host's memory that a device copies from and to while kernels run.
+template <execution_space Exec>
+using staging_space =
+    std::conditional_t<is_device<Exec>, Kokkos::SharedHostPinnedSpace, Kokkos::HostSpace>;
+
+/// Returns an instance whose work runs beside that of `exec`: on a GPU another stream. A processor
+/// has one, as it works while its caller waits.
+/// Determinism: backend_to_backend; it changes the order of no sum.
+template <execution_space Exec>
+Exec another_instance(Exec const& exec) {
+  if constexpr (is_device<Exec>) {
+    return Kokkos::Experimental::partition_space(exec, 1)[0];
+  } else {
+    return exec;
+  }
+}
+
+/// A mark in the work of an instance, for which other instances and the host may wait. Without a
+/// record nobody waits. On a processor nobody ever need.
+template <execution_space Exec>
+class event {
+ public:
+  void record(Exec const&) {}
+  void hold(Exec const&) const {}
+  void wait() const {}
+};
+
+/// Rows of bytes of the same length.
+struct byte_rows {
+  std::byte* first;
+  std::int64_t stride;  ///< from a row to the next
+};
+
+/// Copies `count` rows of so many bytes at once: a processor has one memory.
+/// Determinism: backend_to_backend, a copy.
+template <execution_space Exec>
+  requires(!is_device<Exec>)
+void copy_rows(Exec const&, byte_rows to, byte_rows from, std::int64_t length, std::int64_t count) {
+  for (std::int64_t row = 0; row < count; ++row) {
+    std::memcpy(to.first + row * to.stride, from.first + row * from.stride, std::size_t(length));
+  }
+}
+/// Returns whether the device copies from and to this host memory while kernels run.
+/// Determinism: not_guaranteed, memory may be page-locked at any time.
+template <execution_space Exec>
+  requires(!is_device<Exec>)
+bool is_page_locked(Exec const&, void const*) {
+  return false;
+}
+
+#if ISO_HAS_CUDA
+template <>
+class event<Kokkos::Cuda> {
+ public:
+  event() {
+    cudaEvent_t made{};
+    ISO_CUDA_CHECK(cudaEventCreateWithFlags(&made, cudaEventDisableTiming));
+    event_ = {made, [](cudaEvent_t old) { static_cast<void>(cudaEventDestroy(old)); }};
+  }
+  // No moves: what was moved from would be no event, and a copy is the same mark.
+  event(event const&) = default;
+  event& operator=(event const&) = default;
+  ~event() = default;
+  /// Marks the end of what is enqueued on `exec`.
+  void record(Kokkos::Cuda const& exec) {
+    ISO_CUDA_CHECK(cudaEventRecord(event_.get(), exec.cuda_stream()));
+  }
+  /// Has what is enqueued on `exec` from now on wait for the mark.
+  void hold(Kokkos::Cuda const& exec) const {
+    ISO_CUDA_CHECK(cudaStreamWaitEvent(exec.cuda_stream(), event_.get(), 0));
+  }
+  /// Has the host wait.
+  void wait() const { ISO_CUDA_CHECK(cudaEventSynchronize(event_.get())); }
+
+ private:
+  std::shared_ptr<std::remove_pointer_t<cudaEvent_t>> event_;
+};
+
+/// Copies rows between the device's memory and page-locked memory of the host, in the order of what
+/// else is enqueued on `exec`. Determinism: backend_to_backend, a copy.
+inline void copy_rows(Kokkos::Cuda const& exec, byte_rows to, byte_rows from, std::int64_t length,
+                      std::int64_t count) {
+  ISO_CUDA_CHECK(cudaMemcpy2DAsync(to.first, std::size_t(to.stride), from.first,
+                                   std::size_t(from.stride), std::size_t(length),
+                                   std::size_t(count), cudaMemcpyDefault, exec.cuda_stream()));
+}
+/// As above. Determinism: not_guaranteed, memory may be page-locked at any time.
+inline bool is_page_locked(Kokkos::Cuda const&, void const* memory) {
+  cudaPointerAttributes found{};
+  ISO_CUDA_CHECK(cudaPointerGetAttributes(&found, memory));
+  return found.type == cudaMemoryTypeHost;
+}
+#endif
+
+}  // namespace iso::backend

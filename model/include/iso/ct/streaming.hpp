@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/ct/streaming.hpp
+//! Holds the limits of calls whose arrays pass through a device, and how such calls are divided.
+#pragma once
+
+#include <cstdint>
+
+namespace iso::ct {
+
+/// The limits of a streamed call.
+struct streaming_options {
+  /// The bytes of device memory that it may allocate, for everything.
+  std::int64_t device_bytes = 0;
+  /// The most planes a slab, at least 1; 0: as many as fit and leave enough slabs for copies to
+  /// hide behind kernels. Changes no bit.
+  std::int64_t max_planes = 0;
+};
+
+/// The division of a streamed call. Views go to the device in batches; while a batch is there, the
+/// volume passes by in slabs.
+struct streaming_plan {
+  std::int64_t views = 0;         ///< a batch: all, or a multiple of 16
+  std::int64_t planes = 0;        ///< a slab, the last ones perhaps fewer
+  std::int64_t device_bytes = 0;  ///< that are allocated
+};
+
+/// The division of the calls of a streamed pair or reconstruction, and what they allocate.
+struct streaming_report {
+  streaming_plan forward;
+  streaming_plan adjoint;
+  std::int64_t device_bytes = 0;   ///< of the device's memory; both calls share most of it
+  std::int64_t staging_bytes = 0;  ///< of the host's memory, from which the device copies
+  std::int64_t bytes_in = 0;       ///< carried to the device so far
+  std::int64_t bytes_out = 0;      ///< carried from the device so far
+};
+
+}  // namespace iso::ct

@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# test_memory.sh ISO
+# --memory: volumes and stacks that pass through a part of the backend's memory have the bits of those
+# that lie in it, and what cannot be is refused.
+iso=$1
+tool=("$iso")
+source "$(dirname "$0")/expect.sh"
+
+cat >cone.json <<'JSON'
+{"type": "circular_cone", "detector": {"pixels": [40, 36], "pitch_mm": [3, 3]},
+ "source_axis_mm": 500, "source_detector_mm": 800, "angles_deg": {"range": 360, "count": 40}}
+JSON
+sed 's/"pitch_mm"/"offset_mm": [1, 0], "pitch_mm"/' cone.json >aside.json
+
+# same SIZE COMMAND...: with so much memory the hash of the same command without, whose sums are
+# reproducible where there is a choice
+same() {
+  local size=$1 sums=$2 once
+  shift 2
+  # shellcheck disable=SC2086
+  expect 0 'hash [0-9a-f]{16}' "$@" $sums --json once.json
+  once=$(grep -oE 'hash [0-9a-f]{16}' <<<"$answer")
+  expect 0 "$once" "$@" --memory "$size" --json streamed.json
+  says '^streamed: .*slabs of [0-9]+ planes and batches of [0-9]+ views; [0-9.]+ GiB of the backend'
+  tr -d ' \n' <streamed.json | grep -qE '"streaming":\{"device_bytes":[0-9]+,' || fail "streamed.json: $(cat streamed.json)"
+}
+phantom=(--phantom shepp-logan --width 64)
+for size in 2.5MB '3 MiB' 1GiB; do
+  same "$size" '--sum reproducible' project "${phantom[@]}" --size 40 --geometry cone.json
+done
+same 4MB '--sum reproducible' project "${phantom[@]}" --size 40 --geometry cone.json --precision double
+same 4MB '--sum reproducible' project "${phantom[@]}" --size 40 --geometry cone.json --method siddon --oversampling 2
+expect 0 'hash' project "${phantom[@]}" --size 40 --geometry cone.json --output p.h5
+expect 0 'hash' project "${phantom[@]}" --size 40 --geometry aside.json --output aside.h5
+for stack in p.h5 aside.h5; do
+  same 3MB '' reconstruct --projections $stack
+  same 3MB '' back-project --projections $stack
+done
+same 3MB '' reconstruct --projections p.h5 --truncation-correction 6
+for method in sirt 'os-sart --block 10' cgls lsqr mlem 'osem --block 10' 'tv --weight 0.1'; do
+  # shellcheck disable=SC2086
+  same 3MB '--sum reproducible' reconstruct --projections p.h5 --iterations 3 --final-residual --method $method
+done
+
+# A checkpoint of one way goes on in the other, and with another limit; ordered sums are others.
+go() { expect 0 'hash [0-9a-f]{16}' reconstruct --projections p.h5 --method cgls "$@"; }
+go --iterations 6 --sum reproducible --json x.json
+whole=$(grep -oE 'hash [0-9a-f]{16}' <<<"$answer")
+go --iterations 2 --memory 3MB --checkpoint c.h5 --json x.json
+go --iterations 4 --sum reproducible --checkpoint c.h5 --json x.json
+go --iterations 6 --memory 5MB --checkpoint c.h5 --json x.json
+says "$whole"
+expect 2 'sum' reconstruct --projections p.h5 --method cgls --iterations 8 --checkpoint c.h5 --json y.json
+
+# Said, and refused.
+expect 0 'rays. sums are reproducible' project "${phantom[@]}" --size 16 --geometry cone.json --memory 1GiB --json x.json
+refused=(project "${phantom[@]}" --size 40 --geometry cone.json --json y.json)
+expect 2 '--memory: 4GG .must be a size such as 4GiB, 500MB or 1000000.; write' "${refused[@]}" --memory 4GG
+expect 2 '--memory: 0 .must be a size' "${refused[@]}" --memory 0
+expect 2 '--memory: -1 ' "${refused[@]}" --memory -1
+expect 2 '--memory with --sum ordered .sums of slabs have no order.; leave out' "${refused[@]}" --memory 1GiB --sum ordered
+expect 3 'a limit of 1000 bytes .slabs of one plane and 16 views need [0-9]+.; give that or more' "${refused[@]}" --memory 1000
+expect 3 'a limit of 1000 bytes' reconstruct --projections p.h5 --memory 1kB --json y.json
+expect 2 'texture units .they read whole volumes' reconstruct --projections p.h5 --method sirt --projector joseph-texture --memory 1GiB --json y.json
+[ ! -e y.json ] || fail 'what was refused wrote a file'
+
+finish

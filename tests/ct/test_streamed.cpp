@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Volumes in host memory that pass through a device slab by slab: the bits of one memory, whatever
+// the limit, and no byte above it.
+#include "back_project_support.hpp"
+#include "compare.hpp"
+#include "kokkos_events.hpp"
+
+#include <iso/backend/registry.hpp>
+#include <iso/ct/cgls.hpp>
+#include <iso/ct/fdk_reconstructor.hpp>
+#include <iso/ct/lsqr.hpp>
+#include <iso/ct/mlem.hpp>
+#include <iso/ct/projector_pair.hpp>
+#include <iso/ct/ray_sums.hpp>
+#include <iso/ct/sart.hpp>
+#include <iso/ct/streamed_fdk.hpp>
+#include <iso/ct/streamed_pair.hpp>
+#include <iso/ct/total_variation.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace {
+
+using namespace projector_support;
+using iso::onto;
+using iso::ct::iteration;
+using iso::ct::projector_options;
+using iso::ct::streamed;
+using iso::ct::streamed_fdk;
+using iso::ct::streamed_pair;
+using iso::ct::streaming_options;
+
+/// Calls f(exec) with the default instance of each backend.
+template <class F>
+void for_each_backend(F const& f) {
+  iso::backend::for_each([&](auto tag) {
+    INFO(std::string(tag.name));
+    f(typename decltype(tag)::execution_space());
+  });
+}
+
+/// A scan of an odd number of views, upright or with the detector rolled.
+geometry scan_of(std::int64_t views, double roll) {
+  auto const upright = iso::ct::circular_cone({21, 34, 2.1, 1.7, 0.3, -1}, 90, 140,
+                                              iso::ct::even_angles(views, 2 * pi, 0.1));
+  auto turned = upright.views();
+  for (auto& w : turned) {
+    auto const u = w.u_step;
+    w.u_step = w.u_step + roll * w.v_step;
+    w.v_step = w.v_step - roll * u;
+  }
+  return {upright.kind(), upright.num_u(), upright.num_v(), turned};
+}
+
+template <class T>
+volume<T> signed_volume(grid const& g, unsigned seed) {
+  auto const v = random_volume<T>(g, seed);
+  for (std::size_t n = 0; n < v.data.size(); ++n) {
+    v.data.data()[n] -= T(0.5);
+  }
+  return v;
+}
+
+template <class T>
+iso::projection_view<T, host> host_projections(geometry const& g, T value) {
+  auto const p = iso::make_projections<T, host>("p", g.num_views(), g.num_u(), g.num_v());
+  Kokkos::deep_copy(p.data, value);
+  return p;
+}
+
+iso::ct::view_blocks blocks_of(geometry const& g, std::int64_t size) {
+  return iso::ct::split_views(g.num_views(), size, iso::ct::block_order::golden);
+}
+
+/// The bytes of the smallest plan, as the message of a limit of one byte tells.
+template <class Make>
+std::int64_t smallest_limit(Make const& make) {
+  try {
+    make(1);
+  } catch (iso::out_of_memory const& failure) {
+    CHECK(failure.available() == 1);
+    return std::int64_t(failure.requested());
+  }
+  FAIL("a limit of one byte was taken");
+  return 0;
+}
+
+/// Limits from the smallest to one that holds everything.
+template <class Make>
+std::vector<streaming_options> limits_for(Make const& make) {
+  std::int64_t const least = smallest_limit(make);
+  return {{least},
+          {least + least / 3},
+          {2 * least, 3},
+          {std::int64_t(1) << 34, 1},
+          {std::int64_t(1) << 34}};
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("streamed_pair: the bits of one memory, whatever the limit", T, float, double) {
+  grid const whole = grid::centred({17, 15, 37}, {1, 0.9, 0.8});
+  for (double const roll : {0.0, 0.02}) {
+    geometry const scan = scan_of(35, roll);
+    auto const x = signed_volume<T>(whole, 3);
+    auto const pixels = random_pixels<T>(scan, 5);
+    auto const p = host_projections<T>(scan, T(0));
+    std::copy(pixels.begin(), pixels.end(), p.data.data());
+    projector_options const options{
+        .method = roll == 0 ? projector::joseph_linear : projector::joseph_spline,
+        .sum = summation::reproducible};
+    Kokkos::Serial const serial;
+    auto const blocks = blocks_of(scan, 18);
+    iso::ct::projector_pair<Kokkos::Serial, T> const here(serial, scan, whole, blocks, options);
+    for_each_backend([&](auto const& exec) {
+      using exec_space = std::decay_t<decltype(exec)>;
+      using pair = streamed_pair<exec_space, T>;
+      auto const make = [&](std::int64_t bytes) {
+        return pair::plan(exec, scan, whole, blocks, options, {bytes});
+      };
+      for (streaming_options const& limits : limits_for(make)) {
+        CAPTURE(limits.device_bytes);
+        pair there(exec, scan, whole, blocks, options, limits);
+        CHECK(there.report().device_bytes <= limits.device_bytes);
+        for (std::int64_t b = 0; b < blocks.count(); ++b) {
+          auto const part = here.part(p, b);
+          auto const expected = host_projections<T>(scan, std::numeric_limits<T>::quiet_NaN());
+          auto const found = host_projections<T>(scan, std::numeric_limits<T>::quiet_NaN());
+          here.forward(b, x, here.part(expected, b));
+          there.forward(b, x, here.part(found, b));
+          CHECK(here.part(expected, b).data(0, 10, 17) != 0);  // of the ray in the middle
+          CHECK(difference(host_vector(found.data), host_vector(expected.data)) == "");
+          for (onto const to : {onto::zero, onto::stored}) {
+            auto const start = signed_volume<T>(whole, 9);
+            auto const stepped = signed_volume<T>(whole, 9);
+            here.adjoint(b, part, start, to, {}, 2);
+            there.adjoint(b, part, stepped, to, {}, 2);
+            CHECK(difference(host_vector(stepped.data), host_vector(start.data)) == "");
+          }
+        }
+      }
+    });
+  }
+}
+
+TEST_CASE_TEMPLATE("streamed_fdk: the bits of one memory, whatever the limit", T, float, double) {
+  grid const whole = grid::centred({17, 15, 37}, {1, 0.9, 0.8});
+  for (double const roll : {0.0, 0.02}) {
+    geometry const scan = scan_of(35, roll);
+    auto const pixels = random_pixels<T>(scan, 5);
+    auto const p = host_projections<T>(scan, T(0));
+    std::copy(pixels.begin(), pixels.end(), p.data.data());
+    // Rows that the plan extends, and rows that it does not.
+    for (std::int64_t const correction : {0, 8}) {
+      iso::ct::fdk_options options;
+      options.scan.truncation_correction = correction;
+      Kokkos::Serial const serial;
+      auto const expected = signed_volume<T>(whole, 1);
+      iso::ct::fdk_reconstructor<Kokkos::Serial, T>(serial, scan, whole, options)
+          .apply(p, expected);
+      for_each_backend([&](auto const& exec) {
+        using exec_space = std::decay_t<decltype(exec)>;
+        auto const make = [&](std::int64_t bytes) {
+          return streamed_fdk<exec_space, T>(exec, scan, whole, options, {bytes});
+        };
+        for (streaming_options const& limits : limits_for(make)) {
+          CAPTURE(limits.device_bytes);
+          streamed_fdk<exec_space, T> there(exec, scan, whole, options, limits);
+          auto const found = signed_volume<T>(whole, 2);
+          for (int twice = 0; twice < 2; ++twice) {
+            there.apply(p, found);
+            CHECK(difference(host_vector(found.data), host_vector(expected.data)) == "");
+          }
+        }
+      });
+    }
+  }
+}
+
+namespace {
+
+template <class T>
+struct found {
+  std::vector<T> x;
+  std::vector<iteration> history;
+};
+
+/// Three iterations of a method from `start` on, its projections by `through`.
+template <class Method, class T, class Options>
+found<T> run(geometry const& scan, grid const& box, iso::projection_view<T, host> const& readings,
+             Options const& options, streamed const& through) {
+  Kokkos::DefaultHostExecutionSpace const exec;
+  auto const x = iso::make_volume<T, host>(exec, "x", box);
+  Method method(exec, scan, readings, x, options, {}, {}, through);
+  found<T> result;
+  result.history = iso::ct::iterate(method, {.iterations = 3});
+  result.x = host_vector(x.data);
+  return result;
+}
+
+void check_method(auto const& run_method) {
+  auto const expected = run_method(streamed());
+  CHECK(expected.history.back().residual < expected.history.front().residual);
+  for_each_backend([&](auto const& exec) {
+    for (streaming_options const& limits : {streaming_options{5 << 19, 5}, {1 << 30}}) {
+      CAPTURE(limits.device_bytes);
+      auto const now = run_method(streamed(exec, limits));
+      CHECK(difference(now.x, expected.x) == "");
+      REQUIRE(now.history.size() == expected.history.size());
+      for (std::size_t n = 0; n < now.history.size(); ++n) {
+        CHECK(now.history[n].residual == expected.history[n].residual);
+      }
+    }
+  });
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("iterative methods: streamed, the iterates of one memory", T, float, double) {
+  using exec = Kokkos::DefaultHostExecutionSpace;
+  grid const box = grid::centred({13, 12, 25}, {1, 1, 1});
+  for (double const roll : {0.0, 0.02}) {
+    geometry const scan = scan_of(24, roll);
+    auto const body = random_volume<T>(box, 4);
+    auto const readings = host_projections<T>(scan, T(0));
+    iso::ct::projector_pair<exec, T>(exec(), scan, box).forward(0, body, readings);
+    projector_options const by{.sum = summation::reproducible};
+    auto const check = [&]<class Method>(auto const& options) {
+      check_method([&](streamed const& through) {
+        return run<Method, T>(scan, box, readings, options, through);
+      });
+    };
+    check.template operator()<iso::ct::sart<exec, T>>(iso::ct::sart_options{.projector = by});
+    check.template operator()<iso::ct::sart<exec, T>>(
+        iso::ct::sart_options{.block_views = 6, .projector = by});
+    check.template operator()<iso::ct::cgls<exec, T>>(iso::ct::cgls_options{.projector = by});
+    check.template operator()<iso::ct::lsqr<exec, T>>(iso::ct::lsqr_options{.projector = by});
+    check.template operator()<iso::ct::mlem<exec, T>>(iso::ct::mlem_options{.projector = by});
+    check.template operator()<iso::ct::mlem<exec, T>>(
+        iso::ct::mlem_options{.block_views = 12, .projector = by});
+    check.template operator()<iso::ct::total_variation<exec, T>>(
+        iso::ct::total_variation_options{.weight = 0.1, .projector = by});
+    auto with_fdk = by;
+    with_fdk.backprojection = iso::ct::backprojection::fdk;
+    check.template operator()<iso::ct::sart<exec, T>>(
+        iso::ct::sart_options{.relaxation = 0.5, .projector = with_fdk});
+  }
+}
+
+TEST_CASE("streamed_pair: what crosses the bus is the volume once, and the stack once") {
+  grid const whole = grid::centred({32, 32, 96}, {1, 1, 1});
+  geometry const scan = scan_of(48, 0);
+  projector_options const options{.sum = summation::reproducible};
+  auto const blocks = blocks_of(scan, 48);
+  std::int64_t const volume_bytes = whole.size() * 4;
+  std::int64_t const stack_bytes = scan.num_views() * scan.num_u() * scan.num_v() * 4;
+  std::int64_t const plane_bytes = 32 * 32 * 4;
+  std::int64_t const halo = iso::ct::ray_sums<float, host>::halo_needed(scan, whole);
+  for_each_backend([&](auto const& exec) {
+    using exec_space = std::decay_t<decltype(exec)>;
+    using pair = streamed_pair<exec_space, float>;
+    auto const x = signed_volume<float>(whole, 3);
+    auto const p = host_projections<float>(scan, 0);
+    auto const all_at_once = [&] {
+      return pair(exec, scan, whole, blocks, options, {std::int64_t(1) << 30, 32});
+    };
+    auto there = all_at_once();
+    CHECK(there.report().forward.views == 48);
+    CHECK(there.report().forward.planes == 32);
+    there.forward(0, x, p);
+    std::int64_t planes = 0;
+    for (std::int64_t first = 0; first < whole.extent[2]; first += 32) {
+      planes +=
+          std::min(first + 32 + halo, whole.extent[2]) - std::max(first - halo, std::int64_t(0));
+    }
+    CHECK(planes > whole.extent[2]);
+    CHECK(there.report().bytes_in == planes * plane_bytes);
+    CHECK(there.report().bytes_out == stack_bytes);
+    auto back = all_at_once();
+    back.adjoint(0, p, x);
+    CHECK(back.report().bytes_in == stack_bytes);
+    CHECK(back.report().bytes_out == volume_bytes);
+    back.adjoint(0, p, x, onto::stored);
+    CHECK(back.report().bytes_in == 2 * stack_bytes + volume_bytes);
+    CHECK(back.report().bytes_out == 2 * volume_bytes);
+  });
+}
+
+TEST_CASE("streamed_pair: it takes the device's bytes that it says") {
+  grid const whole = grid::centred({32, 31, 48}, {1, 1, 1});
+  projector_options const options{.sum = summation::reproducible};
+  for (double const roll : {0.0, 0.02}) {
+    geometry const scan = scan_of(48, roll);
+    auto const blocks = blocks_of(scan, 48);
+    auto const x = signed_volume<float>(whole, 3);
+    auto const p = host_projections<float>(scan, 0);
+    for_each_backend([&](auto const& exec) {
+      using exec_space = std::decay_t<decltype(exec)>;
+      using pair = streamed_pair<exec_space, float>;
+      iso::ct::streaming_report said;
+      auto const pass = [&] {
+        pair there(exec, scan, whole, blocks, options, {4 << 20});
+        there.forward(0, x, p);
+        there.adjoint(0, p, x);
+        said = there.report();
+      };
+      pass();  // Kokkos keeps what it takes for reductions.
+      auto const taken = iso::test::peak_bytes_of(pass);
+      std::int64_t const expected = said.device_bytes + said.staging_bytes;
+      CHECK(taken <= expected + 4096);
+      CHECK(taken >= expected - expected / 50);
+    });
+  }
+}
+
+TEST_CASE(
+    "streamed: what cannot be is refused in a sentence, and a cancelled call may be repeated") {
+  Kokkos::DefaultHostExecutionSpace const exec;
+  using pair = streamed_pair<Kokkos::DefaultHostExecutionSpace, float>;
+  grid const whole = grid::centred({12, 13, 24}, {1, 1, 1});
+  geometry const scan = scan_of(20, 0);
+  auto const blocks = blocks_of(scan, 20);
+  projector_options options;
+  auto const make = [&](streaming_options const& limits) {
+    return iso::test::refusal([&] { pair(exec, scan, whole, blocks, options, limits); });
+  };
+  CHECK(make({1 << 24}) ==
+        "iso::ct::streamed_pair: ordered sums (sums of slabs have no order); choose reproducible "
+        "sums, which have the same bits in one memory");
+  options.sum = summation::reproducible;
+  CHECK(make({0}) ==
+        "iso::ct::streamed_pair: a limit of 0 bytes (it must be positive); give the bytes of the "
+        "device's memory that may be used");
+  CHECK(make({1 << 24, -1}) ==
+        "iso::ct::streamed_pair: slabs of at most -1 planes (must not be negative); give 0 to "
+        "have it chosen");
+  std::string small;
+  try {
+    pair(exec, scan, whole, blocks, options, {1000});
+  } catch (iso::out_of_memory const& failure) {
+    small = failure.what();
+  }
+  CHECK(small.find("a limit of 1000 bytes (slabs of one plane and 16 views need ") !=
+        std::string::npos);
+  options.projection = iso::ct::projection::texture;
+  CHECK(make({1 << 24}).find("texture units (they read whole volumes)") != std::string::npos);
+  options.projection = iso::ct::projection::exact;
+
+  pair there(exec, scan, whole, blocks, options, {1 << 22, 4});
+  auto const x = signed_volume<float>(whole, 3);
+  auto const p = host_projections<float>(scan, 0);
+  there.forward(0, x, p);
+  auto const expected = host_vector(p.data);
+  int asked = 0;
+  iso::job const stop{{}, [&] { return ++asked == 3; }};
+  CHECK_THROWS_AS(there.forward(0, x, p, stop), iso::cancelled);
+  there.forward(0, x, p);
+  CHECK(difference(host_vector(p.data), expected) == "");
+  auto const other = signed_volume<float>(grid::centred({12, 13, 23}, {1, 1, 1}), 1);
+  CHECK(iso::test::refusal([&] { there.forward(0, other, p); }) ==
+        "iso::ct::streamed_pair::forward: a volume on another grid (the pair is for one); make "
+        "another");
+  std::vector<double> told;
+  there.forward(0, x, p, {[&](double fraction) { told.push_back(fraction); }, {}});
+  CHECK(std::is_sorted(told.begin(), told.end()));
+  CHECK(told.back() == 1);
+}
