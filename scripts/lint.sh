@@ -112,6 +112,12 @@ check_messages() {
       $(files | grep -vE '^tests/|/test_' | grep -E '\.(cmake(\.in)?|py|sh)$|CMakeLists\.txt$') || true)"
 }
 
+check_functions() {
+  python3 scripts/lint_functions.py --self-test >/dev/null || fail "scripts/lint_functions.py fails its own test" "Mend it."
+  wrong "functions above 80 lines" \
+    "$(files core backends model algorithms documents files oracle cases apps perf | grep -E '\.(cpp|hpp|hpp\.in)$' | xargs -r python3 scripts/lint_functions.py || true)"
+}
+
 check_comments() {
   python3 scripts/lint_comments.py --self-test >/dev/null || fail "scripts/lint_comments.py fails its own test" "Mend it."
   wrong "comments of types begin with a noun phrase, those of functions with a verb" \
@@ -211,6 +217,7 @@ python3 scripts/lint_view_index.py --self-test >/dev/null || fail "scripts/lint_
 check_format
 check_words
 check_messages
+check_functions
 check_comments
 check_layers
 [ -z "$headers" ] || check_headers

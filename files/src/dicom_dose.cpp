@@ -75,9 +75,8 @@ std::vector<std::string> references(DcmItem& set, DcmTagKey sequence) {
   return all;
 }
 
-dose_layout read_layout(fs::path const& path, DcmDataset& set, dose_units units,
-                        double slice_thickness, rt_dose& result) {
-  dose_layout layout;
+/// What the dose is, and of which plan, beams and structures.
+void read_meaning(fs::path const& path, DcmDataset& set, dose_units units, rt_dose& result) {
   auto const unit = unit_of(text_of(set, DCM_DoseUnits));
   if (unit != "Gy" && units == dose_units::gray) {
     refuse(path, unit.empty() ? "does not say its dose's units (Gy are needed); export it in Gy"
@@ -99,26 +98,16 @@ dose_layout read_layout(fs::path const& path, DcmDataset& set, dose_units units,
     });
   });
   result.structure_sets = references(set, DCM_ReferencedStructureSetSequence);
+}
 
-  layout.how = align_planes(path, decimals_of(set, DCM_ImageOrientationPatient, path));
-  auto const position = decimals_of(set, DCM_ImagePositionPatient, path);
-  auto const pixel = decimals_of(set, DCM_PixelSpacing, path);
-  int const rows = count_of(set, DCM_Rows, path).value_or(0);
-  int const columns = count_of(set, DCM_Columns, path).value_or(0);
-  int const bits = count_of(set, DCM_BitsAllocated, path).value_or(0);
+/// How numbers stand in the file.
+void read_pixels(fs::path const& path, DcmDataset& set, dose_layout& layout) {
+  layout.bits = count_of(set, DCM_BitsAllocated, path).value_or(0);
   int const samples = count_of(set, DCM_SamplesPerPixel, path).value_or(1);
-  int const frames = integer_of(set, DCM_NumberOfFrames, path).value_or(1);
-  if (position.size() != 3 || pixel.size() != 2 || rows < 1 || columns < 1 || frames < 1) {
-    refuse(path,
-           fmt::format("states {} coordinates of its position, {} pixel spacings, and {} x {} "
-                       "pixels in {} frames (three, two, and at least one of each are expected); "
-                       "export it again",
-                       position.size(), pixel.size(), columns, rows, frames));
-  }
-  if (bits != 16 && bits != 32) {
+  if (layout.bits != 16 && layout.bits != 32) {
     refuse(path,
            fmt::format("has pixels of {} bits (16 or 32 are expected); export it with one of these",
-                       bits));
+                       layout.bits));
   }
   if (!is_grey(set)) {
     refuse(path,
@@ -136,7 +125,6 @@ dose_layout read_layout(fs::path const& path, DcmDataset& set, dose_units units,
                "has a dose grid scaling of {} (a positive number is expected); export it again",
                layout.scaling));
   }
-  layout.bits = bits;
   // Some programs swap the bytes of 32 bits there, others those of each half.
   if (layout.bits == 32 && DcmXfer(set.getOriginalXfer()).isBigEndian()) {
     refuse(path,
@@ -144,6 +132,43 @@ dose_layout read_layout(fs::path const& path, DcmDataset& set, dose_units units,
            "file does not say in which); export it as little endian");
   }
   layout.is_signed = count_of(set, DCM_PixelRepresentation, path) == 1;
+}
+
+/// Of frames, mm. That of a single one is its thickness, or what the caller says.
+double frame_distance(fs::path const& path, DcmDataset& set, char axis,
+                      std::vector<double> const& heights, double slice_thickness, rt_dose& result) {
+  if (heights.size() > 1) {
+    return even_distance(path, "frame", axis, heights);
+  }
+  double const stated = decimal_of(set, DCM_SliceThickness, path).value_or(0);
+  result.states_thickness = stated > 0;
+  double const distance = result.states_thickness ? stated : slice_thickness;
+  if (!(distance > 0)) {
+    refuse(path,
+           "has one frame without a thickness (its voxels have no height); export it with Slice "
+           "Thickness or several frames");
+  }
+  return distance;
+}
+
+dose_layout read_layout(fs::path const& path, DcmDataset& set, dose_units units,
+                        double slice_thickness, rt_dose& result) {
+  read_meaning(path, set, units, result);
+  dose_layout layout;
+  layout.how = align_planes(path, decimals_of(set, DCM_ImageOrientationPatient, path));
+  auto const position = decimals_of(set, DCM_ImagePositionPatient, path);
+  auto const pixel = decimals_of(set, DCM_PixelSpacing, path);
+  int const rows = count_of(set, DCM_Rows, path).value_or(0);
+  int const columns = count_of(set, DCM_Columns, path).value_or(0);
+  int const frames = integer_of(set, DCM_NumberOfFrames, path).value_or(1);
+  if (position.size() != 3 || pixel.size() != 2 || rows < 1 || columns < 1 || frames < 1) {
+    refuse(path,
+           fmt::format("states {} coordinates of its position, {} pixel spacings, and {} x {} "
+                       "pixels in {} frames (three, two, and at least one of each are expected); "
+                       "export it again",
+                       position.size(), pixel.size(), columns, rows, frames));
+  }
+  read_pixels(path, set, layout);
 
   auto const axis = layout.how.world[2];
   auto heights = frame_heights(path, set, position[axis], layout.how, frames);
@@ -151,19 +176,7 @@ dose_layout read_layout(fs::path const& path, DcmDataset& set, dose_units units,
   if (layout.how.sign[2] < 0) {
     std::reverse(heights.begin(), heights.end());
   }
-  double distance = 0;
-  if (frames > 1) {
-    distance = even_distance(path, "frame", "xyz"[axis], heights);
-  } else {
-    distance = decimal_of(set, DCM_SliceThickness, path).value_or(0);
-    result.states_thickness = distance > 0;
-    distance = result.states_thickness ? distance : slice_thickness;
-    if (!(distance > 0)) {
-      refuse(path,
-             "has one frame without a thickness (its voxels have no height); export it with Slice "
-             "Thickness or several frames");
-    }
-  }
+  double const distance = frame_distance(path, set, "xyz"[axis], heights, slice_thickness, result);
   layout.extent = {columns, rows, frames};
   place_along_world(layout.how, layout.extent, {pixel[1], pixel[0], distance},
                     {position[0], position[1], position[2]}, result.volume);

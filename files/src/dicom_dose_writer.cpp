@@ -102,69 +102,71 @@ belongings belongings_of(rt_dose_options const& options) {
   return result;
 }
 
-}  // namespace
-
-atomic_file prepare_rt_dose(fs::path const& path, host_volume const& v,
-                            rt_dose_options const& options) {
-  check_dose(path, v);
-  auto const& n = v.extent;
-  auto const to = belongings_of(options);
-  uid_maker maker;
-  maker.add(to.like.study);
-  maker.add(to.like.frame_of_reference);
-  maker.add(to.plan);
-  maker.add(std::as_bytes(std::span(n)));
-  maker.add(std::as_bytes(std::span(v.spacing)));
-  maker.add(std::as_bytes(std::span(v.origin)));
-  maker.add(std::as_bytes(std::span(v.values)));
-  auto const instance = maker.uid();
-  auto const derived = [&](char const* what) {
+/// The names that the object is given: its own, and those made from it where there is no other.
+class object_names {
+ public:
+  object_names(host_volume const& v, belongings const& to) {
+    uid_maker maker;
+    maker.add(to.like.study);
+    maker.add(to.like.frame_of_reference);
+    maker.add(to.plan);
+    maker.add(std::as_bytes(std::span(v.extent)));
+    maker.add(std::as_bytes(std::span(v.spacing)));
+    maker.add(std::as_bytes(std::span(v.origin)));
+    maker.add(std::as_bytes(std::span(v.values)));
+    instance_ = maker.uid();
+  }
+  [[nodiscard]] std::string const& instance() const { return instance_; }
+  [[nodiscard]] std::string derived(char const* what) const {
     uid_maker other;
-    other.add(instance);
+    other.add(instance_);
     other.add(what);
     return other.uid();
-  };
-  auto const own_or = [&](std::string const& own, char const* what) {
+  }
+  [[nodiscard]] std::string own_or(std::string const& own, char const* what) const {
     return own.empty() ? derived(what) : own;
-  };
+  }
 
-  silence_dcmtk(path);
-  all_good const good(path);
-  auto const dose = std::make_unique<DRTDoseIOD>();
+ private:
+  std::string instance_;
+};
+
+void set_identity(DRTDoseIOD& dose, all_good const& good, belongings const& to,
+                  object_names const& names) {
   if (!to.like.file.empty()) {
     DcmFileFormat like;
     good(like.loadFile(to.like.file.c_str()));
-    good(dose->readStudyData(*like.getDataset()));
+    good(dose.readStudyData(*like.getDataset()));
     OFString letters;  // that the patient's name is in
     if (like.getDataset()->findAndGetOFStringArray(DCM_SpecificCharacterSet, letters).good()) {
-      good(dose->setSpecificCharacterSet(letters));
+      good(dose.setSpecificCharacterSet(letters));
     }
   }
-  auto const frame = own_or(to.like.frame_of_reference, "frame of reference");
-  good(dose->setSOPInstanceUID(instance.c_str()));
-  good(dose->setStudyInstanceUID(own_or(to.like.study, "study").c_str()));
-  good(dose->setSeriesInstanceUID(derived("series").c_str()));
-  good(dose->setFrameOfReferenceUID(frame.c_str()));
-  good(dose->setModality("RTDOSE"));
-  good(dose->setManufacturer("Isocenter"));
-  good(dose->setSeriesDescription("Isocenter"));
-  good(dose->setInstanceNumber("1"));
-  good(dose->setSliceThickness(decimal_string(v.spacing[2]).c_str()));
-  good(dose->setImagePositionPatient(joined({v.origin[0], v.origin[1], v.origin[2]}).c_str()));
-  good(dose->setImageOrientationPatient("1\\0\\0\\0\\1\\0"));
-  good(dose->setPixelSpacing(joined({v.spacing[1], v.spacing[0]}).c_str()));
-  good(dose->setSamplesPerPixel(1));
-  good(dose->setPhotometricInterpretation("MONOCHROME2"));
-  good(dose->setRows(Uint16(n[1])));
-  good(dose->setColumns(Uint16(n[0])));
-  good(dose->setBitsAllocated(32));
-  good(dose->setBitsStored(32));
-  good(dose->setHighBit(31));
-  good(dose->setPixelRepresentation(0));
-  good(dose->setDoseUnits("GY"));
-  good(dose->setDoseType("PHYSICAL"));
-  good(dose->setDoseSummationType("PLAN"));
-  good(dose->setTissueHeterogeneityCorrection("IMAGE"));
+  auto const frame = names.own_or(to.like.frame_of_reference, "frame of reference");
+  good(dose.setSOPInstanceUID(names.instance().c_str()));
+  good(dose.setStudyInstanceUID(names.own_or(to.like.study, "study").c_str()));
+  good(dose.setSeriesInstanceUID(names.derived("series").c_str()));
+  good(dose.setFrameOfReferenceUID(frame.c_str()));
+  good(dose.setModality("RTDOSE"));
+  good(dose.setManufacturer("Isocenter"));
+  good(dose.setSeriesDescription("Isocenter"));
+  good(dose.setInstanceNumber("1"));
+  auto& plans = dose.getReferencedRTPlanSequence();
+  DRTReferencedRTPlanSequence::Item* plan = nullptr;
+  good(plans.addItem(plan));
+  good(plan->setReferencedSOPClassUID(rt_plan_class));
+  good(plan->setReferencedSOPInstanceUID(names.own_or(to.plan, "plan").c_str()));
+}
+
+void set_frames(DRTDoseIOD& dose, all_good const& good, fs::path const& path,
+                host_volume const& v) {
+  auto const& n = v.extent;
+  good(dose.setSliceThickness(decimal_string(v.spacing[2]).c_str()));
+  good(dose.setImagePositionPatient(joined({v.origin[0], v.origin[1], v.origin[2]}).c_str()));
+  good(dose.setImageOrientationPatient("1\\0\\0\\0\\1\\0"));
+  good(dose.setPixelSpacing(joined({v.spacing[1], v.spacing[0]}).c_str()));
+  good(dose.setRows(Uint16(n[1])));
+  good(dose.setColumns(Uint16(n[0])));
   std::string offsets;
   for (std::int64_t k = 0; k < n[2]; ++k) {
     offsets.append(k == 0 ? "" : "\\").append(decimal_string(double(k) * v.spacing[2]));
@@ -175,23 +177,29 @@ atomic_file prepare_rt_dose(fs::path const& path, host_volume const& v,
                              n[2]));
   }
   if (n[2] > 1) {  // one frame has no increment
-    good(dose->setNumberOfFrames(std::to_string(n[2]).c_str()));
-    good(dose->setFrameIncrementPointer("(3004,000c)"));
-    good(dose->setGridFrameOffsetVector(offsets.c_str()));
+    good(dose.setNumberOfFrames(std::to_string(n[2]).c_str()));
+    good(dose.setFrameIncrementPointer("(3004,000c)"));
+    good(dose.setGridFrameOffsetVector(offsets.c_str()));
   }
-  auto& plans = dose->getReferencedRTPlanSequence();
-  DRTReferencedRTPlanSequence::Item* plan = nullptr;
-  good(plans.addItem(plan));
-  good(plan->setReferencedSOPClassUID(rt_plan_class));
-  good(plan->setReferencedSOPInstanceUID(own_or(to.plan, "plan").c_str()));
+}
 
+/// Pixels of 32 bits without a sign.
+void set_values(DRTDoseIOD& dose, all_good const& good, host_volume const& v) {
+  good(dose.setSamplesPerPixel(1));
+  good(dose.setPhotometricInterpretation("MONOCHROME2"));
+  good(dose.setBitsAllocated(32));
+  good(dose.setBitsStored(32));
+  good(dose.setHighBit(31));
+  good(dose.setPixelRepresentation(0));
+  good(dose.setDoseUnits("GY"));
+  good(dose.setDoseType("PHYSICAL"));
+  good(dose.setDoseSummationType("PLAN"));
+  good(dose.setTissueHeterogeneityCorrection("IMAGE"));
   auto const most = v.values.empty() ? 0 : *std::max_element(v.values.begin(), v.values.end());
   auto const scaling = most > 0 ? decimal_above(double(most) / 4294967295.0) : std::string("1");
   double const step = *decimal_number(scaling);
-  good(dose->setDoseGridScaling(scaling.c_str()));
-
-  DcmFileFormat file;
-  auto& set = *file.getDataset();
+  good(dose.setDoseGridScaling(scaling.c_str()));
+  auto const& n = v.extent;
   auto const ordered = reorder<float, float>(v.values, 0, last_axis_fastest({n[2], n[1], n[0]}));
   std::vector<Uint16> words;
   words.reserve(2 * ordered.size());
@@ -200,13 +208,29 @@ atomic_file prepare_rt_dose(fs::path const& path, host_volume const& v,
     words.push_back(Uint16(number & 0xffffU));
     words.push_back(Uint16(number >> 16U));
   }
-  good(dose->getPixelData().putUint16Array(words.data(), static_cast<unsigned long>(words.size())));
-  good(dose->write(set));
-  atomic_file result(path, words.size() * 2);
+  good(dose.getPixelData().putUint16Array(words.data(), static_cast<unsigned long>(words.size())));
+}
+
+}  // namespace
+
+atomic_file prepare_rt_dose(fs::path const& path, host_volume const& v,
+                            rt_dose_options const& options) {
+  check_dose(path, v);
+  auto const to = belongings_of(options);
+  silence_dcmtk(path);
+  all_good const good(path);
+  auto const dose = std::make_unique<DRTDoseIOD>();
+  set_identity(*dose, good, to, object_names(v, to));
+  set_frames(*dose, good, path, v);
+  set_values(*dose, good, v);
+  DcmFileFormat file;
+  good(dose->write(*file.getDataset()));
+  std::size_t const bytes = v.values.size() * 4;
+  atomic_file result(path, bytes);
   if (file.saveFile(result.temporary().c_str(), EXS_LittleEndianExplicit).bad()) {
     refuse(path, "cannot be written (its disk may be full); make room on its disk");
   }
-  result.check_written(words.size() * 2);
+  result.check_written(bytes);
   return result;
 }
 

@@ -14,6 +14,7 @@
 #include <limits>
 #include <utility>
 #include <variant>
+#include <vector>
 
 namespace iso::dose::detail {
 namespace {
@@ -29,6 +30,16 @@ std::int32_t displacement(std::int64_t slope, std::int64_t twice) {
   std::int64_t const half = std::int64_t(1) << slope_bits;
   std::int64_t const size = ((product < 0 ? -product : product) + half) >> (slope_bits + 1);
   return std::int32_t(product < 0 ? -size : size);
+}
+
+void validate_region(iso::grid const& region) {
+  validate(region, "iso::dose::convolution_plan");
+  for (auto const extent : region.extent) {
+    ISO_VALIDATE(extent <= std::int64_t(1) << 22,
+                 "iso::dose::convolution_plan: {} voxels along an axis (at most 2^22 are counted "
+                 "exactly); crop the region, or take larger voxels",
+                 extent);
+  }
 }
 
 void validate_source(iso::grid const& region, beam_frame const& frame) {
@@ -161,6 +172,117 @@ double max_of(cone_tilt const& tilt, std::size_t term) {
   return most + 0.5 * step * slope;
 }
 
+/// A direction of a cone, as it lies in the region.
+struct lattice_direction {
+  vec3<double> along;  ///< of length 1
+  vec3<double> in_voxels;
+  axes of;
+  std::size_t cone;
+
+  [[nodiscard]] int way() const { return in_voxels[of.planes] > 0 ? 1 : -1; }
+  /// Voxels along the axis of the planes, of a mm.
+  [[nodiscard]] double march() const { return std::fabs(in_voxels[of.planes]); }
+  /// The number of the lattice_class: an axis and a way.
+  [[nodiscard]] int number_of_class() const { return 2 * of.planes + (way() < 0 ? 1 : 0); }
+  /// Displacement from a plane to the next along another axis, in multiples of 2^-slope_bits.
+  [[nodiscard]] std::int64_t slope(int axis) const {
+    return std::llrint(std::ldexp(in_voxels[axis] / march(), slope_bits));
+  }
+};
+
+/// Tilts of the cones, for rays within an angle of this tangent from the axis.
+std::vector<cone_tilt> tilts_within(cone_set const& cones, double widest) {
+  std::vector<cone_tilt> tilts;
+  for (auto const& cone : cones.cones) {
+    cosine_range const range(cone.cosine, widest);
+    tilts.push_back(cone.tilt);
+    tilts.back().least = range.least - cone.cosine;
+    tilts.back().most = range.most - cone.cosine;
+  }
+  return tilts;
+}
+
+/// A direction's way through the lattice, with its planes put behind the others'.
+lattice_path add_path(iso::grid const& region, lattice_layout const& layout,
+                      beam_frame const& frame, lattice_direction const& d,
+                      std::vector<lattice_plane<double>>& planes) {
+  axes const a = d.of;
+  lattice_path l{};
+  l.copy = a.planes == 2 ? 1 : 0;
+  l.lanes = std::int32_t(region.extent[std::size_t(a.lanes)]);
+  l.rows = std::int32_t(region.extent[std::size_t(a.rows)]);
+  l.planes = std::int32_t(region.extent[std::size_t(a.planes)]);
+  l.row_stride = std::int32_t(layout.stride(l.copy, a.rows));
+  l.plane_stride = std::int32_t(layout.stride(l.copy, a.planes));
+  l.way = d.way();
+  l.table = std::int32_t(planes.size());
+  std::int64_t const lane_slope = d.slope(a.lanes);
+  std::int64_t const row_slope = d.slope(a.rows);
+  std::int64_t const anchor = twice_isocentre(region, frame, a.planes, l.way);
+  vec3<double> const from_source = middle_of(region) - frame.source;
+  for (std::int32_t k = 0; k < l.planes; ++k) {
+    lattice_plane<double> p{};
+    std::int32_t const lane_shift = displacement(lane_slope, 2 * k - anchor);
+    std::int32_t const row_shift = displacement(row_slope, 2 * k - anchor);
+    p.set_shifts(lane_shift, row_shift,
+                 k == 0 ? 0 : lane_shift - displacement(lane_slope, 2 * (k - 1) - anchor));
+    l.min_lane_shift = k == 0 ? lane_shift : std::min(l.min_lane_shift, lane_shift);
+    l.max_lane_shift = k == 0 ? lane_shift : std::max(l.max_lane_shift, lane_shift);
+    l.min_row_shift = k == 0 ? row_shift : std::min(l.min_row_shift, row_shift);
+    l.max_row_shift = k == 0 ? row_shift : std::max(l.max_row_shift, row_shift);
+    vec3<double> at = from_source;
+    at[a.planes] += l.way * region.spacing[a.planes] * (k - 0.5 * (l.planes - 1));
+    p.toward = symmetric_dot(d.along, at);
+    planes.push_back(p);
+  }
+  return l;
+}
+
+/// The kernel of a direction, for lines through voxels and for those of the lattice.
+struct direction_kernel {
+  line_terms<double> of_cone;
+  line_terms<double> of_step;
+  double gives;  ///< at most
+};
+direction_kernel kernel_of(cone_set const& cones, cone_tilt const& tilt,
+                           lattice_direction const& d) {
+  direction_terms const t =
+      std::visit([&](auto const& of) { return terms_of(of, d.cone); }, cones.absorbed);
+  // mm to cm.
+  double const half_length = 0.5 * 0.1 / d.march();
+  direction_kernel out{};
+  for (std::size_t c = 0; c < t.count; ++c) {
+    out.of_cone.rate[c] = 0.1 * t.rate[c];
+    out.of_cone.energy[c] = t.energy[c];
+    for (std::size_t p = 0; p < tilt_degree; ++p) {
+      out.of_cone.tilt.coefficients[p][c] = tilt.coefficients[c][p];
+    }
+    out.gives += std::fabs(t.given[c]) * max_of(tilt, c);
+  }
+  out.of_cone.tilt.least = tilt.least;
+  out.of_cone.tilt.most = tilt.most;
+  out.of_step = out.of_cone;
+  for (std::size_t c = 0; c < t.count; ++c) {
+    out.of_step.rate[c] = t.rate[c] * half_length;
+  }
+  return out;
+}
+
+/// Energies in units of the sums, and bins of tables.
+void put_in_units(cone_set const& cones, lattice_tables& out) {
+  if (auto const* const table = std::get_if<tabulated_cones>(&cones.absorbed)) {
+    for (auto const& within : table->within) {
+      add_bins(table->radii, within, out.unit, out.bins);
+    }
+  }
+  for (std::size_t n = 0; n < out.lines.size(); ++n) {
+    for (std::size_t c = 0; c < max_kernel_terms; ++c) {
+      out.lines[n].terms.energy[c] /= out.unit;
+      out.directions[n].terms.energy[c] /= out.unit;
+    }
+  }
+}
+
 }  // namespace
 
 lattice_layout::lattice_layout(iso::grid const& region, std::int64_t border_rows,
@@ -183,26 +305,13 @@ lattice_tables make_lattice(iso::grid const& region, lattice_layout const& layou
                             beam_frame const& frame, fluence_map const& field,
                             cone_set const& cones, bool tilt, int direction_bits, int total_bits,
                             int digits) {
-  validate(region, "iso::dose::convolution_plan");
+  validate_region(region);
   validate_source(region, frame);
-  for (int axis = 0; axis < 3; ++axis) {
-    ISO_VALIDATE(region.extent[std::size_t(axis)] <= std::int64_t(1) << 22,
-                 "iso::dose::convolution_plan: {} voxels along an axis (at most 2^22 are counted "
-                 "exactly); crop the region, or take larger voxels",
-                 region.extent[std::size_t(axis)]);
-  }
   // Of the field's rays, and of those of a voxel that its edge cuts.
   double const widest = std::min(max_tilt, half_angle(field, frame.source_distance) +
                                                2 * norm(region.spacing) / frame.source_distance);
-  std::vector<cone_tilt> tilts(cones.cones.size(), cone_tilt{});
-  for (std::size_t m = 0; tilt && m < tilts.size(); ++m) {
-    double const cosine = cones.cones[m].cosine;
-    cosine_range const range(cosine, widest);
-    tilts[m] = cones.cones[m].tilt;
-    tilts[m].least = range.least - cosine;
-    tilts[m].most = range.most - cosine;
-  }
-  vec3<double> const from_source = middle_of(region) - frame.source;
+  auto const tilts =
+      tilt ? tilts_within(cones, widest) : std::vector<cone_tilt>(cones.cones.size());
   lattice_tables out;
   double most = 0;   // that one direction gives
   double total = 0;  // that all do
@@ -211,69 +320,21 @@ lattice_tables make_lattice(iso::grid const& region, lattice_layout const& layou
     for (std::size_t cone = 0; cone < cones.cones.size(); ++cone) {
       for (int azimuth = 0; azimuth < cones.azimuths; ++azimuth) {
         vec3<double> const own = cones.direction(cone, azimuth);
-        vec3<double> const d = own.x * frame.x + own.y * frame.y + own.z * frame.along;
-        vec3<double> const in_voxels = region.to_index_vector(d);
-        axes const a = axes_of(in_voxels);
-        if (2 * a.planes + (in_voxels[a.planes] < 0 ? 1 : 0) != which) {
+        vec3<double> const along = own.x * frame.x + own.y * frame.y + own.z * frame.along;
+        vec3<double> const in_voxels = region.to_index_vector(along);
+        lattice_direction const d{along, in_voxels, axes_of(in_voxels), cone};
+        if (d.number_of_class() != which) {
           continue;
         }
-        double const march = std::fabs(in_voxels[a.planes]);
-        lattice_path l{};
-        l.copy = a.planes == 2 ? 1 : 0;
-        l.lanes = std::int32_t(region.extent[std::size_t(a.lanes)]);
-        l.rows = std::int32_t(region.extent[std::size_t(a.rows)]);
-        l.planes = std::int32_t(region.extent[std::size_t(a.planes)]);
-        l.row_stride = std::int32_t(layout.stride(l.copy, a.rows));
-        l.plane_stride = std::int32_t(layout.stride(l.copy, a.planes));
-        l.way = in_voxels[a.planes] > 0 ? 1 : -1;
-        l.table = std::int32_t(out.planes.size());
-        std::int64_t const lane_slope =
-            std::llrint(std::ldexp(in_voxels[a.lanes] / march, slope_bits));
-        std::int64_t const row_slope =
-            std::llrint(std::ldexp(in_voxels[a.rows] / march, slope_bits));
-        std::int64_t const anchor = twice_isocentre(region, frame, a.planes, l.way);
-        for (std::int32_t k = 0; k < l.planes; ++k) {
-          lattice_plane<double> p{};
-          std::int32_t const lane_shift = displacement(lane_slope, 2 * k - anchor);
-          std::int32_t const row_shift = displacement(row_slope, 2 * k - anchor);
-          p.set_shifts(lane_shift, row_shift,
-                       k == 0 ? 0 : lane_shift - displacement(lane_slope, 2 * (k - 1) - anchor));
-          l.min_lane_shift = k == 0 ? lane_shift : std::min(l.min_lane_shift, lane_shift);
-          l.max_lane_shift = k == 0 ? lane_shift : std::max(l.max_lane_shift, lane_shift);
-          l.min_row_shift = k == 0 ? row_shift : std::min(l.min_row_shift, row_shift);
-          l.max_row_shift = k == 0 ? row_shift : std::max(l.max_row_shift, row_shift);
-          vec3<double> at = from_source;
-          at[a.planes] += l.way * region.spacing[a.planes] * (k - 0.5 * (l.planes - 1));
-          p.toward = symmetric_dot(d, at);
-          out.planes.push_back(p);
-        }
-        double toward_lane = d[a.lanes] * region.spacing[a.lanes];
-        double toward_row = d[a.rows] * region.spacing[a.rows];
+        lattice_path const l = add_path(region, layout, frame, d, out.planes);
+        double toward_lane = along[d.of.lanes] * region.spacing[d.of.lanes];
+        double toward_row = along[d.of.rows] * region.spacing[d.of.rows];
         make_exact(out.planes.data() + l.table, l, toward_lane, toward_row, digits);
-        direction_terms const t =
-            std::visit([&](auto const& of) { return terms_of(of, cone); }, cones.absorbed);
-        // mm to cm.
-        double const half_length = 0.5 * 0.1 / march;
-        double gives = 0;
-        line_terms<double> of_cone{};
-        for (std::size_t c = 0; c < t.count; ++c) {
-          of_cone.rate[c] = 0.1 * t.rate[c];
-          of_cone.energy[c] = t.energy[c];
-          for (std::size_t p = 0; p < tilt_degree; ++p) {
-            of_cone.tilt.coefficients[p][c] = tilts[cone].coefficients[c][p];
-          }
-          gives += std::fabs(t.given[c]) * max_of(tilts[cone], c);
-        }
-        of_cone.tilt.least = tilts[cone].least;
-        of_cone.tilt.most = tilts[cone].most;
-        line_terms<double> of_step = of_cone;
-        for (std::size_t c = 0; c < t.count; ++c) {
-          of_step.rate[c] = t.rate[c] * half_length;
-        }
-        most = std::max(most, gives);
-        total += gives;
-        out.lines.push_back({l, of_step, own.z, toward_lane, toward_row});
-        out.directions.push_back({{d, std::int32_t(cone)}, own.z, of_cone});
+        direction_kernel const kernel = kernel_of(cones, tilts[cone], d);
+        most = std::max(most, kernel.gives);
+        total += kernel.gives;
+        out.lines.push_back({l, kernel.of_step, own.z, toward_lane, toward_row});
+        out.directions.push_back({{along, std::int32_t(cone)}, own.z, kernel.of_cone});
       }
     }
     lines.last = std::int32_t(out.lines.size());
@@ -283,17 +344,7 @@ lattice_tables make_lattice(iso::grid const& region, lattice_layout const& layou
   auto const power_above = [](double x) { return std::ilogb(x) + 1; };
   out.unit = std::ldexp(
       1.0, std::max(power_above(most) - direction_bits, power_above(total) - total_bits));
-  if (auto const* const table = std::get_if<tabulated_cones>(&cones.absorbed)) {
-    for (auto const& within : table->within) {
-      add_bins(table->radii, within, out.unit, out.bins);
-    }
-  }
-  for (std::size_t n = 0; n < out.lines.size(); ++n) {
-    for (std::size_t c = 0; c < max_kernel_terms; ++c) {
-      out.lines[n].terms.energy[c] /= out.unit;
-      out.directions[n].terms.energy[c] /= out.unit;
-    }
-  }
+  put_in_units(cones, out);
   return out;
 }
 
