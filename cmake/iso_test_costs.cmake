@@ -50,6 +50,7 @@ set(
   "dose_depth 9 1"
   "dose_symmetries 9 1"
   "math 9 1"
+  "scripts_new_operation 9 1"
   "app_info_command 8 1"
   "app_placement 8 1"
   "compile_fail_fast_math_wrong 8 1"

@@ -19,6 +19,19 @@ name=$1
 [ $# = 1 ] || misused "one name makes one family ($# are given); see scripts/new_operation.sh --help"
 [[ "$name" =~ ^[a-z][a-z0-9]*(_[a-z0-9]+)*$ ]] ||
   misused "'$name' is no name of a namespace (small letters, digits and _ make one); choose another"
+# The skeleton would not compile.
+words=$(tr -s ' \n' '|' <<<'alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl concept const
+  consteval constexpr constinit const_cast continue decltype default delete do double dynamic_cast else enum explicit export
+  extern false float for friend goto if inline int iso long mutable namespace new noexcept not not_eq nullptr operator or
+  or_eq private protected public register reinterpret_cast requires return short signed sizeof static static_assert
+  static_cast std struct switch template this thread_local throw true try typedef typeid typename union unsigned using
+  virtual void volatile wchar_t while xor xor_eq')
+[[ "|$words" != *"|$name|"* ]] || misused "'$name' is no name of a namespace (C++ has the word); choose another"
+PATH=$ISO_DEPS/venv/bin:$PATH
+have clang-format || fail "clang-format is missing (names of other lengths break lines elsewhere)" \
+  "Run scripts/setup.sh (without ISO_PYTHON=off)."
+taken=$(grep -rlE --include='*.?pp' "^namespace (iso::)?$name(::| \{)" -- */include */src apps | head -n 1 || true)
+[ -z "$taken" ] || misused "there is a namespace '$name' ($taken); choose another name"
 for taken in */include/iso/"$name" tests/"$name"; do
   [ ! -e "$taken" ] || misused "there is a family '$name' ($taken); choose another name"
 done
@@ -30,13 +43,15 @@ after() {
   mv "$1.new" "$1"
 }
 
+made=
 while read -r template; do
   file=${template#scripts/skeleton/}
   file=${file//area_name/$name}
   mkdir -p "$(dirname "$file")"
   sed "s/area_name/$name/g; s/AREA_NAME/${name^^}/g" "$template" >"$file"
-  echo "$file"
+  made+=$file$'\n'
 done < <(find scripts/skeleton -type f | sort)
+printf '%s' "$made"
 
 after algorithms/CMakeLists.txt "  SOURCES" "    src/$name/$name.cpp"
 after oracle/CMakeLists.txt "  STATIC" "  src/$name.cpp"
@@ -46,11 +61,7 @@ sed -i "s/add_gamma,/add_gamma, add_$name,/" cases/src/table.cpp
 after tests/calls/CMakeLists.txt "  test_evaluation.cpp" "  test_$name.cpp"
 after docs/README.md "$(grep -F '| [gamma index](algorithms/gamma.md)' docs/README.md)" \
   "| [$name](algorithms/$name.md) | every voxel by a factor |"
-PATH=$ISO_DEPS/venv/bin:$PATH
-if have clang-format; then
-  # Names of other lengths break lines elsewhere.
-  # shellcheck disable=SC2046
-  clang-format -i cases/src/table.cpp $(git ls-files -o --exclude-standard | grep -E "(^|/)${name}[^/]*\.[hc]pp$|/test_${name}\.cpp$")
-fi
+mapfile -t sources < <(grep -E '\.[ch]pp$' <<<"$made")
+clang-format -i cases/src/table.cpp "${sources[@]}"
 python3 scripts/determinism_table.py
 say "the family $name is there; build it and see: scripts/test.sh -- -R '^($name|calls|calls_all|parity)\$'"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <iso/area_name/area_name.hpp>
 #include <iso/cases/catalogue.hpp>
+#include <iso/cases/inputs.hpp>
 #include <iso/oracle/area_name.hpp>
 
 namespace iso::cases {
