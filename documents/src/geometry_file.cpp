@@ -48,9 +48,8 @@ void describe(auto&& visit, describes<angle_range> auto& x) {
   auto const angle = [](std::string_view name, std::string_view says) {
     return field{.name = name, .says = says, .unit = {"deg", ""}, .low = -36000, .high = 36000};
   };
-  visit(x.count,
-        required{
-            field{.name = "count", .says = "number of views", .low = 1, .high = ct::most_views}});
+  visit(x.count, required{field{
+                     .name = "count", .says = "number of views", .low = 1, .high = ct::max_views}});
   visit(x.range, required{angle("range", "over which views are spread; its end is left out")});
   visit(x.first, angle("first", "of the first view"));
 }
@@ -74,7 +73,8 @@ struct view_fields {
 
 void describe(auto&& visit, describes<view_fields> auto& x) {
   auto const point = [](std::string_view name, std::string_view says, unit const& u) {
-    return field{.name = name, .says = says, .unit = u, .low = -ct::farthest, .high = ct::farthest};
+    return field{
+        .name = name, .says = says, .unit = u, .low = -ct::max_distance, .high = ct::max_distance};
   };
   visit(x.source, point("source", "the source [x, y, z] of a cone", units::mm));
   visit(x.direction, point("direction", "of parallel rays [x, y, z]", units::none));
@@ -95,7 +95,7 @@ void describe(auto&& visit, describes<vectors_file> auto& x) {
   visit(x.detector, required{field{.name = "detector", .says = "whose pixels the views place"}});
   visit(x.views, required{list_field{{.name = "views", .says = "one by one"},
                                      1,
-                                     ct::most_views,
+                                     ct::max_views,
                                      "one view, with source_mm (cone) or direction (parallel)"}});
 }
 

@@ -74,7 +74,7 @@ struct schema_maker {
     } else if constexpr (perhaps<T>) {
       return schema_of(typename T::value_type{}, f);
     } else if constexpr (list<T>) {
-      return list_of(typename T::value_type{}, f, f.least, f.most, f.each);
+      return list_of(typename T::value_type{}, f, f.min_size, f.max_size, f.each);
     } else if constexpr (few<T>) {
       return list_of(std::get<0>(x), f, std::tuple_size_v<T>, std::tuple_size_v<T>);
     } else {

@@ -13,8 +13,8 @@
 
 namespace iso::ct {
 
-inline constexpr double farthest = 1e9;  ///< mm, either way, of what a file may say
-inline constexpr int most_views = 1000000;
+inline constexpr double max_distance = 1e9;  ///< mm, either way, of what a file may say
+inline constexpr int max_views = 1000000;
 
 /// What a file says of a detector, which stands at several places of a scan.
 template <class Scan>
@@ -56,13 +56,13 @@ void describe(auto&& visit, detector_of<Scan> const& x) {
                               .says = "distances of pixel centres [along u, along v]",
                               .unit = units::mm,
                               .low = 1e-6,
-                              .high = farthest}});
+                              .high = max_distance}});
   auto offset = std::tie(d.offset_u, d.offset_v);
   visit(offset, field{.name = "offset",
                       .says = "displacement of the detector's middle [along u, along v]",
                       .unit = units::mm,
-                      .low = -farthest,
-                      .high = farthest});
+                      .low = -max_distance,
+                      .high = max_distance});
   visit(x.scan.turn, field{.name = "turn",
                            .says = "how the detector is turned about its middle",
                            .key = "turn_deg"});
@@ -70,10 +70,10 @@ void describe(auto&& visit, detector_of<Scan> const& x) {
         list_field{{.name = "shifts",
                     .says = "one for each view",
                     .unit = units::mm,
-                    .low = -farthest,
-                    .high = farthest},
+                    .low = -max_distance,
+                    .high = max_distance},
                    1,
-                   most_views,
+                   max_views,
                    "how far a view's detector is shifted [along u, along v] in mm"});
 }
 
@@ -82,14 +82,17 @@ void describe(auto&& visit, describes<circular_scan> auto& x) {
   detector_of detector{x};
   visit(detector, required{field{.name = "detector", .says = "a flat detector"}});
   auto const shift = [&](auto& value, std::string_view name, std::string_view says) {
-    visit(value,
-          field{.name = name, .says = says, .unit = units::mm, .low = -farthest, .high = farthest});
+    visit(value, field{.name = name,
+                       .says = says,
+                       .unit = units::mm,
+                       .low = -max_distance,
+                       .high = max_distance});
   };
   if (x.rays == beam::cone) {
     auto const distance = [&](auto& value, std::string_view name, std::string_view says) {
       visit(value,
             required{field{
-                .name = name, .says = says, .unit = units::mm, .low = 1e-6, .high = farthest}});
+                .name = name, .says = says, .unit = units::mm, .low = 1e-6, .high = max_distance}});
     };
     distance(x.source_axis, "source-axis", "from the source to the axis of rotation");
     distance(x.source_detector, "source-detector", "from the source to the detector's plane");
@@ -107,10 +110,10 @@ void describe(auto&& visit, describes<circular_scan> auto& x) {
           list_field{{.name = "source-shifts",
                       .says = "one for each view",
                       .unit = units::mm,
-                      .low = -farthest,
-                      .high = farthest},
+                      .low = -max_distance,
+                      .high = max_distance},
                      1,
-                     most_views,
+                     max_views,
                      "how far a view's source is shifted [along u, along v, away from the "
                      "detector] in mm"});
   }
@@ -120,7 +123,7 @@ void describe(auto&& visit, describes<circular_scan> auto& x) {
                                        .low = -36000,
                                        .high = 36000},
                                       1,
-                                      most_views}});
+                                      max_views}});
 }
 
 }  // namespace iso::ct

@@ -7,10 +7,10 @@
 
 namespace iso {
 
-/// A list of `least` to `most` values, of each of which low, high and unit are said.
+/// A list of `min_size` to `max_size` values, of each of which low, high and unit are said.
 struct list_field : field {
-  int least = 1;
-  int most = 1;
+  int min_size = 1;
+  int max_size = 1;
   std::string_view each = {};  ///< what one of them is
 };
 
