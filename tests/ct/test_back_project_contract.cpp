@@ -62,8 +62,8 @@ TEST_CASE("back_project: what it refuses") {
   c = {};
   c.options.method = projector(9);
   CHECK(c() ==
-        "iso::ct::back_project: method 9, edge 0, region 0, path 0 (one is none of its "
-        "enumeration); choose from iso/ct/back_project.hpp");
+        "iso::ct::back_project: method is 9 (none of its values); choose one of joseph, "
+        "joseph-spline, amanatides-woo, branchless, siddon");
   c = {};
   c.to = iso::onto(2);
   CHECK(c() ==

@@ -415,8 +415,9 @@ TEST_CASE("fdk: scans for which the weights do not hold are refused with a sente
   auto const widest = 4 * cone(d, 2 * pi).num_u();
   CHECK(weigh(cone(d, 2 * pi), {.truncation_correction = widest}) == "");
   has(weigh(cone(d, 2 * pi), {.truncation_correction = widest + 1}), {"truncation correction"});
-  has(weigh(cone(d, 2 * pi), {.arc = scan_arc(7)}), {"scan arc 7"});
-  has(weigh(cone(d, 2 * pi), {.detector = detector_placement(7)}), {"placement 7"});
+  has(weigh(cone(d, 2 * pi), {.arc = scan_arc(7)}),
+      {"arc is 7", "choose one of automatic, full, short"});
+  has(weigh(cone(d, 2 * pi), {.detector = detector_placement(7)}), {"detector is 7"});
 
   auto const turned = [&](geometry const& g, double x) {
     auto views = g.views();

@@ -97,7 +97,7 @@ TEST_CASE("geometry: what it refuses") {
         "iso::ct::geometry: direction of view 1 is shorter than 1e-150 (rays need one); give the "
         "direction in which rays travel");
   CHECK(refusal([&] { geometry(beam(7), 2, 3, {good}); }) ==
-        "iso::ct::geometry: beam 7 (is none of the enumeration); choose one of iso::ct::beam");
+        "iso::ct::geometry: beam is 7 (none of its values); choose one of cone, parallel");
   std::int64_t const side = std::int64_t(1) << 40;
   CHECK(refusal([&] { geometry(beam::cone, side, side, {good}); }) ==
         "iso::ct::geometry: 1 views of [1099511627776, 1099511627776] pixels (their number does "
@@ -349,15 +349,16 @@ TEST_CASE("forward_project: options that it refuses") {
   CHECK(with({.max_abs = nan_value}) ==
         "iso::ct::forward_project: max_abs nan (must be finite and not negative); leave it empty "
         "to have it computed");
-  auto const none_of = [](char const* values) {
-    return "iso::ct::forward_project: " + std::string(values) +
-           " (one is none of its enumeration); choose from iso/ct/forward_project.hpp";
+  auto const none_of = [](char const* value, char const* words) {
+    return "iso::ct::forward_project: " + std::string(value) +
+           " (none of its values); choose one of " + words;
   };
-  CHECK(with({.method = projector(5)}) == none_of("method 5, sum 0, edge 0, within 0, path 0"));
-  CHECK(with({.sum = summation(2)}) == none_of("method 0, sum 2, edge 0, within 0, path 0"));
-  CHECK(with({.edge = iso::boundary(-1)}) == none_of("method 0, sum 0, edge -1, within 0, path 0"));
-  CHECK(with({.within = region(2)}) == none_of("method 0, sum 0, edge 0, within 2, path 0"));
-  CHECK(with({.path = joseph_path(2)}) == none_of("method 0, sum 0, edge 0, within 0, path 2"));
+  CHECK(with({.method = projector(5)}) ==
+        none_of("method is 5", "joseph, joseph-spline, amanatides-woo, branchless, siddon"));
+  CHECK(with({.sum = summation(2)}) == none_of("sum is 2", "ordered, reproducible"));
+  CHECK(with({.edge = iso::boundary(-1)}) == none_of("edge is -1", "zero, truncate"));
+  CHECK(with({.within = region(2)}) == none_of("within is 2", "box, cylinder"));
+  CHECK(with({.path = joseph_path(2)}) == none_of("path is 2", "automatic, general"));
 }
 
 TEST_CASE("forward_project: progress, and a caller who says stop") {

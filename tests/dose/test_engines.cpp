@@ -258,10 +258,13 @@ TEST_CASE("dose: kernels and spectra that make no sense are refused") {
         "cell by cell); tabulate all on the same angles and radii");
   CHECK(refusal([] { named_kernel("7mv"); }).find("choose") != std::string::npos);
   CHECK(refusal([] { named_spectrum("7mv"); }).find("choose") != std::string::npos);
-  CHECK(refusal([] { make_cones(named_kernel("6mv"), {3, 8}); }).find("4..48") !=
-        std::string::npos);
-  CHECK(refusal([] { make_cones(named_kernel("6mv"), {8, 49}); }).find("4..48") !=
-        std::string::npos);
+  CHECK(refusal([] { make_cones(named_kernel("6mv"), {3, 8}); }) ==
+        "iso::dose::make_cones: cones is 3 (must be from 4 to 48); choose another");
+  CHECK(refusal([] { make_cones(named_kernel("6mv"), {8, 49}); }) ==
+        "iso::dose::make_cones: azimuths is 49 (must be from 4 to 48); choose another");
+  CHECK(refusal([] {
+          make_cones(named_kernel("6mv"), {8, 8, cone_placing(7)});
+        }).find("placing is 7 (none of its values); choose one of ") != std::string::npos);
   CHECK(refusal([] {
           mix_kernels(water_kernels(), {{{8, 1, 0.02, 0.015}}});
         }).find("kernels end at 6") != std::string::npos);

@@ -61,13 +61,13 @@ TEST_CASE("dvh: levels, volumes, bins and doses that make no sense are refused")
   CHECK(says(refusal([&] { volumes_at(exec, dose, where, {NAN}); }), "level 0 is nan"));
   CHECK(says(refusal([&] { doses_at(exec, dose, where, {0}); }), "a volume of 0 mm3"));
   CHECK(says(refusal([&] { conformity(exec, dose, where, -1); }), "a prescription of -1"));
-  CHECK(says(refusal([&] { statistics(exec, dose, where, extremes(9)); }), "extremes 9"));
+  CHECK(says(refusal([&] { statistics(exec, dose, where, extremes(9)); }), "extremes is 9"));
   auto const bins = [&](histogram_options const& o) {
     return refusal([&] { histograms<exec_space, float>(exec, {dose}, {where}, o); });
   };
   CHECK(bins({}) == "");
-  CHECK(says(bins({.bins = 0}), "0 bins"));
-  CHECK(says(bins({.end = -1}), "an end of -1"));
+  CHECK(says(bins({.bins = 0}), "bins is 0"));
+  CHECK(says(bins({.end = -1}), "end is -1"));
   CHECK(volumes_at(exec, dose, where, {}).empty());
   writable.data(2, 2, 2) = NAN;
   CHECK(says(refusal([&] { statistics(exec, dose, where); }), "the dose is NaN or infinite in "));

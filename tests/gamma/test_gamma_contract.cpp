@@ -45,19 +45,23 @@ TEST_CASE("gamma_index: criteria and options that make no sense are refused") {
   for (double const bad : {0.0, -1.0, not_a_number, infinity}) {
     CHECK(says(refused({{bad, 3}}), "a dose difference of"));
     CHECK(says(refused({{0.03, 3}, {0.03, bad}}), "a distance to agreement of"));
-    CHECK(says(refused({{0.03, 3}}, {.max_gamma = bad}), "a maximum gamma of"));
+    CHECK(says(refused({{0.03, 3}}, {.max_gamma = bad}), "max-gamma is"));
     CHECK(says(refused({{0.03, 3}}, {.normalise = normalisation::given, .given_dose = bad}),
-               "a given dose of"));
+               bad >= 0 ? "a given dose of" : "given-dose is"));
   }
-  CHECK(says(refused({{0.03, 3}}, {.max_gamma = 1e-170}), "must lie above 1"));
+  CHECK(refused({{0.03, 3}}, {.max_gamma = 1e-170}) ==
+        "iso::gamma::gamma_plan: max-gamma is 1e-170 (must be from 1 to 1000000); choose another");
   CHECK(says(refused({{0.03, 3}}, {.max_gamma = 1}), "must lie above 1"));
   CHECK(refused({{0.03, 3}}, {.max_gamma = 1.000001}) == "");
-  CHECK(says(refused({{0.03, 3}}, {.cut_off = -0.1}), "a cut-off of -0.1"));
-  CHECK(says(refused({{0.03, 3}}, {.cut_off = not_a_number}), "a cut-off of nan"));
+  CHECK(says(refused({{0.03, 3}}, {.cut_off = -0.1}), "cut-off is -10 % (must be from 0 to inf)"));
+  CHECK(says(refused({{0.03, 3}}, {.cut_off = not_a_number}), "cut-off is nan"));
+  CHECK(says(refused({{0.03, 3}}, {.cut_off = infinity}), "a cut-off of inf"));
   CHECK(says(refused({{0.03, 3}}, {.given_dose = 2}), "it would not be used"));
   CHECK(says(refused({{0.03, 3e7}}), "check that both are in mm"));
-  CHECK(says(refused({{0.03, 3}}, {.between = interpolation(7)}), "interpolation 7"));
-  CHECK(says(refused({{0.03, 3}}, {.normalise = normalisation(7)}), "normalisation 7"));
+  CHECK(refused({{0.03, 3}}, {.between = interpolation(7)}) ==
+        "iso::gamma::gamma_plan: interpolation is 7 (none of its values); choose one of trilinear, "
+        "tetrahedra, grid");
+  CHECK(says(refused({{0.03, 3}}, {.normalise = normalisation(7)}), "normalisation is 7"));
   auto const many = ones({{129, 129, 129}, {2, 2, 2}, {0, 0, 0}});
   CHECK(says(refused({{0.03, 1000}}, {}, many, many), "cells within reach of a point"));
 }
@@ -119,8 +123,8 @@ TEST_CASE("gamma_index: results of another shape, without memory or over the dos
   auto const summary = [&](summary_options const& o) {
     return refusal([&] { summarise(exec, plan, gamma, status, o); });
   };
-  CHECK(says(summary({.bins = 0}), "a histogram of 0 bins"));
-  CHECK(says(summary({.passes = pass_rule(4)}), "pass rule 4"));
+  CHECK(says(summary({.bins = 0}), "bins is 0 (must be from 1 to 1048576)"));
+  CHECK(says(summary({.passes = pass_rule(4)}), "passes is 4"));
 }
 
 TEST_CASE("gamma_index: runs on the instance that was given, without fence or allocation") {

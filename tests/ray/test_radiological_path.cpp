@@ -281,8 +281,8 @@ TEST_CASE("what radiological_path refuses, and that it touches nothing then") {
         "for each ray");
 
   CHECK(message_of(good, 941, {traversal(9)}) ==
-        "iso::ray::radiological_path: traversal 9 (is none of the enumeration); choose one of "
-        "iso::ray::traversal");
+        "iso::ray::radiological_path: method is 9 (none of its values); choose one of fastest, "
+        "amanatides_woo, branchless, siddon");
   CHECK(message_of(good, 941, {.shape = {.groups_per_launch = -1}}) ==
         "iso::ray::radiological_path: groups_per_launch -1 (must not be negative); leave it at 0 "
         "for one launch");

@@ -433,18 +433,17 @@ TEST_CASE("dose_matrix refuses, in sentences") {
         "iso::sparse::dose_matrix: row 0 has a value that is not finite (sums of its row would not "
         "be either; there are 1); replace it by a number");
   std::string const start = "iso::sparse::dose_matrix: ";
-  std::string const options = " (is none of the enumeration); choose one of iso::sparse::";
+  std::string const options = " (none of its values); choose one of ";
   CHECK(with(good, {.products = direction(9)}) ==
-        start + "products 9" + options + "dose_matrix_options::directions");
+        start + "products is 9" + options + "both, forward, transposed");
   CHECK(with(good, {.values = storage(7)}) ==
-        start + "values 7" + options + "dose_matrix_options::value_storage");
+        start + "values is 7" + options + "as-given, half, bfloat16");
   CHECK(with(good, {.format = matrix_format(77)}) ==
-        start + "format 77" + options + "matrix_format");
+        start + "format is 77" + options + "csr32, csr16, row_block4, row_block8");
   CHECK(with(good, {.kind = iso::sparse::processor(-1)}) ==
-        start + "kind -1" + options + "processor");
+        start + "processor is -1" + options + "host, avx512-host, device");
   CHECK(with(good, {.vectors = 0}) ==
-        "iso::sparse::dose_matrix: 0 vectors at once (at least one is needed); ask for 1 or more "
-        "in its options");
+        start + "vectors is 0 (must be from 1 to inf); choose another");
   auto const forward = made(exec, m, good, {.products = direction::forward});
   std::vector<double> const x(4, 1.0);
   std::vector<double> const y(2, 0.0);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <iso/ct/detail/back_project_impl.hpp>
 
+#include <iso/detail/check_word.hpp>
+
 namespace iso::ct::detail {
 
 bool gathers(geometry const& g, iso::grid const& volume, std::int64_t value_bytes,
@@ -17,13 +19,11 @@ bool steps_at_once(std::int64_t views, back_project_options const& options) {
 }
 
 void validate_options(back_project_options const& options, geometry const& g, std::int64_t count) {
-  auto const known = [](auto value, auto last) { return int(value) >= 0 && value <= last; };
-  ISO_VALIDATE(
-      known(options.method, projector::siddon) && known(options.edge, boundary::truncate) &&
-          known(options.within, region::cylinder) && known(options.path, ct::joseph_path::general),
-      "iso::ct::back_project: method {}, edge {}, region {}, path {} (one is none of its "
-      "enumeration); choose from iso/ct/back_project.hpp",
-      int(options.method), int(options.edge), int(options.within), int(options.path));
+  constexpr auto function = "iso::ct::back_project";
+  iso::detail::check_word(options.method, function, "method");
+  iso::detail::check_word(options.edge, function, "edge");
+  iso::detail::check_word(options.within, function, "within");
+  iso::detail::check_word(options.path, function, "path");
   ISO_VALIDATE(
       options.oversampling >= 1 && options.oversampling <= 64,
       "iso::ct::back_project: oversampling {} (must lie in 1..64); use 1 for one ray per pixel",

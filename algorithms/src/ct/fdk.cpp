@@ -4,6 +4,7 @@
 #include <iso/core/check.hpp>
 #include <iso/core/math.hpp>
 #include <iso/detail/angles.hpp>
+#include <iso/detail/check_word.hpp>
 
 #include <cstddef>
 
@@ -70,10 +71,7 @@ std::vector<double> ramp_taps(std::int64_t count, fdk_options const& options) {
                "iso::ct::ramp_taps: cut-off {} (must be above 0 and at most 1, of the Nyquist "
                "frequency); use 1 for the full resolution",
                options.cutoff);
-  ISO_VALIDATE(
-      int(options.window) >= 0 && options.window <= ramp_window::hann,
-      "iso::ct::ramp_taps: window {} (none of its enumeration); choose from iso/ct/fdk.hpp",
-      int(options.window));
+  iso::detail::check_word(options.window, "iso::ct::ramp_taps", "window");
   std::vector<double> taps;
   for (std::int64_t n = 0; n < count; ++n) {
     bool const is_zero =

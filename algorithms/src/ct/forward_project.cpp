@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <iso/ct/detail/forward_project_impl.hpp>
 
+#include <iso/detail/check_word.hpp>
+
 #include <algorithm>
 #include <cmath>
 
@@ -84,15 +86,12 @@ bool lanes_may_walk(iso::grid const& volume, slab const& held) {
 }
 
 void validate_options(forward_project_options const& options) {
-  auto const known = [](auto value, auto last) { return int(value) >= 0 && value <= last; };
-  ISO_VALIDATE(
-      known(options.method, projector::siddon) && known(options.sum, summation::reproducible) &&
-          known(options.edge, boundary::truncate) && known(options.within, region::cylinder) &&
-          known(options.path, ct::joseph_path::general),
-      "iso::ct::forward_project: method {}, sum {}, edge {}, within {}, path {} (one is none of "
-      "its enumeration); choose from iso/ct/forward_project.hpp",
-      int(options.method), int(options.sum), int(options.edge), int(options.within),
-      int(options.path));
+  constexpr auto function = "iso::ct::forward_project";
+  iso::detail::check_word(options.method, function, "method");
+  iso::detail::check_word(options.sum, function, "sum");
+  iso::detail::check_word(options.edge, function, "edge");
+  iso::detail::check_word(options.within, function, "within");
+  iso::detail::check_word(options.path, function, "path");
   ISO_VALIDATE(
       options.oversampling >= 1 && options.oversampling <= 64,
       "iso::ct::forward_project: oversampling {} (must lie in 1..64); use 1 for one ray per pixel",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <iso/core/check.hpp>
 #include <iso/ct/projector_pair.hpp>
+#include <iso/detail/check_word.hpp>
 
 #include <numeric>
 
@@ -29,10 +30,7 @@ view_blocks split_views(std::int64_t num_views, std::int64_t size, block_order o
                "iso::ct::split_views: blocks of {} views (must lie in 1 .. {}, the scan's); choose "
                "a smaller block, at least one view",
                size, num_views);
-  ISO_VALIDATE(order == block_order::sequential || order == block_order::golden,
-               "iso::ct::split_views: order {} (none of its enumeration); choose one of "
-               "iso::ct::block_order",
-               int(order));
+  iso::detail::check_word(order, "iso::ct::split_views", "order");
   std::int64_t const count = (num_views + size - 1) / size;
   std::int64_t const step = order == block_order::golden ? golden_step(count) : 1;
   view_blocks blocks;

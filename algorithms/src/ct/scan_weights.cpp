@@ -5,6 +5,7 @@
 #include <iso/ct/detail/ray_shares.hpp>
 #include <iso/ct/detail/ray_weight.hpp>
 #include <iso/ct/detail/row_extension.hpp>
+#include <iso/detail/check_word.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -208,10 +209,7 @@ double place_row(geometry const& g, std::size_t view, double v, placement& p) {
 }
 
 placement place(geometry const& g, scan_options const& options) {
-  ISO_VALIDATE(int(options.detector) >= 0 && options.detector <= detector_placement::displaced,
-               "iso::ct::fdk: detector placement {} (none of its enumeration); choose from "
-               "iso/ct/scan_weights.hpp",
-               int(options.detector));
+  iso::detail::check_word(options.detector, "iso::ct::fdk", "detector");
   placement p;
   double const width = double(g.num_u());
   double const middle = middle_row(g);
@@ -426,10 +424,7 @@ geometry extended(geometry const& g, row_extension const& by) {
 }  // namespace detail
 
 scan_weights weigh_scan(geometry const& g, scan_options const& options) {
-  ISO_VALIDATE(
-      int(options.arc) >= 0 && options.arc <= scan_arc::short_scan,
-      "iso::ct::fdk: scan arc {} (none of its enumeration); choose from iso/ct/scan_weights.hpp",
-      int(options.arc));
+  iso::detail::check_word(options.arc, "iso::ct::fdk", "arc");
   validate_rows(g, options.max_roll.value_or(usual_roll));
   validate_orbit(g);
   if (g.kind() == beam::cone) {

@@ -246,15 +246,7 @@ void add_cone(tabulated_cones& to, std::vector<double>&& of_cone) {
 /// \param radius  the distance, cm, within which the energy decides where the borders lie
 template <class Kernel>
 cone_set collapsed(Kernel const& k, double radius, cone_options const& options) {
-  auto const known = [](int n) { return n >= 4 && n <= 48; };
-  ISO_VALIDATE(known(options.cones) && known(options.azimuths),
-               "iso::dose::make_cones: {} cones of {} azimuths (both must lie in 4..48); choose "
-               "numbers between",
-               options.cones, options.azimuths);
-  ISO_VALIDATE(
-      int(options.placing) >= 0 && options.placing <= cone_placing::equal_solid_angle,
-      "iso::dose::make_cones: placing {} (none of its enumeration); choose from iso/dose/cones.hpp",
-      int(options.placing));
+  check_fields(options, "iso::dose::make_cones");
   std::vector<double> const borders =
       borders_of(row_energies(k, radius), std::size_t(options.cones), options.placing);
   cone_set out{options.azimuths, {}, {}};

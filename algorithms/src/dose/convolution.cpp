@@ -2,6 +2,7 @@
 #include <iso/dose/detail/convolution_impl.hpp>
 
 #include <iso/core/check.hpp>
+#include <iso/detail/check_word.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -88,13 +89,9 @@ void validate_options(convolution_options const& options, cone_set const& cones,
                    std::isfinite(frame.source_distance),
                "iso::dose::convolution_plan: a beam's frame is not finite, or its source distance "
                "not positive (directions come from them); make it by iso::dose::frame_of");
-  auto const known = [](auto value, auto last) { return int(value) >= 0 && value <= last; };
-  ISO_VALIDATE(known(options.engine, dose_engine::non_voxel) &&
-                   known(options.walk, lattice_walk::by_slabs) &&
-                   known(options.traversal, ray::traversal::siddon),
-               "iso::dose::convolution_plan: engine {}, walk {}, traversal {} (one is none of its "
-               "enumeration); choose from iso/dose/convolution.hpp",
-               int(options.engine), int(options.walk), int(options.traversal));
+  iso::detail::check_word(options.engine, "iso::dose::convolution_plan", "engine");
+  iso::detail::check_word(options.walk, "iso::dose::convolution_plan", "walk");
+  iso::detail::check_word(options.traversal, "iso::dose::convolution_plan", "traversal");
   ISO_VALIDATE(options.radial_step > 0 && std::isfinite(options.radial_step) &&
                    options.ray_spacing > 0 && std::isfinite(options.ray_spacing),
                "iso::dose::convolution_plan: radial step {} mm, ray spacing {} mm (must be "

@@ -2,6 +2,7 @@
 #include <iso/dvh/detail/dose_volume_impl.hpp>
 
 #include <iso/core/check.hpp>
+#include <iso/detail/check_word.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -59,12 +60,10 @@ void validate_finite(std::int64_t not_finite, std::int64_t voxels, char const* f
 }
 
 void validate_bins(histogram_options const& options, double largest) {
-  ISO_VALIDATE(options.bins >= 1 && options.bins < max_levels,
-               "iso::dvh::histograms: {} bins (must be from 1 to {}); choose a number between",
-               options.bins, max_levels - 1);
-  ISO_VALIDATE(std::isfinite(options.end) && options.end >= 0,
-               "iso::dvh::histograms: an end of {} (must be finite and positive, or 0); leave it "
-               "at 0 for the largest dose",
+  check_fields(options, "iso::dvh::histograms");
+  ISO_VALIDATE(std::isfinite(options.end),
+               "iso::dvh::histograms: an end of {} (must be finite); leave it at 0 for the largest "
+               "dose",
                options.end);
   ISO_VALIDATE(
       options.end > 0 || largest > 0,
@@ -80,10 +79,7 @@ void validate_prescription(double prescription) {
 }
 
 void validate_extremes(extremes of, char const* function) {
-  ISO_VALIDATE(
-      of == extremes::surface || of == extremes::whole_voxels || of == extremes::touched_voxels,
-      "{}: extremes {} (none of its enumeration); choose one of iso::dvh::extremes", function,
-      int(of));
+  iso::detail::check_word(of, function, "extremes");
 }
 
 brick_axis brick_axis_of(double first, double step, std::int64_t extent, std::int64_t most) {

@@ -4,6 +4,7 @@
 #include "crossings.hpp"
 
 #include <iso/core/check.hpp>
+#include <iso/detail/check_word.hpp>
 #include <iso/detail/job_parts.hpp>
 
 #include <algorithm>
@@ -239,15 +240,8 @@ contour_stack stack_of(structure const& s, structure_options const& options, cha
   ISO_VALIDATE(!s.contours.empty(),
                "{}: '{}' has no contours (there is nothing inside); leave it out", function,
                s.name);
-  ISO_VALIDATE(
-      options.between == between_planes::frusta || options.between == between_planes::prisms,
-      "{}: shape {} between planes (none of its enumeration); choose one of "
-      "iso::dvh::between_planes",
-      function, int(options.between));
-  ISO_VALIDATE(options.caps == end_cap::none || options.caps == end_cap::half_slice ||
-                   options.caps == end_cap::rounded,
-               "{}: end cap {} (none of its enumeration); choose one of iso::dvh::end_cap",
-               function, int(options.caps));
+  iso::detail::check_word(options.between, function, "between");
+  iso::detail::check_word(options.caps, function, "caps");
   ISO_VALIDATE(std::isfinite(options.slice_thickness) && options.slice_thickness >= 0,
                "{}: a slice thickness of {} mm (must be finite and positive, or 0); leave it at 0 "
                "to take the planes' distance",

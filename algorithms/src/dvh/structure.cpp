@@ -5,6 +5,7 @@
 #include "planes.hpp"
 
 #include <iso/core/check.hpp>
+#include <iso/detail/check_word.hpp>
 #include <iso/dvh/detail/tetrahedra.hpp>
 
 #include <Kokkos_Core.hpp>
@@ -319,9 +320,7 @@ constexpr char const* sharing = "iso::dvh::voxel_fractions";
 
 void validate_arguments(grid const& g, structure_options const& options) {
   iso::validate(g, sharing);
-  ISO_VALIDATE(options.beyond == off_grid::refuse || options.beyond == off_grid::cut,
-               "{}: off-grid rule {} (none of its enumeration); choose one of iso::dvh::off_grid",
-               sharing, int(options.beyond));
+  iso::detail::check_word(options.beyond, sharing, "beyond");
 }
 
 std::vector<double> shares_of(structure_plan::contents const& plan, grid const& g,

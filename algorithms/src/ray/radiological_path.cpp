@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <iso/backend/registry.hpp>
+#include <iso/detail/check_word.hpp>
 #include <iso/detail/timed_batches.hpp>
 #include <iso/ray/detail/radiological_path_kernel.hpp>
 #include <iso/ray/detail/traversal_tuning.hpp>
@@ -46,10 +47,7 @@ void check_radiological_path(grid const& g, std::int64_t rays, std::int64_t path
                "iso::ray::radiological_path: grid of [{}, {}, {}] voxels (at most {} along an axis "
                "are counted exactly); use double",
                g.extent[0], g.extent[1], g.extent[2], max_planes);
-  ISO_VALIDATE(options.method >= traversal::fastest && options.method <= traversal::siddon,
-               "iso::ray::radiological_path: traversal {} (is none of the enumeration); choose one "
-               "of iso::ray::traversal",
-               int(options.method));
+  iso::detail::check_word(options.method, "iso::ray::radiological_path", "method");
   ISO_VALIDATE(options.shape.groups_per_launch >= 0,
                "iso::ray::radiological_path: groups_per_launch {} (must not be negative); leave it "
                "at 0 for one launch",

@@ -3,6 +3,8 @@
 
 #include <iso/sparse/dose_matrix.hpp>
 
+#include <iso/sparse/detail/value_word.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -10,14 +12,6 @@
 namespace iso::sparse {
 namespace detail {
 namespace {
-
-template <class Value>
-char const* name_of() {
-  return std::is_same_v<Value, half>       ? "half"
-         : std::is_same_v<Value, bfloat16> ? "bfloat16"
-         : std::is_same_v<Value, float>    ? "float"
-                                           : "double";
-}
 
 template <class Exec, class Value>
 matrix_format format_for(Exec const& exec,
@@ -28,7 +22,7 @@ matrix_format format_for(Exec const& exec,
     ISO_VALIDATE(!blocks || sizeof(Value) == 2,
                  "iso::sparse::dose_matrix: {} of values of {} (row blocks are for values of 16 "
                  "bits); ask for values of half",
-                 to_string(*options.format), std::string_view(name_of<Value>()));
+                 to_string(*options.format), value_word<Value>());
     return *options.format;
   }
   if (sizeof(Value) == 2) {
@@ -58,7 +52,7 @@ auto side_of(Exec const& exec, csr_view<Value, std::int32_t, typename Exec::memo
     auto const p = make_plan(exec, matrix, iso::detail::part_of(control, 0.8, 1));
     to = {matrix,
           p,
-          {format, name_of<Value>(), shape.num_entries, shape.bytes,
+          {format, std::string(value_word<Value>()), shape.num_entries, shape.bytes,
            bytes_of(p.segments, p.empty, p.first_part, p.rows.max_abs, p.rows.entries, p.exponents),
            how.report, how.scale}};
   };
@@ -144,21 +138,7 @@ dose_matrix_sides<typename Exec::memory_space> make_sides(
 ISO_FOR_EACH_VALUE(ISO_SPARSE_MAKE_SIDES)
 
 void validate_options(dose_matrix_options const& options) {
-  using choice = dose_matrix_options;
-  auto const known = [](char const* name, auto value, auto last, char const* enumeration) {
-    validate_choice("iso::sparse::dose_matrix", name, value, last, enumeration);
-  };
-  known("products", options.products, choice::directions::transposed,
-        "dose_matrix_options::directions");
-  known("values", options.values, choice::value_storage::bfloat16,
-        "dose_matrix_options::value_storage");
-  known("format", options.format.value_or(matrix_format::csr32), matrix_format::row_block8,
-        "matrix_format");
-  known("kind", options.kind.value_or(processor::host), processor::device, "processor");
-  ISO_VALIDATE(options.vectors >= 1,
-               "iso::sparse::dose_matrix: {} vectors at once (at least one is needed); ask for 1 "
-               "or more in its options",
-               options.vectors);
+  check_fields(options, "iso::sparse::dose_matrix");
 }
 
 std::int64_t bytes_of_dose_matrix(std::int64_t value, entry_order stored, std::int64_t num_rows,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <iso/ct/detail/on_circle.hpp>
 #include <iso/ct/geometry.hpp>
+#include <iso/detail/check_word.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -195,10 +196,7 @@ bool meets(std::vector<vec3<double>> polygon, iso::grid const& volume) {
 geometry::geometry(beam kind, std::int64_t num_u, std::int64_t num_v,
                    std::vector<view_vectors> views)
     : kind_(kind), num_u_(num_u), num_v_(num_v), views_(std::move(views)) {
-  ISO_VALIDATE(
-      kind_ == beam::cone || kind_ == beam::parallel,
-      "iso::ct::geometry: beam {} (is none of the enumeration); choose one of iso::ct::beam",
-      int(kind_));
+  iso::detail::check_word(kind_, "iso::ct::geometry", "beam");
   check_detector(num_u_, num_v_);
   ISO_VALIDATE(
       !views_.empty(),

@@ -9,6 +9,7 @@
 #include <iso/ct/detail/joseph_path.hpp>
 #include <iso/ct/detail/ray_sum.hpp>
 #include <iso/ct/forward_project_texture.hpp>
+#include <iso/detail/check_word.hpp>
 
 #include <Kokkos_Core.hpp>
 #include <Kokkos_Profiling_ScopedRegion.hpp>
@@ -119,9 +120,7 @@ void forward_project_texture(Exec const& exec,
   geometry const& host = g.host();
   validate(projections, {host.num_views(), host.num_u(), host.num_v()}, name);
   validate_contiguous(projections.data, "projections", name);
-  ISO_VALIDATE(options.within == region::box || options.within == region::cylinder,
-               "{}: within {} (not of its enumeration); choose from iso/ct/region.hpp", name,
-               int(options.within));
+  iso::detail::check_word(options.within, name, "within");
   ISO_VALIDATE(options.shape.groups_per_launch >= 0,
                "{}: groups_per_launch {} (must not be negative); leave it at 0 for one launch",
                name, options.shape.groups_per_launch);
