@@ -38,7 +38,7 @@ void add_back_projections(catalogue& all) {
                  "voxels along each side",
                  16,
                  2048,
-                 {"float", "double"},
+                 {number_type::f32, number_type::f64},
                  4,
                  shapes::any,
                  [](double n) { return 4 * n * n * n; },

@@ -219,7 +219,7 @@ void add_dvh(catalogue& all) {
                  "voxels along each side",
                  16,
                  512,
-                 {"float", "double"},
+                 {number_type::f32, number_type::f64},
                  3,
                  shapes::fixed,
                  [](double n) { return 2 * n * n * n; },

@@ -83,7 +83,7 @@ void add_gamma(catalogue& all) {
                  "voxels along each side",
                  8,
                  1024,
-                 {"float", "double"},
+                 {number_type::f32, number_type::f64},
                  3,
                  shapes::fixed,
                  [](double n) { return 5 * n * n * n; },

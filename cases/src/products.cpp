@@ -5,6 +5,7 @@
 #include <iso/cases/catalogue.hpp>
 #include <iso/cases/formats.hpp>
 #include <iso/cases/product.hpp>
+#include <iso/sparse/detail/value_word.hpp>
 #include <iso/sparse/spmv.hpp>
 
 #include <functional>
@@ -163,7 +164,8 @@ struct products_of {
 std::vector<std::string> const spmv = {"iso::sparse::spmv"};
 
 template <class Value>
-void add_products_of(catalogue& all, std::string const& value) {
+void add_products_of(catalogue& all) {
+  std::string const value(sparse::detail::value_word<Value>());
   using products = products_of<Value>;
   product_form const with_scale{.alpha = -0.75, .beta = 1.25};
   product_form const six{.alpha = 0.7, .beta = 0.3, .vectors = 6};
@@ -216,8 +218,8 @@ ready prepare_product(Exec const& exec, point const& p) {
   if (p.operation != "spmv_csr") {
     return measured_product(exec, p, problem, sparse::make_row_blocks<4>(exec, a));
   }
-  return p.precision == "half" ? measured_product(exec, p, problem, a)
-         : p.precision == "float"
+  return p.precision == number_type::f16 ? measured_product(exec, p, problem, a)
+         : p.precision == number_type::f32
              ? measured_product(exec, p, problem, sparse::convert_values<float>(exec, a).matrix)
              : measured_product(exec, p, problem, sparse::convert_values<double>(exec, a).matrix);
 }
@@ -225,10 +227,10 @@ ready prepare_product(Exec const& exec, point const& p) {
 }  // namespace
 
 void add_products(catalogue& all) {
-  add_products_of<half>(all, "half");
-  add_products_of<bfloat16>(all, "bfloat16");
-  add_products_of<float>(all, "float");
-  add_products_of<double>(all, "double");
+  add_products_of<half>(all);
+  add_products_of<bfloat16>(all);
+  add_products_of<float>(all);
+  add_products_of<double>(all);
   using of_half = products_of<half>;
   all.add_double<of_half::reproducible_case>(
       {"spmv_half_vectors_reproducible", spmv, of_half::layouts()}, direction::forward,
@@ -244,7 +246,7 @@ void add_products(catalogue& all) {
   }
 
   auto const add_sized = [&](std::string_view name, std::string_view about,
-                             std::vector<std::string_view> const& precisions,
+                             std::vector<number_type> const& precisions,
                              double (*extra_bytes)(double)) {
     // A non-zero of the matrix: in half 2 bytes and a column of 4, again in the format that is
     // measured, and as much while it is converted.
@@ -254,10 +256,11 @@ void add_products(catalogue& all) {
         [](auto const& exec, point const& p) { return prepare_product(exec, p); });
   };
   add_sized("spmv_csr", "a liver-like dose matrix in CSR times a vector of double",
-            {"half", "float", "double"}, [](double n) { return 20 * n + 1e6; });
-  add_sized("spmv_row_block", "the same in blocks of four rows", {"half"},
+            {number_type::f16, number_type::f32, number_type::f64},
             [](double n) { return 20 * n + 1e6; });
-  add_sized("spmv_transposed", "the transposed matrix in blocks of four rows", {"half"},
+  add_sized("spmv_row_block", "the same in blocks of four rows", {number_type::f16},
+            [](double n) { return 20 * n + 1e6; });
+  add_sized("spmv_transposed", "the transposed matrix in blocks of four rows", {number_type::f16},
             [](double n) { return 32 * n + 1e6; });
 }
 

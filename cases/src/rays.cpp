@@ -147,7 +147,7 @@ void add_rays(catalogue& all) {
                  "voxels along each side",
                  16,
                  2048,
-                 {"float", "double"},
+                 {number_type::f32, number_type::f64},
                  3,
                  shapes::any,
                  [](double n) { return n * n * n + 4 * n * n; },

@@ -142,7 +142,7 @@ void add_reconstructions(catalogue& all) {
                  "voxels along each side",
                  16,
                  2048,
-                 {"float", "double"},
+                 {number_type::f32, number_type::f64},
                  4,
                  shapes::fixed,
                  [](double n) { return 4.2 * n * n * n; },

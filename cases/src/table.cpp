@@ -8,8 +8,8 @@
 namespace iso::cases {
 namespace {
 
-double bytes_of(std::string_view precision) {
-  return precision == "double" ? 8 : precision == "float" ? 4 : 2;
+double bytes_of(number_type precision) {
+  return precision == number_type::f64 ? 8 : precision == number_type::f32 ? 4 : 2;
 }
 
 std::string list(std::vector<std::string_view> const& names) {
@@ -54,10 +54,14 @@ sized_operation const& sized_operation_named(std::string_view name) {
 
 void validate(point const& p) {
   auto const& o = sized_operation_named(p.operation);
+  std::vector<std::string_view> precisions;
+  for (auto const precision : o.precisions) {
+    precisions.push_back(to_word(precision));
+  }
   ISO_VALIDATE(
       std::find(o.precisions.begin(), o.precisions.end(), p.precision) != o.precisions.end(),
-      "{} in {} cannot be measured (it runs in {}); choose one of those", p.operation, p.precision,
-      list(o.precisions));
+      "{} in {} cannot be measured (it runs in {}); choose one of those", p.operation,
+      to_word(p.precision), list(precisions));
   bool const in_steps = o.size != kibibytes || p.size % 16 == 0;
   ISO_VALIDATE(
       p.size >= o.smallest && p.size <= o.largest && in_steps,

@@ -42,12 +42,9 @@ void add_conversion(matrix_source const& source, std::string const& backend, cha
 template <class Exec>
 void add_choice(matrix_source const& source, std::string const& backend, way direction,
                 summation sum, matrix_format format) {
-  row_name const name{"choice",
-                      source.name,
-                      cases::name_of(format) + "_half",
-                      sum == summation::ordered ? "ordered" : "reproducible",
-                      backend,
-                      direction};
+  row_name const name{
+      "choice", source.name, cases::name_of(format) + "_half", std::string(to_word(sum)),
+      backend,  direction};
   add_row(name, 9, [=](benchmark::State& state) {
     Exec const exec;
     auto const& problem = matrix_store<Exec>::problem(source, direction);

@@ -30,6 +30,7 @@
 
 #include <iso/backend/registry.hpp>
 #include <iso/cases/formats.hpp>
+#include <iso/sparse/detail/value_word.hpp>
 
 #include <type_traits>
 #include <utility>
@@ -92,10 +93,8 @@ void measure(benchmark::State& state, place const& where, matrix_format format,
 template <class Exec, class Value = half, class T = double>
 void add_product(place const& where, matrix_format format, std::initializer_list<sum_variant> sums,
                  int vectors = 1) {
-  std::string product = cases::name_of(format) + (std::is_same_v<Value, half>       ? "_half"
-                                                  : std::is_same_v<Value, bfloat16> ? "_bfloat16"
-                                                  : std::is_same_v<Value, float>    ? "_float"
-                                                                                    : "_double");
+  std::string product = cases::name_of(format) + "_";
+  product += sparse::detail::value_word<Value>();
   product += std::is_same_v<T, float> ? "_single" : "";
   product += vectors > 1 ? "_k" + std::to_string(vectors) : "";
   for (auto const& sum : sums) {

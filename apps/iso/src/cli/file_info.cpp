@@ -189,16 +189,16 @@ void describe_stack(std::string const& path, description& d) {
 
 void describe_matrix(std::string const& path, char const* format, description& d) {
   auto const m = files::read_matrix(path, asked_of_user());
-  char const* const kinds[] = {"half", "float", "double"};
+  auto const stored_as = to_word(number_type(m.values.index()));
   d.title = fmt::format("matrix ({})", format);
   d.document.update({{"kind", "matrix"},
                      {"format", format},
                      {"rows", m.rows},
                      {"columns", m.columns},
                      {"nonzeros", m.entries()},
-                     {"stored_as", kinds[m.values.index()]}});
+                     {"stored_as", stored_as}});
   d.add("extent", fmt::format("{} rows x {} columns", m.rows, m.columns));
-  d.add("non-zeros", fmt::format("{}, stored as {}", m.entries(), kinds[m.values.index()]));
+  d.add("non-zeros", fmt::format("{}, stored as {}", m.entries(), stored_as));
   auto const unit = m.notes.find("unit");
   auto const of_values = unit == m.notes.end() ? std::string() : unit->second;
   if (auto const* const bits = std::get_if<files::host_matrix::half_bits>(&m.values)) {

@@ -25,6 +25,18 @@ constexpr auto words(schema_kind) {
                     word{schema_kind::sweep, "sweep"}};
 }
 
+std::string schema_of(schema_kind kind) {
+  switch (kind) {
+    case schema_kind::geometry:
+      return files::geometry_schema();
+    case schema_kind::plan:
+      return files::plan_schema();
+    case schema_kind::sweep:
+      break;
+  }
+  return files::sweep_schema();
+}
+
 struct info_options {
   common_options common;
   bool no_ceilings = false;
@@ -52,9 +64,7 @@ int run_geometry(info_options const& options) {
 
 int run_info(info_options const& options) {
   if (options.schema) {
-    fmt::print("{}\n", *options.schema == schema_kind::geometry ? files::geometry_schema()
-                       : *options.schema == schema_kind::plan   ? files::plan_schema()
-                                                                : files::sweep_schema());
+    fmt::print("{}\n", schema_of(*options.schema));
     return success;
   }
   check_writable(options.common.json_file);

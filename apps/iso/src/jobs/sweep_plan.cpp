@@ -13,7 +13,7 @@ namespace iso::jobs {
 using files::sweep_key;
 
 cases::point point_of(sweep_key const& key) {
-  return {key.operation, std::string(to_word(key.precision)), key.size, key.groups_per_launch};
+  return {key.operation, key.precision, key.size, key.groups_per_launch};
 }
 
 std::string name_of(sweep_key const& key) {
@@ -93,7 +93,7 @@ class sweep_planner {
       auto const& operation = cases::sized_operation_named(name);
       auto precisions = set.precisions;
       if (precisions.empty()) {
-        precisions.push_back(from_word<number_type>(operation.precisions.front()).value());
+        precisions.push_back(operation.precisions.front());
       }
       for (auto const precision : precisions) {
         for (auto const size : set.sizes) {
@@ -146,8 +146,8 @@ std::vector<sweep_operation> sweep_operations() {
   for (auto const& o : cases::sized_operations()) {
     sweep_operation one{
         std::string(o.name), std::string(o.about), std::string(o.size), o.smallest, o.largest, {}};
-    for (auto const& precision : o.precisions) {
-      one.precisions.append(one.precisions.empty() ? "" : ", ").append(precision);
+    for (auto const precision : o.precisions) {
+      one.precisions.append(one.precisions.empty() ? "" : ", ").append(to_word(precision));
     }
     all.push_back(std::move(one));
   }

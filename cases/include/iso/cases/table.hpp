@@ -8,6 +8,7 @@
 #include <iso/cases/operation.hpp>
 #include <iso/cases/work.hpp>
 #include <iso/core/concepts.hpp>
+#include <iso/model/number_type.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -30,7 +31,7 @@ enum class shapes { fixed, any };
 /// One operation, as it is measured.
 struct point {
   std::string operation;
-  std::string precision;  ///< of the numbers; of products, of the matrix
+  number_type precision = number_type::f32;  ///< of the numbers; of products, of the matrix
   std::int64_t size = 0;
   std::int64_t groups_per_launch = 0;  ///< 0: all
 };
@@ -51,7 +52,7 @@ struct sized_text {
   std::string_view size;  ///< what its size counts
   std::int64_t smallest;
   std::int64_t largest;
-  std::vector<std::string_view> precisions;
+  std::vector<number_type> precisions;
   double exponent;  ///< of time over size, once the size fills the machine
   shapes shape;
   double (*numbers)(double size);      ///< of the precision, that the case keeps
@@ -116,7 +117,7 @@ ready ready_of(Exec const& exec, prepared<Exec, T> what, point const& p) {
 /// Returns f(T()) in the point's precision.
 template <class F>
 ready in_precision(point const& p, F const& f) {
-  return p.precision == "double" ? f(double()) : f(float());
+  return p.precision == number_type::f64 ? f(double()) : f(float());
 }
 
 }  // namespace iso::cases
