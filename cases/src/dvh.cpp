@@ -187,31 +187,36 @@ struct dose_volume_case {
 }  // namespace
 
 void add_dvh(catalogue& all) {
-  // Planes cut the voxels on a structure's surface.
+  // Planes cut the voxels on a structure's surface. Structures are rasterised on the host, and what
+  // reads doses has no model.
   constexpr double by_planes = 2e-3;
   all.add<fractions_case>(
       {"dvh_fractions",
        {"iso::dvh::voxel_fractions", "iso::dvh::rasterise", "iso::dvh::structure_grid"},
        {{}},
-       by_planes},
+       by_planes,
+       false},
       dvh::end_cap::half_slice);
   all.add<fractions_case>({"dvh_fractions_rounded",
                            {"iso::dvh::voxel_fractions", "iso::dvh::rasterise"},
                            {{}},
-                           by_planes},
+                           by_planes,
+                           false},
                           dvh::end_cap::rounded);
   all.add<gradient_case>({"dvh_gradient",
                           {"iso::dvh::volumes_at", "iso::dvh::doses_at", "iso::dvh::statistics",
                            "iso::dvh::evaluate", "iso::dvh::histograms", "iso::dvh::conformity",
                            "iso::dvh::quantity_named", "iso::dvh::surface_points"},
                           {{}},
-                          by_planes});
+                          by_planes,
+                          false});
   all.add<dose_volume_case>(
       {"dvh_dose_volume",
        {"iso::dvh::volumes_at", "iso::dvh::doses_at", "iso::dvh::statistics", "iso::dvh::evaluate",
         "iso::dvh::histogrammer", "iso::dvh::conformity"},
        {{}},
-       std::nullopt});
+       std::nullopt,
+       false});
 
   all.add_sized({"dose_volume",
                  "a curve of 100 bins, mean, D95, D50 and D2 of a sphere of 1 mm voxels in a hill "

@@ -316,7 +316,7 @@ void add_collected(catalogue& all, std::string const& name, std::string const& s
     function.insert(0, "iso::" + scope + "::");
   }
   all.add_double<collected<Collect>::template type>(
-      {name, std::move(functions), {{}}, std::nullopt});
+      {name, std::move(functions), {{}}, std::nullopt, false});
 }
 
 }  // namespace

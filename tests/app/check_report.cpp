@@ -33,6 +33,8 @@ void check_record(json const& record, std::size_t index, std::set<std::string>& 
     expect(record.contains(key) && record[key].is_string(),
            name + ": text '" + key + "' is missing");
   }
+  expect(record.contains("has_model") && record["has_model"].is_boolean(),
+         name + ": 'has_model' is missing");
   expect(record.contains("functions") && record["functions"].is_array(),
          name + ": list 'functions' is missing");
   for (auto const* key : {"error", "largest_error", "time_ms", "share_of_ceiling"}) {
@@ -51,20 +53,13 @@ void check_record(json const& record, std::size_t index, std::set<std::string>& 
   }
 }
 
-/// Of operations that make arrays of their own the time includes the host's looking at them, and is
-/// no share of anything. Structures are rasterised on the host, and what reads doses has no model.
-bool has_no_model(std::string const& operation) {
-  return operation.starts_with("matrix_") || operation == "vector_max_abs" ||
-         operation.starts_with("dvh_");
-}
-
 void check_figures(json const& record) {
   auto const operation = record["operation"].get<std::string>();
   auto const id = operation + " " + record["backend"].get<std::string>() + " " +
                   record["precision"].get<std::string>();
   expect(record["time_ms"].is_number(), id + ": no time");
-  expect(record["share_of_ceiling"].is_number() != has_no_model(operation),
-         id + ": share_of_ceiling is missing, or there where nothing has a model");
+  expect(record["share_of_ceiling"].is_number() == record["has_model"].get<bool>(),
+         id + ": share_of_ceiling is missing, or there without a model");
   auto const& most = record["largest_error"];
   expect(record["error"].is_number() == most.is_number(),
          id + ": error is missing, or there where nothing has one");

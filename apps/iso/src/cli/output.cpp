@@ -36,6 +36,7 @@ json to_json(jobs::record const& r) {
                  {"hash", r.hash},
                  {"error", error_of(r)},
                  {"largest_error", nullable(r.largest_error)},
+                 {"has_model", r.has_model},
                  {"time_ms", nullable(r.time_ms)},
                  {"share_of_ceiling", nullable(r.share_of_ceiling)},
                  {"runs", r.runs},

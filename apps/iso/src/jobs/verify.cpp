@@ -20,8 +20,7 @@ constexpr std::int64_t max_compared = 1000;
 
 std::string name_of(int threads, variant const& v, int repeat) {
   return message("threads {}, groups a launch {}, slab {}, path {}, layout {}, repetition {}",
-                 {std::int64_t(threads), v.groups, std::int64_t(v.slab),
-                  std::string_view(v.path == ct::joseph_path::general ? "general" : "automatic"),
+                 {std::int64_t(threads), v.groups, std::int64_t(v.slab), to_word(v.path),
                   std::int64_t(v.layout), std::int64_t(repeat)});
 }
 
@@ -39,6 +38,7 @@ class comparison {
     auto result = new_record<T>(what_.name, backend);
     result.functions = what_.functions;
     result.largest_error = what_.largest_error<T>();
+    result.has_model = what_.has_model;
     Exec const first;
     Kokkos::View<T*, typename Exec::memory_space> const out(
         Kokkos::view_alloc(first, "iso::jobs::verify"), std::size_t(ready.size));

@@ -109,6 +109,9 @@ struct operation_text {
   /// The error of the method beside rounding's; empty where the case has no exact answer: arrays,
   /// orders, random numbers or reports come out, right or wrong.
   std::optional<double> method_error = 0.0;
+  /// Whether the case says its least bytes and operations. One that makes its own arrays does not:
+  /// its time includes the host's reading of them.
+  bool has_model = true;
 
   /// Returns the largest error that a result of T may have: rounding's is a hundredfold of what is
   /// measured. Empty where it has none.

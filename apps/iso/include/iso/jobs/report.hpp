@@ -46,9 +46,10 @@ struct record {
   std::optional<double> error;  ///< l1 of difference over l1 of an independent answer; empty
                                 ///< where arrays or counts come out, right or wrong
   std::optional<double> largest_error;     ///< that it may have; empty where it has none
+  bool has_model = true;                   ///< of its least bytes and operations
   std::optional<double> time_ms;           ///< of one call: the fastest
   std::optional<double> share_of_ceiling;  ///< least time at the measured ceilings over time; empty
-                                           ///< where the operation has no model
+                                           ///< without a model or without ceilings
   std::vector<disagreement> disagreements;
 };
 
