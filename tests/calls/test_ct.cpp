@@ -161,6 +161,8 @@ TEST_CASE("filtered backprojection") {
   iso::ct::fdk_reconstructor<exec_space, float> const reconstructor(exec, scan, cube);
   reconstructor.apply(views, volume);
   exec.fence();
+  CHECK(iso::ct::fdk_reconstructor<exec_space, float>::bytes_needed(exec, scan) >
+        reconstructor.bytes_held());
   CHECK(iso::ct::ramp_taps(8).size() == 8);
 }
 

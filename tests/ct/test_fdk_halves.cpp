@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The two halves of fdk, which programs may call themselves: filter_projections and
-// weighted_back_project.
+// weighted_back_project. And the memory of a reconstructor, which has both.
 #include "fdk_truth.hpp"
 #include "instances.hpp"
+#include "kokkos_events.hpp"
+
+#include <iso/ct/fdk_reconstructor.hpp>
 
 #include <doctest/doctest.h>
 
@@ -138,4 +141,46 @@ TEST_CASE("fdk: what its halves refuse") {
   CHECK(back(out, iso::onto::zero) == "");
   CHECK(back(narrow, iso::onto::zero).find("[20, 15, 8]") != std::string::npos);
   CHECK(back(out, iso::onto(2)).find("onto 2") != std::string::npos);
+}
+
+TEST_CASE_TEMPLATE("fdk: a reconstructor takes the memory that it asks for, and no more", T, float,
+                   double) {
+  iso::ct::flat_detector const middle{60, 4, 2, 2};
+  iso::ct::flat_detector const beside{60, 4, 2, 2, 20};
+  auto const cone = [](iso::ct::flat_detector const& d, double arc) {
+    return iso::ct::circular_cone(d, 300, 450, iso::ct::even_angles(90, arc));
+  };
+  // Rays of a column differ where columns do not run along z.
+  auto const rolled = [](geometry const& g) {
+    auto views = g.views();
+    for (auto& w : views) {
+      auto const u = w.u_step;
+      w.u_step = std::cos(0.01) * u + std::sin(0.01) * w.v_step;
+      w.v_step = std::cos(0.01) * w.v_step - std::sin(0.01) * u;
+    }
+    return geometry(g.kind(), g.num_u(), g.num_v(), views);
+  };
+  struct scan {
+    geometry g;
+    fdk_options options = {};
+  };
+  scan const scans[] = {{cone(middle, 2 * pi)},
+                        {cone(middle, 2 * pi), {.scan = {.truncation_correction = 30}}},
+                        {cone(middle, 1.3 * pi)},
+                        {cone(beside, 2 * pi)},
+                        {rolled(cone(middle, 1.3 * pi))},
+                        {rolled(cone(beside, 2 * pi))},
+                        {iso::ct::circular_parallel(middle, iso::ct::even_angles(40, pi))}};
+  grid const box = grid::centred({9, 7, 11}, {1.25, 1, 1});
+  iso::test::for_each_instance([&](auto const& exec) {
+    using exec_space = std::decay_t<decltype(exec)>;
+    using reconstructor = iso::ct::fdk_reconstructor<exec_space, T>;
+    for (auto const& [g, options] : scans) {
+      auto const needed = reconstructor::bytes_needed(exec, g, options);
+      auto const taken = iso::test::peak_bytes_of([&] { reconstructor(exec, g, box, options); });
+      // Kokkos counts 128 bytes for each of the weights' arrays that has no elements.
+      CHECK(taken >= needed);
+      CHECK(taken <= needed + std::int64_t(3) * 128);
+    }
+  });
 }

@@ -6,6 +6,7 @@
 #include <iso/core/check.hpp>
 #include <iso/core/detail/presence.hpp>
 #include <iso/ct/fdk.hpp>
+#include <iso/ct/scan_weights.hpp>
 
 #include <cstdint>
 #include <type_traits>
@@ -31,6 +32,22 @@ class fdk_reconstructor {
         plan_(exec, g, options),
         scratch_(fdk_bytes_needed<T>(exec, g, options)) {
     validate(grid_, "iso::ct::fdk_reconstructor");
+  }
+
+  /// Returns the bytes that a reconstructor of the scan takes where `exec` computes: those of the
+  /// plan and of the scratch. The scan is weighed for that on the host, as for the plan.
+  /// Determinism: backend_to_backend; made on the host.
+  /// \throws iso::invalid_argument  as fdk_plan
+  [[nodiscard]] static std::int64_t bytes_needed(Exec const& exec, iso::ct::geometry const& g,
+                                                 fdk_options const& options = {}) {
+    scan_weights const w = weigh_scan(g, options.scan);
+    std::int64_t const columns = w.before + g.num_u() + w.after;
+    std::int64_t const numbers =
+        columns + std::int64_t(w.angles.size() + w.overlaps.size() + w.redundancy_weights.size() +
+                               w.begins.size());
+    return std::int64_t(sizeof(double)) * numbers +
+           std::int64_t(sizeof(view_vectors)) * g.num_views() +
+           fdk_bytes_needed<T>(exec, g, options);
   }
 
   /// Overwrites `volume` by the reconstruction of `projections`, or adds it, as iso::ct::fdk.

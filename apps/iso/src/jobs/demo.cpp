@@ -15,6 +15,7 @@
 #include <iso/cases/product.hpp>
 #include <iso/cases/projection.hpp>
 #include <iso/cases/reconstruction.hpp>
+#include <iso/ct/fdk_reconstructor.hpp>
 #include <iso/files/drawing.hpp>
 #include <iso/files/png_file.hpp>
 #include <iso/jobs/info.hpp>
@@ -95,14 +96,18 @@ class demonstration {
     }
   }
 
-  /// Throws iso::out_of_memory before anything is measured: every backend needs two volumes and the
-  /// projections to reconstruct from in double, the host keeps the first backend's results in both
-  /// precisions.
+  /// Throws iso::out_of_memory before anything is measured: every backend needs two volumes, the
+  /// projections to reconstruct from in double and what reconstructs them, the host keeps the first
+  /// backend's results in both precisions.
   void check_memory() {
     std::int64_t const pixels = num_pixels(head_.reconstruction);
     std::int64_t const voxels = head_.box.size();
-    each_backend(
-        [&](auto const& exec) { check_free(exec, 8 * (2 * voxels + pixels), "iso demo"); });
+    each_backend([&](auto const& exec) {
+      using reconstructor = ct::fdk_reconstructor<std::decay_t<decltype(exec)>, double>;
+      check_free(
+          exec, 8 * (2 * voxels + pixels) + reconstructor::bytes_needed(exec, head_.reconstruction),
+          "iso demo");
+    });
     check_free(Kokkos::Serial(), 12 * (3 * voxels + 3 * pixels), "iso demo");
   }
 
