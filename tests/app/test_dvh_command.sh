@@ -45,6 +45,15 @@ expect 0 '^Box +1.[4-6][0-9]* ' "${box[@]}" --caps rounded --quantity mean
 expect 0 '^a, "b" +1.584 +0 +24.5 +35.5$' "${box[@]:0:5}" --structure 'a, "b"' --quantity min max
 expect 0 '^a, "b" +1.584 +0 +24.556 +35.444$' "${box[@]:0:5}" --structure 'a, "b"' --quantity min max --surface exclude
 
+# Again and again, with the bits of one run.
+expect 0 'hash [0-9a-f]{16}' "${box[@]}" --json once.json
+once=$(grep -oE 'hash [0-9a-f]{16}' <<<"$answer")
+grep -qE '"(repeats|kernel_times)"' once.json && fail 'repeats are told unasked'
+expect 0 "$once" "${box[@]}" --repeats 2 --by-kernel --json again.json
+says '^repeat 2: [0-9.e+-]+ s, [0-9.e+-]+ s of processors$'
+says '^kernel iso::dvh::[a-z_]+.*: [0-9.e+-]+ s, '
+[ "$(sed -n '/"repeats": \[/,/^  \]/p' again.json | grep -c '"processor_seconds": [0-9]')" = 2 ] || fail "again.json: $(cat again.json)"
+
 # All structures in two doses; the curves have the same bins.
 expect 0 "'Empty' has no closed contours and is left out" dvh --dose dose.dcm half.dcm --structures set.dcm --csv dvh.csv --bins 51 --json dvh.json --quantity mean min max
 says '^half.dcm$'

@@ -376,7 +376,9 @@ int run_dvh(dvh_options& options) {
       fmt::print("frames of reference differ, and are taken for one (--same-frame)\n");
     }
   }
-  write_json(options.common.json_file, document_of(options, result), std::move(outputs));
+  auto document = document_of(options, result);
+  tell_repeats(options.common, result.repeats, document);
+  write_json(options.common.json_file, document, std::move(outputs));
   return options.chosen.refused.empty() ? success : some_refused;
 }
 
@@ -414,6 +416,8 @@ command add_dvh(CLI::App& app) {
   sub->add_option("--csv", options->csv,
                   "table (.csv) of the curves, which scripts/dvh_plot.py draws");
   add_fields(*sub, options->curves);
+  add_repeats(*sub, request.repeats,
+              "the shares of voxels in all structures, and values and curves of all doses");
   return [options] { return run_dvh(*options); };
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "memory.hpp"
+#include "repeats.hpp"
 #include "scan.hpp"
 
 #include <iso/backend/registry.hpp>
@@ -159,6 +160,21 @@ std::vector<numbered_structure> structures_of(dvh_request const& request, dvh_re
   return structures;
 }
 
+/// Calls f(number, dose, the structure placed on it) for every dose, after begun(number).
+template <class Exec, class Doses, class Begun, class F>
+void in_each_dose(Exec const& exec, dvh::structure_plan const& plan, Doses const& doses,
+                  dvh_request const& request, job const& asked, Begun const& begun, F const& f) {
+  placed_structure<Exec> placed;
+  for (std::size_t d = 0; d < doses.size(); ++d) {
+    begun(d);
+    if (d == 0 || doses[d].grid != doses[d - 1].grid) {
+      placed = {};  // its memory, before there is more
+      placed = place(exec, plan, doses[d].grid, request, asked);
+    }
+    f(d, placed);
+  }
+}
+
 template <class Exec>
 dvh_result run(Exec const& exec, dvh_request const& request, observer const& watch) {
   using space = typename Exec::memory_space;
@@ -188,20 +204,19 @@ dvh_result run(Exec const& exec, dvh_request const& request, observer const& wat
     auto const& structure = structures[s];
     std::vector<dvh_entry> entries;
     bool const is_accepted = accepts(request, structure.name, result, [&] {
-      placed_structure<Exec> placed;
-      for (std::size_t d = 0; d < doses.size(); ++d) {
+      auto const told = [&](std::size_t d) {
         watch.step(double(s * doses.size() + d) / double(structures.size() * doses.size()),
                    structure.name);
-        if (d == 0 || doses[d].grid != doses[d - 1].grid) {
-          placed = {};  // its memory, before there is more
-          placed = place(exec, structure.plan, doses[d].grid, request, asked);
-          result.bytes_needed =
-              std::max(result.bytes_needed, whole_bytes(wanted + double(placed.bytes)));
-        }
-        result.seconds += seconds_of(exec, [&] {
-          entries.push_back(entry_of(exec, doses[d], placed, structure.name, request, end, asked));
-        });
-      }
+      };
+      in_each_dose(exec, structure.plan, doses, request, asked, told,
+                   [&](std::size_t d, auto const& placed) {
+                     result.bytes_needed =
+                         std::max(result.bytes_needed, whole_bytes(wanted + double(placed.bytes)));
+                     result.seconds += seconds_of(exec, [&] {
+                       entries.push_back(
+                           entry_of(exec, doses[d], placed, structure.name, request, end, asked));
+                     });
+                   });
     });
     if (is_accepted) {
       result.reported.push_back(structure.number);
@@ -214,6 +229,18 @@ dvh_result run(Exec const& exec, dvh_request const& request, observer const& wat
     throw invalid_argument(result.refused[0].reason);
   }
   result.hash = hash_of(result);
+  result.repeats = repeat(exec, request.repeats, watch, [&](job const& unasked) {
+    for (auto const& s : structures) {
+      auto const& reported = result.reported;
+      if (std::find(reported.begin(), reported.end(), s.number) != reported.end()) {
+        in_each_dose(
+            exec, s.plan, doses, request, unasked, [](std::size_t) {},
+            [&](std::size_t d, auto const& placed) {
+              entry_of(exec, doses[d], placed, s.name, request, end, unasked);
+            });
+      }
+    }
+  });
   watch.step(1, "done");
   return result;
 }

@@ -6,6 +6,7 @@
 #include <iso/dvh/quantity.hpp>
 #include <iso/files/dicom_rt.hpp>
 #include <iso/files/volume_file.hpp>
+#include <iso/jobs/repeats.hpp>
 #include <iso/jobs/session.hpp>
 
 #include <cstddef>
@@ -25,6 +26,7 @@ struct dvh_request {
   /// A structure that is refused is told in the result, and the others are evaluated.
   bool report_others = false;
   std::int64_t bins = 0;  ///< of the curves; 0: none are made
+  repeats_request repeats{};
 };
 
 /// What one structure gets of one dose.
@@ -51,6 +53,7 @@ struct dvh_result {
   std::string hash;                             ///< of the bits of all values and curves
   double seconds = 0;                           ///< of values and curves, data in place
   std::int64_t bytes_needed = 0;                ///< that were asked for in the backend's memory
+  repeats_result repeats{};                     ///< of structures' voxels, values and curves
 };
 
 /// Evaluates every structure in every dose on the backend that the request names. What lies outside
