@@ -3,6 +3,7 @@
 #include <iso/cases/catalogue.hpp>
 #include <iso/cases/projection.hpp>
 #include <iso/ct/ray_sums.hpp>
+#include <iso/ct/streamed_pair.hpp>
 #include <iso/ct/view_projection.hpp>
 
 #include <algorithm>
@@ -195,6 +196,38 @@ struct slab_projection_case {
   }
 };
 
+/// The projections of a volume in host memory that passes through the backend's in slabs.
+template <class T>
+struct streamed_projection_case {
+  projection_case<T> whole;
+
+  template <class Exec>
+  prepared<Exec, T> prepare(Exec const& exec) const {
+    using space = typename Exec::memory_space;
+    using host = Kokkos::HostSpace;
+    auto const voxels = whole.volume.template on<T>(exec);
+    volume_view<T, host> const x{voxels.grid,
+                                 Kokkos::create_mirror_view_and_copy(host(), voxels.data)};
+    auto result = whole.prepare(exec);
+    result.least = {};
+    result.run = [=, scan = whole.scan, options = whole.options](Exec const& on, variant const&,
+                                                                 T* out) {
+      auto const views = scan.num_views();
+      ct::streamed_pair<Exec, T> pair(on, scan, x.grid,
+                                      ct::split_views(views, views, ct::block_order::sequential),
+                                      {.method = options.method, .sum = options.sum},
+                                      {.device_bytes = std::int64_t(1) << 28, .max_planes = 5});
+      auto const p =
+          make_projections<T, host>(Kokkos::DefaultHostExecutionSpace(), "iso::cases::streamed",
+                                    views, scan.num_u(), scan.num_v());
+      pair.forward(0, x, p);
+      Kokkos::deep_copy(on, projections_at<T, space>(out, scan).data, p.data);
+      on.fence("iso::cases: the projections may go");
+    };
+    return result;
+  }
+};
+
 std::vector<variant> const joseph_shapes = {
     {}, {4096}, {257, 64}, {0, 128}, {0, 0, ct::joseph_path::general}};
 
@@ -247,6 +280,18 @@ void add_slabs(catalogue& all, named_scan const& with, named_method const& of) {
       {"project_slabs_" + of.name + "_" + with.name,
        functions,
        {{}, {0, 0, ct::joseph_path::general}}},
+      small_random_volume(), with.scan,
+      ct::forward_project_options{.method = of.method, .sum = summation::reproducible});
+}
+
+/// Streamed: the hash is that of the whole volume's reproducible sums.
+void add_streamed(catalogue& all, named_scan const& with, named_method const& of) {
+  all.add<streamed_projection_case>(
+      {.name = "project_streamed_" + of.name + "_" + with.name,
+       .functions = {"iso::ct::streamed_pair", "iso::backend::another_instance",
+                     "iso::backend::copy_rows"},
+       .variants = {{}},
+       .has_model = false},
       small_random_volume(), with.scan,
       ct::forward_project_options{.method = of.method, .sum = summation::reproducible});
 }
@@ -362,6 +407,9 @@ void add_projections(catalogue& all) {
   for (auto const& with : scans) {
     add_joseph(all, with);
     add_slabs(all, with, joseph_methods[with.name == "tilted" ? 1 : 0]);
+    if (with.name == "cone" || with.name == "tilted") {
+      add_streamed(all, with, joseph_methods[0]);
+    }
     if (with.name != "coarse") {
       add_exact(all, with);
     }

@@ -3,6 +3,7 @@
 #include <iso/cases/catalogue.hpp>
 #include <iso/cases/reconstruction.hpp>
 #include <iso/ct/fdk_reconstructor.hpp>
+#include <iso/ct/streamed_fdk.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -85,6 +86,32 @@ struct fdk_halves_case {
   }
 };
 
+/// Of projections and a volume in host memory that pass through the backend's.
+template <class T>
+struct streamed_fdk_case {
+  fdk_case<T> what;
+
+  template <class Exec>
+  prepared<Exec, T> prepare(Exec const& exec) const {
+    using host = Kokkos::HostSpace;
+    auto ready = what.prepare(exec);
+    auto const pixels = what.projections.template on<T>(exec, what.scan);
+    projection_view<T, host> const p{Kokkos::create_mirror_view_and_copy(host(), pixels.data)};
+    ready.least = {};
+    ready.run = [=, with = what](Exec const& on, variant const&, T* out) {
+      ct::streamed_fdk<Exec, T> fdk(on, with.scan, with.volume, with.options,
+                                    {.device_bytes = std::int64_t(1) << 28, .max_planes = 32});
+      auto const x = make_volume<T, host>(Kokkos::DefaultHostExecutionSpace(),
+                                          "iso::cases::streamed", with.volume);
+      fdk.apply(p, x);
+      Kokkos::deep_copy(on, wrap_volume<typename Exec::memory_space>(out, with.volume).data,
+                        x.data);
+      on.fence("iso::cases: the volume may go");
+    };
+    return ready;
+  }
+};
+
 /// A detector that is yawed, pitched and a little rolled.
 ct::geometry turned_detector(ct::geometry const& straight) {
   auto views = straight.views();
@@ -136,6 +163,10 @@ void add_reconstructions(catalogue& all) {
   take.operator()<fdk_halves_case>(
       {"fdk_halves", {"iso::ct::filter_projections", "iso::ct::weighted_back_project"}, {{}}});
   take.operator()<fdk_subsets_case>({"fdk_subsets", {"iso::ct::fdk"}, {{}}}, std::int64_t(16));
+  take.operator()<streamed_fdk_case>({.name = "fdk_streamed",
+                                      .functions = {"iso::ct::streamed_fdk"},
+                                      .variants = {{}},
+                                      .has_model = false});
 
   all.add_sized({"fdk",
                  "filtered backprojection (Ram-Lak) of as many views as voxels along a side",

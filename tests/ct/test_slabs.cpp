@@ -146,6 +146,36 @@ void check_adjoint(Exec const& exec, std::mt19937_64& random, problem const& p,
 
 }  // namespace
 
+TEST_CASE_TEMPLATE("slabs: each plane that a ray crosses has one owner, however flat the ray", T,
+                   float, double) {
+  using namespace iso::ct::detail;
+  grid const whole = grid::centred({1024, 1024, 1024}, {1, 1, 1});
+  plane_range const all{0, 1024};
+  for (double const slope :
+       {0.0, 1e-17, 1e-10, 1e-8, 1e-6, 1e-4, 0.0009765625, 0.01, 0.3, 0.5, 1.0}) {
+    for (double const base :
+         {512.0, 511.9999, 512.00001, 63.99999, 64.0, -0.5, 0.0, 1023.5, 300.3}) {
+      for (double const sign : {-1.0, 1.0}) {
+        coordinate<T> const z{T(sign * slope), T(base)};
+        for (std::int64_t const planes : {64, 37, 1024}) {
+          std::vector<int> owners(1024, 0);
+          for (std::int64_t first = 0; first < 1024; first += planes) {
+            slab const own{first, std::min<std::int64_t>(first + planes, 1024)};
+            plane_range const r = slab_samples<T>(whole, own).of(z, all);
+            for (std::int32_t i = r.first; i < r.last; ++i) {
+              ++owners[std::size_t(i)];
+            }
+          }
+          CAPTURE(slope * sign);
+          CAPTURE(base);
+          CAPTURE(planes);
+          CHECK(std::all_of(owners.begin(), owners.end(), [](int n) { return n == 1; }));
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE_TEMPLATE("ray_sums: slabs in any order and number have the whole's bits", T, float,
                    double) {
   for_each_instance([](auto const& exec) {

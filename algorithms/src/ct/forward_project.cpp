@@ -81,7 +81,7 @@ bool lanes_go_along_u(geometry const& g, iso::grid const& volume) {
 
 bool lanes_may_walk(iso::grid const& volume, slab const& held) {
   auto const& n = volume.extent;
-  return n[0] * n[1] * held.count() < std::int64_t(1) << 31 &&
+  return n[0] * n[1] * held.count() + held.first < std::int64_t(1) << 31 &&
          std::max({n[0], n[1], n[2]}) < std::int64_t(1) << 22;
 }
 

@@ -76,17 +76,32 @@ void validate_own(slab const& held, slab const& own, std::int64_t halo, iso::gri
       function, own.first, own.last - 1, held.first, held.last - 1, halo, first, last - 1);
 }
 
+joseph_groups groups_of(geometry const& g, iso::grid const& whole, joseph_path path,
+                        std::int64_t value_bytes) {
+  bool const fast = path == joseph_path::automatic && fast_path_applies(g, whole, value_bytes);
+  return {fast, !fast && lanes_go_along_u(g, whole)};
+}
+
 std::int64_t halo_needed(geometry const& g, iso::grid const& whole,
                          forward_project_options const& options, std::int64_t value_bytes) {
   validate_sums(whole, {}, options);
-  if (!is_joseph(options.method)) {
-    return 0;
-  }
-  bool const fast =
-      options.path == joseph_path::automatic && fast_path_applies(g, whole, value_bytes);
-  bool const along_u = !fast && lanes_go_along_u(g, whole);
+  return is_joseph(options.method)
+             ? halo_of(g, whole, groups_of(g, whole, options.path, value_bytes))
+             : 0;
+}
+
+std::int64_t largest_halo(geometry const& g, iso::grid const& whole,
+                          forward_project_options const& options) {
+  return !is_joseph(options.method) ? 0
+         : options.path == joseph_path::automatic
+             ? halo_of(g, whole, {true, false})
+             : std::max(halo_of(g, whole, {false, false}), halo_of(g, whole, {false, true}));
+}
+
+std::int64_t halo_of(geometry const& g, iso::grid const& whole, joseph_groups const& groups) {
+  bool const along_u = groups.along_u;
   // From the ray in the middle to the farthest of those for which it stands.
-  double const lanes = middle_lane * (fast ? joint_rows : 1);
+  double const lanes = middle_lane * (groups.fast ? joint_rows : 1);
   double most = 0;
   for (view_vectors const& view : g.views()) {
     index_view const w = to_index(view, whole, g.kind());

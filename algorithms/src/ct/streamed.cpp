@@ -53,7 +53,8 @@ streaming_plan divide(iso::grid const& volume, std::int64_t num_views,
           : std::min(depth, grain * pieces_of(pieces_of(depth, slabs_wanted), grain));
   // With each batch the volume passes once more: so few batches come before many planes.
   auto const fit = [&](std::int64_t most_batches, std::int64_t least, auto const& next) {
-    for (std::int64_t batches = 1; batches <= most_batches; batches += (batches + 7) / 8) {
+    for (std::int64_t batches = 0; batches < most_batches;) {
+      batches = std::min(batches + (batches + 8) / 8, most_batches);
       std::int64_t const views = std::min(num_views, chunk_views * pieces_of(blocks, batches));
       for (std::int64_t planes = most; planes >= least; planes = next(planes)) {
         std::int64_t const bytes = bytes_of(views, planes);
@@ -79,9 +80,17 @@ streaming_plan divide(iso::grid const& volume, std::int64_t num_views,
   return plan;
 }
 
-std::array<slab, 2> typical_slabs(iso::grid const& volume, std::int64_t planes) {
-  std::int64_t const last = pieces_of(volume.extent[2], planes) - 1;
-  return {{slab_of(volume, planes, 0), slab_of(volume, planes, last)}};
+std::vector<geometry> scans_of(geometry const& g, view_blocks const& blocks) {
+  std::vector<geometry> scans;
+  for (std::int64_t b = 0; b < blocks.count(); ++b) {
+    std::vector<view_vectors> views;
+    for (std::int64_t i = 0; i < blocks.size(b); ++i) {
+      auto const view = blocks.views[std::size_t(blocks.begins[std::size_t(b)] + i)];
+      views.push_back(g.views()[std::size_t(view)]);
+    }
+    scans.emplace_back(g.kind(), g.num_u(), g.num_v(), views);
+  }
+  return scans;
 }
 
 }  // namespace detail

@@ -10,6 +10,7 @@
 #include <iso/core/projection_view.hpp>
 #include <iso/core/volume_view.hpp>
 #include <iso/core/workspace.hpp>
+#include <iso/ct/detail/joseph_groups.hpp>
 #include <iso/ct/forward_project.hpp>
 
 #include <cstdint>
@@ -155,6 +156,7 @@ class ray_sums {
       part.flags_ = Kokkos::subview(flags_, views, Kokkos::ALL, Kokkos::ALL);
     }
     part.scratch_ = scratch_;
+    part.groups_ = groups_;
     part.halo_ = halo_;
     return part;
   }
@@ -188,7 +190,8 @@ class ray_sums {
   words_type words_;
   flags_type flags_;
   workspace<Space> memory_;
-  workspace<Space> scratch_;  ///< a part of it
+  workspace<Space> scratch_;      ///< a part of it
+  detail::joseph_groups groups_;  ///< of all views, also in what of_views returns
   std::int64_t halo_ = 0;
   iso::detail::presence present_;
 };

@@ -75,6 +75,8 @@ class streamed_pair final : public detail::pair_elsewhere<T> {
   Exec exec_;
   iso::grid grid_;
   projector_options options_;
+  forward_project_options forward_;  ///< of all blocks
+  std::int64_t halo_;                ///< of all blocks
   std::vector<staged_geometry<space>> scans_;
   std::vector<fdk_plan<space>> plans_;  ///< of blocks; empty: the adjoint goes back
   streaming_report report_;

@@ -62,6 +62,7 @@ class bus {
     std::byte* device = nullptr;
     strided_runs in = {};
     strided_runs out = {};
+    bool leaves_directly = false;  ///< for page-locked memory; set on the way
   };
 
   bus() = default;
@@ -144,13 +145,14 @@ class bus {
     bytes_in_ += r.bytes();
   }
   /// Enqueues a piece's copy from the device, behind what was computed.
-  void send(piece const& p, std::size_t b) {
+  void send(piece& p, std::size_t b) {
     strided_runs const& r = p.out;
     if (r.bytes() == 0) {
       return;
     }
     computed_[b].hold(out_);
-    if (backend::is_page_locked(out_, r.first)) {
+    p.leaves_directly = backend::is_page_locked(out_, r.first);
+    if (p.leaves_directly) {
       backend::copy_rows(out_, {r.first, r.stride}, {p.device, r.length}, r.length, r.count);
     } else {
       backend::copy_rows(out_, {out_buffers_[b].data(), r.bytes()}, {p.device, r.bytes()},
@@ -165,7 +167,7 @@ class bus {
       return;
     }
     left_[b].wait();
-    if (!backend::is_page_locked(out_, p.out.first)) {
+    if (!p.leaves_directly) {
       copy_runs("iso::ct::streamed: unpack", p.out, out_buffers_[b].data(), false);
     }
   }

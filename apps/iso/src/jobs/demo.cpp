@@ -141,6 +141,7 @@ class demonstration {
     auto const& truth = expected.truth;
     one.error = truth.empty() ? call.error() : oracle::relative_l1(values, truth);
     one.largest_error = expected.largest_error;
+    one.has_model = least.has_value();
     add_time(one, best, least, ceilings_.at(backend_));
     if constexpr (sizeof(T) == 4) {
       float_judges_[operation].judge(one, values, "against the first backend");

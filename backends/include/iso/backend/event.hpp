@@ -36,7 +36,7 @@ Exec another_instance(Exec const& exec) {
 }
 
 /// A mark in the work of an instance, for which other instances and the host may wait. Without a
-/// record nobody waits. On a processor nobody ever need.
+/// record nobody waits. On a processor nobody needs to.
 template <execution_space Exec>
 class event {
  public:
@@ -72,25 +72,34 @@ bool is_page_locked(Exec const&, void const*) {
 template <>
 class event<Kokkos::Cuda> {
  public:
-  event() {
-    cudaEvent_t made{};
-    ISO_CUDA_CHECK(cudaEventCreateWithFlags(&made, cudaEventDisableTiming));
-    event_ = {made, [](cudaEvent_t old) { static_cast<void>(cudaEventDestroy(old)); }};
-  }
-  // No moves: what was moved from would be no event, and a copy is the same mark.
+  event() = default;
+  // No moves: what was moved from would lose its mark, and a copy is the same mark.
   event(event const&) = default;
   event& operator=(event const&) = default;
   ~event() = default;
   /// Marks the end of what is enqueued on `exec`.
   void record(Kokkos::Cuda const& exec) {
+    ISO_CUDA_CHECK(cudaSetDevice(exec.cuda_device()));
+    if (event_ == nullptr) {
+      cudaEvent_t made{};
+      ISO_CUDA_CHECK(cudaEventCreateWithFlags(&made, cudaEventDisableTiming));
+      event_ = {made, [](cudaEvent_t old) { static_cast<void>(cudaEventDestroy(old)); }};
+    }
     ISO_CUDA_CHECK(cudaEventRecord(event_.get(), exec.cuda_stream()));
   }
   /// Has what is enqueued on `exec` from now on wait for the mark.
   void hold(Kokkos::Cuda const& exec) const {
-    ISO_CUDA_CHECK(cudaStreamWaitEvent(exec.cuda_stream(), event_.get(), 0));
+    if (event_ != nullptr) {
+      ISO_CUDA_CHECK(cudaSetDevice(exec.cuda_device()));
+      ISO_CUDA_CHECK(cudaStreamWaitEvent(exec.cuda_stream(), event_.get(), 0));
+    }
   }
   /// Has the host wait.
-  void wait() const { ISO_CUDA_CHECK(cudaEventSynchronize(event_.get())); }
+  void wait() const {
+    if (event_ != nullptr) {
+      ISO_CUDA_CHECK(cudaEventSynchronize(event_.get()));
+    }
+  }
 
  private:
   std::shared_ptr<std::remove_pointer_t<cudaEvent_t>> event_;
@@ -100,6 +109,13 @@ class event<Kokkos::Cuda> {
 /// else is enqueued on `exec`. Determinism: backend_to_backend, a copy.
 inline void copy_rows(Kokkos::Cuda const& exec, byte_rows to, byte_rows from, std::int64_t length,
                       std::int64_t count) {
+  ISO_CUDA_CHECK(cudaSetDevice(exec.cuda_device()));
+  if (count == 1 || (to.stride == length && from.stride == length)) {
+    // A row may be longer than two-dimensional copies take.
+    ISO_CUDA_CHECK(cudaMemcpyAsync(to.first, from.first, std::size_t(length * count),
+                                   cudaMemcpyDefault, exec.cuda_stream()));
+    return;
+  }
   ISO_CUDA_CHECK(cudaMemcpy2DAsync(to.first, std::size_t(to.stride), from.first,
                                    std::size_t(from.stride), std::size_t(length),
                                    std::size_t(count), cudaMemcpyDefault, exec.cuda_stream()));

@@ -8,6 +8,7 @@
 #include <iso/ct/detail/forward_project_tuning.hpp>
 #include <iso/ct/detail/joseph_fast_kernel.hpp>
 #include <iso/ct/detail/joseph_general_kernel.hpp>
+#include <iso/ct/detail/joseph_groups.hpp>
 #include <iso/ct/detail/launch_parts.hpp>
 #include <iso/ct/detail/validate_arrays.hpp>
 #include <iso/ct/forward_project.hpp>
@@ -221,8 +222,9 @@ joseph_images<T> prepare_ray_columns(Exec const& exec,
 template <class T, class Space>
 struct joseph_field {
   volume_view<T const, Space> volume;
-  slab own;      ///< the planes whose samples are added
-  bool partial;  ///< the sums of rays are taken up and left in the output as words
+  slab own;                   ///< the planes whose samples are added
+  bool partial;               ///< the sums of rays are taken up and left in the output as words
+  joseph_groups groups = {};  ///< of partial sums: which rays share samples
   /// The v of the pixels whose rays may have such samples; last < 0: all of them.
   plane_range v = {0, -1};
 
@@ -290,9 +292,9 @@ void project_fast(Exec const& exec, staged_geometry<typename Exec::memory_space>
 
 template <class Exec, class T, class Sum, class Weight>
 void project_general(Exec const& exec, staged_geometry<typename Exec::memory_space> const& g,
-                     joseph_field<T, typename Exec::memory_space> const& of, T* projections,
-                     joseph_scratch<T> const& s, forward_project_options const& options,
-                     job const& control) {
+                     joseph_field<T, typename Exec::memory_space> const& of,
+                     joseph_groups const& groups, T* projections, joseph_scratch<T> const& s,
+                     forward_project_options const& options, job const& control) {
   geometry const& host = g.host();
   backend::for_each_index("iso::ct::forward_project::views", exec, host.num_views(),
                           index_view_kernel{g.views(), s.views, of.grid(), host.kind()});
@@ -311,7 +313,7 @@ void project_general(Exec const& exec, staged_geometry<typename Exec::memory_spa
                                                host.kind(),
                                                host.num_u(),
                                                host.num_v(),
-                                               lanes_go_along_u(host, of.grid()),
+                                               groups.along_u,
                                                lanes_may_walk(of.grid(), of.volume.planes()),
                                                {},
                                                slab_place::only};
@@ -351,12 +353,13 @@ void project_joseph(Exec const& exec, staged_geometry<typename Exec::memory_spac
                     joseph_field<T, typename Exec::memory_space> const& of, T* projections,
                     joseph_scratch<T> const& s, forward_project_options const& options,
                     job const& control) {
+  joseph_groups const groups =
+      of.partial ? of.groups : groups_of(g.host(), of.grid(), options.path, sizeof(T));
   auto const project_with = [&]<class Weight>(Weight) {
-    if (options.path == ct::joseph_path::automatic &&
-        fast_path_applies(g.host(), of.grid(), sizeof(T))) {
+    if (groups.fast) {
       project_fast<Exec, T, Sum, Weight>(exec, g, of, projections, s, options, control);
     } else {
-      project_general<Exec, T, Sum, Weight>(exec, g, of, projections, s, options, control);
+      project_general<Exec, T, Sum, Weight>(exec, g, of, groups, projections, s, options, control);
     }
   };
   if (options.method == projector::joseph_spline) {

@@ -138,19 +138,20 @@ struct joseph_general_kernel {
       s.inner_last[lane] = planes.inner.empty() ? 0 : planes.inner.last;
     });
     std::int32_t const axis = group.highest(s.axis);
-    bool alone = !in_step || axis != group.lowest(s.axis);
-    plane_range launched = slab;
-    if (!alone && !samples.whole()) {
+    bool joint = axis == group.lowest(s.axis);  // share their samples, in planes `own`
+    plane_range own{0, std::int32_t(g.extent[std::size_t(axis)])};
+    if (joint && !samples.whole()) {
       coordinate<T> const z = middle_ray(group, s);
-      alone = axis < 2 && !(is_finite(z.slope) && is_finite(z.base));
-      launched = samples_of(axis, z, {0, std::int32_t(g.extent[std::size_t(axis)])}).clipped(slab);
+      joint = axis == 2 || (is_finite(z.slope) && is_finite(z.base));
+      own = samples_of(axis, z, own);
     }
-    if (alone) {
+    if (!in_step || !joint) {
       if (last_launch) {
-        walk_alone(group, index, at, sum);
+        walk_alone(group, index, at, sum, joint, own);
       }
       return;
     }
+    plane_range const launched = own.clipped(slab);
     if (place == slab_place::middle && outer_planes(group, s, launched).empty()) {
       return;  // what the launches before left stays
     }
@@ -232,7 +233,8 @@ struct joseph_general_kernel {
   /// Walks each ray on its own, through all planes at once.
   template <class Group>
   KOKKOS_FORCEINLINE_FUNCTION void walk_alone(Group const& group, std::int64_t index,
-                                              pixel_row const& at, Sum const& sum) const {
+                                              pixel_row const& at, Sum const& sum, bool joint,
+                                              plane_range own) const {
     bool const leaves = !finishes(place);
     typename Group::template lane_array<bool> is_bad;
     group.each([&](int lane) {
@@ -241,8 +243,9 @@ struct joseph_general_kernel {
         return;
       }
       joseph_line<T> const line = at.line(*this, lane);
+      plane_range const sampled = sampled_planes(line, g).outer;
       plane_range const planes =
-          samples_of(line.axis, line.across[1], sampled_planes(line, g).outer);
+          joint ? sampled.clipped(own) : samples_of(line.axis, line.across[1], sampled);
       T& pixel = projections[at.pixel(*this, lane)];
       typename Sum::template state<single_lane, 1> alone;
       sum.start(alone, 0, 0, leaves ? pixel : T(0));

@@ -129,7 +129,17 @@ struct slab_samples {
     if (z.slope == T(0)) {
       return z.base >= lo && z.base < hi ? within : plane_range{within.first, within.first};
     }
-    return planes_inside(z, lo, hi, within);
+    // A coordinate just below a border may be rounded to it.
+    T const below = lo - Kokkos::fabs(lo) * Kokkos::Experimental::epsilon_v<T>;
+    plane_range r = planes_about(z, below, hi, within);
+    auto const owns = [&](std::int32_t i) { return z(i) >= lo && z(i) < hi; };
+    while (r.first < r.last && !owns(r.first)) {
+      ++r.first;
+    }
+    while (r.first < r.last && !owns(r.last - 1)) {
+      --r.last;
+    }
+    return r;
   }
 };
 

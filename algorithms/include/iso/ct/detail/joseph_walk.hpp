@@ -387,15 +387,17 @@ struct joseph_walk {
     T const other_end = ray_column.across(planes.last - 1);
     bool const rises = one_end < other_end;
     // No column of these planes lies before the lowest of the first plane or beyond the highest of
-    // the last; a sample reads two.
+    // the last; a sample reads two. Of a column the planes that are held are in memory.
     return group.near(
-        column_at(ray_column, planes.first, std::int32_t(rises ? one_end : other_end)),
-        column_at(ray_column, planes.last - 1, std::int32_t(rises ? other_end : one_end) + 2));
+        column_at(ray_column, planes.first, std::int32_t(rises ? one_end : other_end)) + held.first,
+        column_at(ray_column, planes.last - 1, std::int32_t(rises ? other_end : one_end) + 2) +
+            held.first);
   }
   template <class Group, class Cursor>
   KOKKOS_FORCEINLINE_FUNCTION auto near_cursor(Cursor const& c, std::int32_t first) const {
     auto const at = Group::near_to(
-        c.at, column_at(c.ray_column, first, std::int32_t(c.ray_column.across(first))));
+        c.at,
+        column_at(c.ray_column, first, std::int32_t(c.ray_column.across(first))) + held.first);
     return column_cursor<Group, std::decay_t<decltype(at)>>{c.ray_column, at, c.plane, c.column};
   }
 

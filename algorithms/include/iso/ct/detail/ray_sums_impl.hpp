@@ -214,6 +214,7 @@ ray_sums<T, Space>::ray_sums(Exec const& exec, staged_geometry<Space> const& sca
       whole_(whole),
       bounds_(bounds),
       options_(options),
+      groups_(detail::groups_of(scan.host(), whole, options.path, sizeof(T))),
       halo_(halo_needed(scan.host(), whole, options)) {
   char const* const function = "iso::ct::ray_sums";
   geometry const& g = scan.host();
@@ -274,7 +275,7 @@ void ray_sums<T, Space>::add(Exec const& exec, volume_view<T const, Space> const
                           detail::given_scale_kernel<T>{
                               detail::scale_of<T>(whole_, bounds_, options_), scale, !flagged});
   detail::joseph_field<T, Space> const of{
-      volume, own, true,
+      volume, own, true, groups_,
       detail::rows_of(g, whole_,
                       {std::max(own.first - halo_, std::int64_t(0)),
                        std::min(own.last + halo_, whole_.extent[2])})};
@@ -283,8 +284,6 @@ void ray_sums<T, Space>::add(Exec const& exec, volume_view<T const, Space> const
       exec, views, double(views) * detail::samples_of_view(g, whole_, options_.method));
   std::int64_t const image = g.num_u() * g.num_v();
   std::int64_t const flag_words = g.num_u() * ((g.num_v() + 31) / 32);
-  bool const fast =
-      options_.path == joseph_path::automatic && detail::fast_path_applies(g, whole_, sizeof(T));
   for (std::int64_t first = 0; first < views; first += batch) {
     std::int64_t const count = std::min(batch, views - first);
     auto const some = count == views ? scan_ : scan_.subset(first, count);
@@ -302,10 +301,10 @@ void ray_sums<T, Space>::add(Exec const& exec, volume_view<T const, Space> const
     detail::project_joseph<Exec, T, detail::reproducible_sum<T>>(exec, some, of, sums, s.joseph,
                                                                  options_, part);
     if (flagged) {
-      backend::for_each_index("iso::ct::ray_sums::flags", exec, count * flag_words,
-                              detail::collect_flags_kernel{s.joseph.flags, flags, count, g.num_u(),
-                                                           g.num_v(), fast ? s.joseph.rows : 0,
-                                                           detail::lanes_go_along_u(g, whole_)});
+      backend::for_each_index(
+          "iso::ct::ray_sums::flags", exec, count * flag_words,
+          detail::collect_flags_kernel{s.joseph.flags, flags, count, g.num_u(), g.num_v(),
+                                       groups_.fast ? s.joseph.rows : 0, groups_.along_u});
     }
   }
 }

@@ -25,16 +25,14 @@ void validate_streamed(projector_options const& options);
 template <class Exec, class T>
 struct forward_memory {
   using sums_type = ray_sums<T, typename Exec::memory_space>;
-  std::int64_t halo;
   std::int64_t sums_bytes;
   std::byte* sums;
   slab_buffers<T> slabs;
 
   forward_memory(Exec const& exec, workspace_parts& memory, geometry const& g,
-                 iso::grid const& volume, forward_project_options const& options,
+                 iso::grid const& volume, forward_project_options const& options, std::int64_t halo,
                  streaming_plan const& plan)
-      : halo(sums_type::halo_needed(g, volume, options)),
-        sums_bytes(sums_type::bytes_needed(exec, g.subset(0, std::min(plan.views, g.num_views())),
+      : sums_bytes(sums_type::bytes_needed(exec, g.subset(0, std::min(plan.views, g.num_views())),
                                            volume, {0, false}, options)),
         sums(memory.take<std::byte>({sums_bytes})),
         slabs(memory, volume, plan.planes + 2 * halo) {}
@@ -51,22 +49,31 @@ struct adjoint_memory {
       : stack(memory.take<T>({plan.views, num_u, num_v})), slabs(memory, volume, plan.planes) {}
 };
 
-/// Returns the options of both projections, whatever the words.
-inline forward_project_options streamed_forward(projector_options const& o) {
+/// Returns the options of projections of a scan: one path for all views, however they are divided.
+template <class T>
+forward_project_options streamed_forward(projector_options const& o, geometry const& g,
+                                         iso::grid const& volume) {
+  bool const fast = groups_of(g, volume, joseph_path::automatic, sizeof(T)).fast;
   return {.method = o.method,
           .sum = summation::reproducible,
           .edge = o.edge,
           .within = o.within,
+          .path = fast ? joseph_path::automatic : joseph_path::general,
           .oversampling = o.oversampling,
           .shape = o.shape};
 }
 
-/// Returns the scratch bytes of an adjoint onto slabs of so many planes.
+/// Returns the scans of blocks.
+std::vector<geometry> scans_of(geometry const& g, view_blocks const& blocks);
+
+/// Returns the scratch bytes of an adjoint of any of these scans onto slabs of so many planes.
 template <class Exec, class T>
-std::int64_t adjoint_scratch(Exec const& exec, geometry const& g, iso::grid const& volume,
-                             projector_options const& o, std::int64_t planes) {
+std::int64_t adjoint_scratch(Exec const& exec, std::vector<geometry> const& scans,
+                             iso::grid const& volume, projector_options const& o,
+                             std::int64_t planes) {
   std::int64_t bytes = 0;
-  for (slab const& one : typical_slabs(volume, planes)) {
+  for (geometry const& g : scans) {
+    slab const one = slab_of(volume, planes, 0);
     for (std::int32_t words = o.words; words <= 3; ++words) {
       bytes = std::max(bytes, back_project_bytes_needed<T>(exec, g, volume, one,
                                                            {.method = o.method,
@@ -85,7 +92,7 @@ std::pair<std::int64_t, std::int64_t> pair_staging(geometry const& g, iso::grid 
                                                    view_blocks const& blocks,
                                                    projector_options const& options,
                                                    streaming_report const& report) {
-  std::int64_t const halo = halo_needed(g, volume, streamed_forward(options), sizeof(T));
+  std::int64_t const halo = largest_halo(g, volume, streamed_forward<T>(options, g, volume));
   std::int64_t most = 0;
   for (std::int64_t b = 0; b < blocks.count(); ++b) {
     most = std::max(most, blocks.size(b));
@@ -106,22 +113,20 @@ streaming_report streamed_pair<Exec, T>::plan(Exec const& exec, geometry const& 
   char const* const function = "iso::ct::streamed_pair";
   validate(volume, function);
   detail::validate_streamed(options);
-  std::int64_t block = 0;
-  for (std::int64_t b = 1; b < blocks.count(); ++b) {
-    block = blocks.size(b) > blocks.size(block) ? b : block;
-  }
-  std::vector<view_vectors> views;
-  for (std::int64_t i = 0; i < blocks.size(block); ++i) {
-    auto const view = blocks.views[std::size_t(blocks.begins[std::size_t(block)] + i)];
-    views.push_back(g.views()[std::size_t(view)]);
-  }
-  geometry const scan(g.kind(), g.num_u(), g.num_v(), views);
+  auto const scans = detail::scans_of(g, blocks);
+  geometry const& scan = *std::max_element(
+      scans.begin(), scans.end(),
+      [](geometry const& a, geometry const& b) { return a.num_views() < b.num_views(); });
   bool const adjoint = options.backprojection == backprojection::adjoint;
-  std::int64_t const fixed = detail::views_bytes(g);
+  // FDK's plan has the views once more, and weights of views, of columns and of taps.
+  std::int64_t const of_fdk =
+      detail::views_bytes(g) + 8 * (g.num_views() * (g.num_u() + 1) + g.num_u());
+  std::int64_t const fixed = detail::views_bytes(g) + (adjoint ? 0 : of_fdk);
+  auto const forward = detail::streamed_forward<T>(options, g, volume);
+  std::int64_t const halo = detail::largest_halo(g, volume, forward);
   auto const forward_bytes = [&](std::int64_t v, std::int64_t planes) {
     workspace_parts parts(function);
-    detail::forward_memory<Exec, T>(exec, parts, scan, volume, detail::streamed_forward(options),
-                                    {v, planes, 0});
+    detail::forward_memory<Exec, T>(exec, parts, scan, volume, forward, halo, {v, planes, 0});
     return fixed + parts.bytes();
   };
   std::int64_t scratch_planes = 0;  // the scratch of these planes is known
@@ -129,7 +134,7 @@ streaming_report streamed_pair<Exec, T>::plan(Exec const& exec, geometry const& 
   auto const adjoint_bytes = [&](std::int64_t v, std::int64_t planes) {
     if (planes != scratch_planes) {
       scratch_planes = planes;
-      scratch = adjoint ? detail::adjoint_scratch<Exec, T>(exec, scan, volume, options, planes)
+      scratch = adjoint ? detail::adjoint_scratch<Exec, T>(exec, scans, volume, options, planes)
                         : weighted_back_project_bytes_needed<T>(exec, scan, detail::centred_fdk());
     }
     workspace_parts parts(function);
@@ -140,6 +145,7 @@ streaming_report streamed_pair<Exec, T>::plan(Exec const& exec, geometry const& 
   detail::validate_limits(function, limits,
                           std::max(forward_bytes(least_views, 1), adjoint_bytes(least_views, 1)));
   streaming_report report;
+  report.fixed_bytes = fixed;
   report.forward =
       detail::divide(volume, scan.num_views(), limits, detail::slab_grain<Exec>, forward_bytes);
   report.adjoint =
@@ -157,6 +163,8 @@ streamed_pair<Exec, T>::streamed_pair(Exec const& exec, geometry const& g, iso::
     : exec_(exec),
       grid_(volume),
       options_(options),
+      forward_(detail::streamed_forward<T>(options, g, volume)),
+      halo_(detail::largest_halo(g, volume, forward_)),
       report_(plan(exec, g, volume, blocks, options, limits)) {
   std::vector<view_vectors> views;
   for (std::int64_t const view : blocks.views) {
@@ -172,7 +180,7 @@ streamed_pair<Exec, T>::streamed_pair(Exec const& exec, geometry const& g, iso::
       plans_.push_back(whole.subset(blocks.begins[std::size_t(b)], blocks.size(b)));
     }
   }
-  memory_.reserve(report_.device_bytes - detail::views_bytes(g));
+  memory_.reserve(report_.device_bytes - report_.fixed_bytes);
   auto const [in, out] = detail::pair_staging<T>(g, volume, blocks, options, report_);
   bus_ = iso::detail::bus<Exec>(exec, in, out);
 }
@@ -197,18 +205,18 @@ void streamed_pair<Exec, T>::forward(std::int64_t block, const_volume const& x,
                function);
   validate(p, {g.num_views(), g.num_u(), g.num_v()}, function);
   validate_contiguous(p.data, "projections", function);
-  auto const options = detail::streamed_forward(options_);
   auto const& plan = report_.forward;
   workspace_parts parts(memory_, function);
-  detail::forward_memory<Exec, T> const m(exec_, parts, g, grid_, options,
+  detail::forward_memory<Exec, T> const m(exec_, parts, g, grid_, forward_, halo_,
                                           {std::min(plan.views, g.num_views()), plan.planes, 0});
-  detail::slab_pieces<Exec, T, T const> const slabs{m.slabs, x, plan.planes, m.halo};
+  validate(memory_, parts.bytes(), function);
+  detail::slab_pieces<Exec, T, T const> const slabs{m.slabs, x, plan.planes, halo_};
   std::int64_t const last = slabs.count() - 1;
   auto const bounds = bounds_of(Kokkos::DefaultHostExecutionSpace(), x);
   detail::for_each_view_batch(
       g.num_views(), plan.views, control,
       [&](std::int64_t first, std::int64_t count, job const& part) {
-        ray_sums<T, space> sums(exec_, scan.subset(first, count), grid_, bounds, options,
+        ray_sums<T, space> sums(exec_, scan.subset(first, count), grid_, bounds, forward_,
                                 detail::part_of_memory<space>(m.sums, m.sums_bytes));
         bus_.carry(
             exec_, last + 1, [&](std::int64_t n) { return slabs.piece(n, true, false); },
@@ -278,6 +286,7 @@ void streamed_pair<Exec, T>::adjoint(std::int64_t block, const_projections const
   }
   workspace_parts parts(memory_, function);
   detail::adjoint_memory<T> const m(parts, g.num_u(), g.num_v(), grid_, plan);
+  validate(memory_, parts.bytes(), function);
   auto const scratch = detail::rest_of(memory_, parts.bytes());
   std::int64_t const image = g.num_u() * g.num_v();
   detail::slab_pieces<Exec, T, T> const slabs{m.slabs, x, plan.planes, 0};

@@ -13,7 +13,6 @@
 #include <iso/detail/job_parts.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <utility>
@@ -59,9 +58,6 @@ void validate_limits(char const* function, streaming_options const& limits,
 streaming_plan divide(iso::grid const& volume, std::int64_t num_views,
                       streaming_options const& limits, std::int64_t grain,
                       plan_bytes const& bytes_of);
-
-/// Returns slabs that stand for all of a division: memory for them is memory for each.
-std::array<slab, 2> typical_slabs(iso::grid const& volume, std::int64_t planes);
 
 /// Returns the runs of bytes of planes of a volume in host memory.
 template <class T>
