@@ -102,12 +102,14 @@ TEST_CASE("slab_rays: helices, rolls and laminography") {
   for (auto const& scan :
        {circle, iso::ct::helix(circle, angles, 20), iso::ct::turn_detector(circle, {.roll = 0.7}),
         iso::ct::laminography(circle, 0.6)}) {
+    std::int64_t met = 0;
     for (int n = 0; n < 20; ++n) {
       auto const own = any_slab(random, whole);
       auto const of = count_pixels<float>(whole, scan, own, any_options(random));
       CHECK(of.lost == 0);
-      CHECK(of.met > 0);
+      met += of.met;  // a thin slab may have no group of rays of its own
     }
+    CHECK(met > 0);
   }
 }
 
