@@ -123,9 +123,9 @@ refuse 'a distance to agreement of -1 mm' "${uniform[@]}" --criterion 3%/-1mm
 refuse 'a distance to agreement of inf mm' "${uniform[@]}" --criterion 3%/infmm
 refuse "--normalisation 'most' .it is none.; choose global, local, or a dose" "${uniform[@]}" --normalisation most
 refuse 'a given dose of 0 ' "${uniform[@]}" --normalisation 0
-refuse 'a given dose of nan ' "${uniform[@]}" --normalisation nan
+refuse 'given-dose is nan ' "${uniform[@]}" --normalisation nan
 refuse '--cut-off: 0.1 .a number in % is expected.; write it as 10%' "${uniform[@]}" --cut-off 0.1
-refuse 'a cut-off of -0.1' "${uniform[@]}" --cut-off -10%
+refuse 'cut-off is -10 % ' "${uniform[@]}" --cut-off -10%
 refuse 'no reference dose reaches the cut-off of 1.01 .the largest is 1.; lower the cut-off' "${uniform[@]}" --cut-off 101%
 refuse 'no reference dose reaches the cut-off of 10 ' "${uniform[@]}" --normalisation 100
 refuse '--max-gamma: 0 .must be a number from 1 to 1000000' "${uniform[@]}" --max-gamma 0
