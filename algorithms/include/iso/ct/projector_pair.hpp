@@ -70,11 +70,11 @@ class projector_pair {
   using const_projections = projection_view<T const, space>;
 
   /// Allocates views and scratch, and waits for `exec`: no other instance is fenced.
+  /// \param through  the device that projects; empty: `exec` does
   /// \throws iso::invalid_argument  a grid or an option as the two functions refuse it; with FDK's
   ///                                backprojection, a scan that fdk_plan refuses; texture units
   ///                                with other numbers than float, another method than linear
   ///                                Joseph or edge than zero, or on a backend that has none
-  /// \param through  the device that projects; empty: `exec` does
   /// \throws iso::out_of_memory     as iso::allocate; what streams has too little memory
   projector_pair(Exec const& exec, geometry const& g, iso::grid const& volume,
                  view_blocks const& blocks, projector_options const& options = {},

@@ -58,11 +58,11 @@ voxel_bounds bounds_of(Exec const& exec,
 ///
 /// A Joseph sample lies between the voxels of two planes along z and is rounded once, to a multiple
 /// of one power of two that is common to the whole volume. Where a ray passes a plane of the axis
-/// that drives it, its sample belongs to one slab: the samples there of 32 neighbouring rays to
-/// that which owns plane floor(z) of the middle one, so that rays that walk together do so in all
-/// slabs. By exact lengths each product of chord and voxel is rounded once and belongs to the slab
-/// that owns the voxel; chords are those of the whole grid. The words of a ray are added as
-/// integers, modulo 2^32 (float) or 2^64 (double). So any partition into slabs, in any order, on
+/// that drives it, its sample belongs to one slab: the samples there of 32 or 64 neighbouring
+/// rays to that which owns plane floor(z) of the middle one, so that rays that walk together do so
+/// in all slabs. By exact lengths each product of chord and voxel is rounded once and belongs to
+/// the slab that owns the voxel; chords are those of the whole grid. The words of a ray are added
+/// as integers, modulo 2^32 (float) or 2^64 (double). So any partition into slabs, in any order, on
 /// any backends, gives forward_project's `summation::reproducible`, to the bit. A slab is read some
 /// planes beyond those that it owns (`halo_needed`), within the volume.
 ///

@@ -68,14 +68,15 @@ class streamed {
   streamed& operator=(streamed const&) = default;
   ~streamed() = default;
   /// Streams through `device`, which works on as many of the volume's planes as the limit allows.
-  /// \throws iso::invalid_argument  a limit that is not positive, or a negative number of planes
+  /// Allocates nothing yet, and looks at the limits when a pair is made.
   template <execution_space Device>
   streamed(Device const& device, streaming_options const& options);
 
   [[nodiscard]] explicit operator bool() const { return make_ != nullptr; }
 
   /// Makes the pair for a scan and a grid: what iso::ct::projector_pair calls.
-  /// \throws iso::invalid_argument  ordered sums, texture units, what projector_pair refuses
+  /// \throws iso::invalid_argument  ordered sums, texture units, a limit that is not positive, a
+  ///                                negative number of planes, what projector_pair refuses
   /// \throws iso::out_of_memory     with the bytes of the smallest plan: the limit is below it
   template <real T>
   [[nodiscard]] std::shared_ptr<detail::pair_elsewhere<T>> make(

@@ -294,7 +294,7 @@ void streamed_pair<Exec, T>::adjoint(std::int64_t block, const_projections const
       g.num_views(), plan.views, control,
       [&](std::int64_t first, std::int64_t count, job const& part) {
         onto const now = first == 0 ? to : onto::stored;
-        /// Adds some of the views to a slab.
+        // Adds some of the views to a slab.
         auto const add = [&](std::int64_t n, std::int64_t begin, std::int64_t views, onto on,
                              job const& step) {
           projection_view<T const, space> const stack{
