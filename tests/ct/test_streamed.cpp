@@ -151,6 +151,50 @@ TEST_CASE_TEMPLATE("streamed_pair: the bits of one memory, whatever the limit", 
   }
 }
 
+TEST_CASE_TEMPLATE(
+    "streamed_pair: more views than leave at once, of several kinds, and voxels of any kind", T,
+    float, double) {
+  grid const whole = grid::centred({15, 17, 37}, {1, 0.9, 0.8});
+  geometry const upright = scan_of(104, 0);
+  auto mixed = upright.views();
+  for (std::size_t n = 60; n < mixed.size(); ++n) {
+    auto& w = mixed[n];
+    auto const u = w.u_step;
+    double const turn = n < 80 ? 0.03 : 1.0;  // a little rolled, or by a quarter of a turn
+    w.u_step = (n < 80 ? 1.0 : 0.0) * u + turn * w.v_step;
+    w.v_step = (n < 80 ? 1.0 : 0.0) * w.v_step - turn * u;
+    w.detector_origin = w.detector_origin + 0.5 * 20 * (u - w.u_step);
+  }
+  geometry const parallel =
+      iso::ct::circular_parallel({21, 34, 1.3, 0.8, 0.3, -1}, iso::ct::even_angles(104, pi, 0.1));
+  for (geometry const& scan :
+       {upright, geometry(upright.kind(), upright.num_u(), upright.num_v(), mixed), parallel}) {
+    for (bool const finite : {true, false}) {
+      auto const x = signed_volume<T>(whole, 3);
+      if (!finite) {
+        x.data(7, 8, 20) = std::numeric_limits<T>::quiet_NaN();
+        x.data(3, 2, 0) = std::numeric_limits<T>::infinity();
+      }
+      projector_options const options{.sum = summation::reproducible};
+      auto const blocks = blocks_of(scan, 104);
+      Kokkos::Serial const serial;
+      auto const expected = host_projections<T>(scan, T(0));
+      iso::ct::projector_pair<Kokkos::Serial, T>(serial, scan, whole, blocks, options)
+          .forward(0, x, expected);
+      for_each_backend([&](auto const& exec) {
+        using exec_space = std::decay_t<decltype(exec)>;
+        for (std::int64_t const planes : {5, 16}) {
+          streamed_pair<exec_space, T> there(exec, scan, whole, blocks, options,
+                                             {std::int64_t(1) << 30, planes});
+          auto const found = host_projections<T>(scan, T(-1));
+          there.forward(0, x, found);
+          CHECK(difference(host_vector(found.data), host_vector(expected.data)) == "");
+        }
+      });
+    }
+  }
+}
+
 TEST_CASE_TEMPLATE("streamed_fdk: the bits of one memory, whatever the limit", T, float, double) {
   grid const whole = grid::centred({17, 15, 37}, {1, 0.9, 0.8});
   for (double const roll : {0.0, 0.02}) {
