@@ -410,8 +410,8 @@ TEST_CASE(
   CHECK(difference(host_vector(p.data), expected) == "");
   auto const other = signed_volume<float>(grid::centred({12, 13, 23}, {1, 1, 1}), 1);
   CHECK(iso::test::refusal([&] { there.forward(0, other, p); }) ==
-        "iso::ct::streamed_pair::forward: a volume on another grid (the pair is for one); make "
-        "another");
+        "iso::ct::streamed_pair::forward: a volume on another grid (what streams is for one); "
+        "make another");
   std::vector<double> told;
   there.forward(0, x, p, {[&](double fraction) { told.push_back(fraction); }, {}});
   CHECK(std::is_sorted(told.begin(), told.end()));

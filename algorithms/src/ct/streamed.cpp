@@ -81,14 +81,10 @@ streaming_plan divide(iso::grid const& volume, std::int64_t num_views,
 }
 
 std::vector<geometry> scans_of(geometry const& g, view_blocks const& blocks) {
+  geometry const all = in_order(g, blocks);
   std::vector<geometry> scans;
   for (std::int64_t b = 0; b < blocks.count(); ++b) {
-    std::vector<view_vectors> views;
-    for (std::int64_t i = 0; i < blocks.size(b); ++i) {
-      auto const view = blocks.views[std::size_t(blocks.begins[std::size_t(b)] + i)];
-      views.push_back(g.views()[std::size_t(view)]);
-    }
-    scans.emplace_back(g.kind(), g.num_u(), g.num_v(), views);
+    scans.push_back(all.subset(blocks.begins[std::size_t(b)], blocks.size(b)));
   }
   return scans;
 }

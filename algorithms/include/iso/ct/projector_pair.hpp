@@ -87,11 +87,7 @@ class projector_pair {
     if (options.projection == projection::texture && !through) {
       make_texture();
     }
-    std::vector<view_vectors> views;
-    for (std::int64_t const view : blocks.views) {
-      views.push_back(g.views()[std::size_t(view)]);
-    }
-    staged_geometry<space> const all(exec, geometry(g.kind(), g.num_u(), g.num_v(), views));
+    staged_geometry<space> const all(exec, detail::in_order(g, blocks));
     for (std::int64_t b = 0; b < blocks.count(); ++b) {
       scans_.push_back(all.subset(blocks.begins[std::size_t(b)], blocks.size(b)));
       scatters_ = scatters_ || !detail::gathers(scans_.back().host(), grid_, sizeof(T),

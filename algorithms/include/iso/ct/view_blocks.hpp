@@ -3,6 +3,7 @@
 //! Splits the views of a scan into blocks, as iterative methods take them.
 #pragma once
 
+#include <iso/ct/geometry.hpp>
 #include <iso/ct/iterative_options.hpp>
 
 #include <cstdint>
@@ -19,6 +20,14 @@ struct view_blocks {
   [[nodiscard]] std::int64_t size(std::int64_t block) const {
     return begins[std::size_t(block + 1)] - begins[std::size_t(block)];
   }
+  /// Returns the views of the largest block.
+  [[nodiscard]] std::int64_t max_size() const {
+    std::int64_t most = 0;
+    for (std::int64_t b = 0; b < count(); ++b) {
+      most = size(b) > most ? size(b) : most;
+    }
+    return most;
+  }
 };
 
 /// Returns blocks of `size` views, the last ones of one less where that does not divide the views.
@@ -26,4 +35,16 @@ struct view_blocks {
 /// \throws iso::invalid_argument  a size outside 1 .. num_views, an unknown order
 view_blocks split_views(std::int64_t num_views, std::int64_t size, block_order order);
 
+namespace detail {
+
+/// Returns a scan whose views lie in the order of blocks: block b has those from begins[b] on.
+inline geometry in_order(geometry const& g, view_blocks const& blocks) {
+  std::vector<view_vectors> views;
+  for (std::int64_t const view : blocks.views) {
+    views.push_back(g.views()[std::size_t(view)]);
+  }
+  return {g.kind(), g.num_u(), g.num_v(), views};
+}
+
+}  // namespace detail
 }  // namespace iso::ct

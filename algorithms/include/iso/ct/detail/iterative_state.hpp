@@ -75,12 +75,8 @@ class iterative_state {
     }
     refuse_readings(refuse_negative);
     refuse_start();
-    std::int64_t most = 0;
-    for (std::int64_t b = 0; b < blocks.count(); ++b) {
-      most = std::max(most, blocks.size(b));
-    }
-    buffer_ =
-        make_projections<T, space>(exec, "iso::ct::iterate: projections", most, scan[1], scan[2]);
+    buffer_ = make_projections<T, space>(exec, "iso::ct::iterate: projections", blocks.max_size(),
+                                         scan[1], scan[2]);
     correction = new_volume("iso::ct::iterate: correction");
     norm_of_readings_ = std::sqrt(sum_of(
         exec, num_readings(), square_misfit_term<T>{readings_.data(), mask_data(0), nullptr}));
@@ -102,20 +98,13 @@ class iterative_state {
                                                  grid const& box, view_blocks const& blocks,
                                                  projector_options const& projector, bool masked,
                                                  std::int64_t volumes, std::int64_t sets) {
-    std::vector<view_vectors> views;
-    for (std::int64_t const view : blocks.views) {
-      views.push_back(g.views()[std::size_t(view)]);
-    }
-    geometry const in_order(g.kind(), g.num_u(), g.num_v(), views);
-    std::int64_t most = 0;
-    for (std::int64_t b = 0; b < blocks.count(); ++b) {
-      most = std::max(most, blocks.size(b));
-    }
+    std::int64_t const most = blocks.max_size();
     // Texture units read three stacks of planes; one volume more says how many there are.
     std::int64_t const texture = projector.projection == projection::texture ? 4 : 0;
     return bytes_of(g, box, 1 + volumes + texture, 1 + sets + (masked ? 1 : 0)) +
            std::int64_t(sizeof(T)) * most * g.num_u() * g.num_v() +
-           projector_pair<Exec, T>::bytes_needed(exec, in_order, box, blocks, projector);
+           projector_pair<Exec, T>::bytes_needed(exec, detail::in_order(g, blocks), box, blocks,
+                                                 projector);
   }
 
   /// Throws iso::invalid_argument where the method was moved from.

@@ -70,23 +70,15 @@ streamed_fdk<Exec, T>::streamed_fdk(Exec const& exec, iso::ct::geometry const& g
 
 template <execution_space Exec, real T>
 streaming_report streamed_fdk<Exec, T>::report() const {
-  streaming_report now = report_;
-  now.bytes_in = bus_.bytes_in();
-  now.bytes_out = bus_.bytes_out();
-  return now;
+  return detail::with_traffic(report_, bus_);
 }
 
 template <execution_space Exec, real T>
 void streamed_fdk<Exec, T>::apply(const_projections const& p, volume const& x, job const& control) {
   char const* const function = "iso::ct::streamed_fdk";
   geometry const& wide = plan_.geometry().host();
-  validate(x, function);
-  validate_contiguous(x.data, "volume data", function);
-  ISO_VALIDATE(x.grid == grid_,
-               "{}: a volume on another grid (the reconstruction is for one); make another",
-               function);
-  validate(p, {wide.num_views(), plan_.num_u(), wide.num_v()}, function);
-  validate_contiguous(p.data, "projections", function);
+  detail::validate_streamed_arrays(x, grid_, p, {wide.num_views(), plan_.num_u(), wide.num_v()},
+                                   function);
   auto const& division = report_.adjoint;
   workspace_parts parts(memory_, function);
   detail::streamed_fdk_memory<Exec, T> const m(parts, plan_, grid_, division);

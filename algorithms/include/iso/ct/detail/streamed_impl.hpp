@@ -93,12 +93,8 @@ std::pair<std::int64_t, std::int64_t> pair_staging(geometry const& g, iso::grid 
                                                    projector_options const& options,
                                                    streaming_report const& report) {
   std::int64_t const halo = largest_halo(g, volume, streamed_forward<T>(options, g, volume));
-  std::int64_t most = 0;
-  for (std::int64_t b = 0; b < blocks.count(); ++b) {
-    most = std::max(most, blocks.size(b));
-  }
   return staging_bytes<T>(volume, std::max(report.forward.planes + 2 * halo, report.adjoint.planes),
-                          report.adjoint.planes, most, g.num_u() * g.num_v());
+                          report.adjoint.planes, blocks.max_size(), g.num_u() * g.num_v());
 }
 
 inline fdk_options centred_fdk() { return {.scan = {.detector = detector_placement::centred}}; }
@@ -166,11 +162,7 @@ streamed_pair<Exec, T>::streamed_pair(Exec const& exec, geometry const& g, iso::
       forward_(detail::streamed_forward<T>(options, g, volume)),
       halo_(detail::largest_halo(g, volume, forward_)),
       report_(plan(exec, g, volume, blocks, options, limits)) {
-  std::vector<view_vectors> views;
-  for (std::int64_t const view : blocks.views) {
-    views.push_back(g.views()[std::size_t(view)]);
-  }
-  staged_geometry<space> const all(exec, geometry(g.kind(), g.num_u(), g.num_v(), views));
+  staged_geometry<space> const all(exec, detail::in_order(g, blocks));
   for (std::int64_t b = 0; b < blocks.count(); ++b) {
     scans_.push_back(all.subset(blocks.begins[std::size_t(b)], blocks.size(b)));
   }
@@ -187,10 +179,7 @@ streamed_pair<Exec, T>::streamed_pair(Exec const& exec, geometry const& g, iso::
 
 template <execution_space Exec, real T>
 streaming_report streamed_pair<Exec, T>::report() const {
-  streaming_report now = report_;
-  now.bytes_in = bus_.bytes_in();
-  now.bytes_out = bus_.bytes_out();
-  return now;
+  return detail::with_traffic(report_, bus_);
 }
 
 template <execution_space Exec, real T>
@@ -199,12 +188,7 @@ void streamed_pair<Exec, T>::forward(std::int64_t block, const_volume const& x,
   char const* const function = "iso::ct::streamed_pair::forward";
   auto const& scan = scans_[std::size_t(block)];
   geometry const& g = scan.host();
-  validate(x, function);
-  validate_contiguous(x.data, "volume data", function);
-  ISO_VALIDATE(x.grid == grid_, "{}: a volume on another grid (the pair is for one); make another",
-               function);
-  validate(p, {g.num_views(), g.num_u(), g.num_v()}, function);
-  validate_contiguous(p.data, "projections", function);
+  detail::validate_streamed_arrays(x, grid_, p, {g.num_views(), g.num_u(), g.num_v()}, function);
   auto const& plan = report_.forward;
   workspace_parts parts(memory_, function);
   detail::forward_memory<Exec, T> const m(exec_, parts, g, grid_, forward_, halo_,
@@ -268,12 +252,7 @@ void streamed_pair<Exec, T>::adjoint(std::int64_t block, const_projections const
   char const* const function = "iso::ct::streamed_pair::adjoint";
   auto const& scan = scans_[std::size_t(block)];
   geometry const& g = scan.host();
-  validate(x, function);
-  validate_contiguous(x.data, "volume data", function);
-  ISO_VALIDATE(x.grid == grid_, "{}: a volume on another grid (the pair is for one); make another",
-               function);
-  validate(p, {g.num_views(), g.num_u(), g.num_v()}, function);
-  validate_contiguous(p.data, "projections", function);
+  detail::validate_streamed_arrays(x, grid_, p, {g.num_views(), g.num_u(), g.num_v()}, function);
   validate(to, function);
   auto const& plan = report_.adjoint;
   auto options = adjoint_options(words);

@@ -232,6 +232,28 @@ std::pair<std::int64_t, std::int64_t> staging_bytes(iso::grid const& volume, std
   return {of(planes_in), of(planes_out)};
 }
 
+/// Returns a report with what a bus has carried.
+template <class Exec>
+streaming_report with_traffic(streaming_report report, iso::detail::bus<Exec> const& by) {
+  report.bytes_in = by.bytes_in();
+  report.bytes_out = by.bytes_out();
+  return report;
+}
+
+/// Throws, naming `function`, unless host arrays are whole, without gaps, and of this grid and
+/// scan.
+template <class T, class U>
+void validate_streamed_arrays(volume_view<T, Kokkos::HostSpace> const& x, iso::grid const& box,
+                              projection_view<U, Kokkos::HostSpace> const& p,
+                              Kokkos::Array<std::int64_t, 3> const& scan, char const* function) {
+  validate(x, function);
+  validate_contiguous(x.data, "volume data", function);
+  ISO_VALIDATE(x.grid == box,
+               "{}: a volume on another grid (what streams is for one); make another", function);
+  validate(p, scan, function);
+  validate_contiguous(p.data, "projections", function);
+}
+
 inline std::int64_t views_bytes(geometry const& g) {
   return g.num_views() * std::int64_t(sizeof(view_vectors));
 }
