@@ -86,6 +86,8 @@ template <class T, class AnySum, class Weight>
 struct joseph_general_kernel {
   ISO_KERNEL(joseph_general_kernel<T, AnySum, Weight>);
   using Sum = ISO_OF_SET(AnySum);
+  /// Sums of slabs have no order.
+  static constexpr bool takes_slabs = Sum::keeps_flags;
 
   index_view const* views;
   std::int64_t num_views;
@@ -140,7 +142,7 @@ struct joseph_general_kernel {
     std::int32_t const axis = group.highest(s.axis);
     bool joint = axis == group.lowest(s.axis);  // share their samples, in planes `own`
     plane_range own{0, std::int32_t(g.extent[std::size_t(axis)])};
-    if (joint && !samples.whole()) {
+    if (takes_slabs && joint && !samples.whole()) {
       coordinate<T> const z = middle_ray(group, s);
       joint = axis == 2 || (is_finite(z.slope) && is_finite(z.base));
       own = samples_of(axis, z, own);
@@ -151,7 +153,8 @@ struct joseph_general_kernel {
       }
       return;
     }
-    plane_range const launched = own.clipped(slab);
+    // The loads of a GPU's inner loop come together where these planes are the launch's.
+    plane_range const launched = takes_slabs ? own.clipped(slab) : slab;
     if (place == slab_place::middle && outer_planes(group, s, launched).empty()) {
       return;  // what the launches before left stays
     }
