@@ -15,6 +15,7 @@
 #include <iso/core/workspace.hpp>
 #include <iso/ct/back_project.hpp>
 #include <iso/ct/detail/back_project_step.hpp>
+#include <iso/ct/detail/elementwise.hpp>
 #include <iso/ct/fdk.hpp>
 #include <iso/ct/forward_project.hpp>
 #include <iso/ct/forward_project_texture.hpp>
@@ -217,19 +218,26 @@ class projector_pair {
   template <execution_space E, real N>
   friend class detail::iterative_state;
 
-  /// Enqueues `x` <- `by`(x, A^T p) where the block is so small that A^T p needs no volume of its
-  /// own, or returns false.
-  [[nodiscard]] bool adjoint_step(std::int64_t block, const_projections const& p, volume const& x,
-                                  detail::voxel_step<T> const& by, job const& control = {},
-                                  std::int32_t words = 0) const {
+  /// Enqueues `x` <- `by`(x, A^T p). `correction` may be overwritten: A^T p, where it needs a
+  /// volume of its own.
+  void adjoint_step(std::int64_t block, const_projections const& p, volume const& x,
+                    detail::voxel_step<T> const& by, volume const& correction, job const& control,
+                    std::int32_t words) const {
     present_.check("iso::ct::projector_pair");
-    if (elsewhere_ || !plans_.empty() ||
-        !detail::steps_at_once(blocks_.size(block), adjoint_options(options_))) {
-      return false;
+    if constexpr (on_host) {
+      if (elsewhere_) {
+        elsewhere_->adjoint_step(block, p, x, by, correction, control, words);
+        return;
+      }
     }
-    detail::back_project_step<Exec, T>(exec_, scans_[std::size_t(block)], p, x, scratch_,
-                                       adjoint_options(options_, words), by, control);
-    return true;
+    if (plans_.empty() && detail::steps_at_once(blocks_.size(block), adjoint_options(options_))) {
+      detail::back_project_step<Exec, T>(exec_, scans_[std::size_t(block)], p, x, scratch_,
+                                         adjoint_options(options_, words), by, control);
+      return;
+    }
+    adjoint(block, p, correction, onto::zero, control, words);
+    detail::for_each_number("iso::ct::iterate: step", exec_, std::int64_t(x.data.size()),
+                            detail::step_voxels<T>{by, correction.data.data(), x.data.data()});
   }
 
   /// True where a texture can hold T. Whether Exec has textures is checked by the constructor.

@@ -8,6 +8,7 @@
 #include <iso/core/onto.hpp>
 #include <iso/core/projection_view.hpp>
 #include <iso/core/volume_view.hpp>
+#include <iso/ct/detail/voxel_step.hpp>
 #include <iso/ct/fdk_options.hpp>
 #include <iso/ct/geometry.hpp>
 #include <iso/ct/streaming.hpp>
@@ -37,6 +38,11 @@ class pair_elsewhere {
                        job const& control) = 0;
   virtual void adjoint(std::int64_t block, const_projections const& p, volume const& x, onto to,
                        job const& control, std::int32_t words) = 0;
+  /// Makes every voxel of `x` what `by` makes of it and its sum A^T p, with the bits of adjoint()
+  /// and the step behind it. `correction` may be overwritten.
+  virtual void adjoint_step(std::int64_t block, const_projections const& p, volume const& x,
+                            voxel_step<T> const& by, volume const& correction, job const& control,
+                            std::int32_t words) = 0;
   [[nodiscard]] virtual streaming_report report() const = 0;
 };
 

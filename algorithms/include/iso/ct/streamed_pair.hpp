@@ -71,6 +71,17 @@ class streamed_pair final : public detail::pair_elsewhere<T> {
 
  private:
   [[nodiscard]] back_project_options adjoint_options(std::int32_t words) const;
+  void adjoint_step(std::int64_t block, const_projections const& p, volume const& x,
+                    detail::voxel_step<T> const& by, volume const& correction, job const& control,
+                    std::int32_t words) override;
+  /// A step that is made of A^T p, slab by slab: of which voxels, and of what.
+  struct method_step {
+    volume x;
+    detail::voxel_step<T> by;
+  };
+  /// Adds A^T p to `sums`, or makes a step of it; then `sums` has what batches before left.
+  void go_back(std::int64_t block, const_projections const& p, volume const& sums, onto to,
+               method_step const* step, job const& control, std::int32_t words);
 
   Exec exec_;
   iso::grid grid_;

@@ -48,12 +48,19 @@ struct max_abs_kernel {
     typename Group::template lane_array<T> rest(T(0));  // NaN behind what is not finite
     for (std::int64_t first = block * index; first < length; first += block * num_groups) {
       typename Group::template lane_array<T> values[steps];
-      backend::unrolled<steps>([&](auto step) {
-        group.each([&](int lane) {
-          std::int64_t const i = first + 32 * int(step) + lane;
-          values[step][lane] = i < length ? x[i * stride] : T(0);
+      if (stride == 1 && first + block <= length) {
+        T const* const here = x + first;
+        backend::unrolled<steps>([&](auto step) {
+          group.each([&](int lane) { values[step][lane] = here[32 * int(step) + lane]; });
         });
-      });
+      } else {
+        backend::unrolled<steps>([&](auto step) {
+          group.each([&](int lane) {
+            std::int64_t const i = first + 32 * int(step) + lane;
+            values[step][lane] = i < length ? x[i * stride] : T(0);
+          });
+        });
+      }
       backend::unrolled<steps>([&](auto step) {
         group.each([&](int lane) {
           T const size = Kokkos::fabs(values[step][lane]);

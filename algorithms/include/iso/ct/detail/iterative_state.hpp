@@ -281,11 +281,7 @@ class iterative_state {
   /// x becomes what `by` makes of it and A_s^T p; `correction` may be overwritten.
   void step_by(std::int64_t block, projections const& p, voxel_step<T> const& by,
                job const& control) {
-    if (!pair.adjoint_step(block, p, x, by, control, words_)) {
-      pair.adjoint(block, p, correction, onto::zero, control, words_);
-      for_each_number("iso::ct::iterate: step", pair.exec(), num_voxels(),
-                      step_voxels<T>{by, correction.data.data(), x.data.data()});
-    }
+    pair.adjoint_step(block, p, x, by, correction, control, words_);
   }
 
   /// Counts an iteration whose misfit has this square norm.

@@ -5,6 +5,7 @@
 #include <iso/backend/backends.hpp>
 #include <iso/ct/back_project.hpp>
 #include <iso/ct/detail/back_project_step.hpp>
+#include <iso/ct/detail/elementwise.hpp>
 #include <iso/ct/detail/streamed_fdk_impl.hpp>
 #include <iso/ct/detail/streamed_slabs.hpp>
 #include <iso/ct/ray_sums.hpp>
@@ -43,10 +44,18 @@ template <class T>
 struct adjoint_memory {
   T* stack;
   slab_buffers<T> slabs;
+  T* x = nullptr;  ///< a slab of the voxels of which steps are made, where any are
+  T* weights = nullptr;
 
   adjoint_memory(workspace_parts& memory, std::int64_t num_u, std::int64_t num_v,
-                 iso::grid const& volume, streaming_plan const& plan)
-      : stack(memory.take<T>({plan.views, num_u, num_v})), slabs(memory, volume, plan.planes) {}
+                 iso::grid const& volume, streaming_plan const& plan, bool steps)
+      : stack(memory.take<T>({plan.views, num_u, num_v})), slabs(memory, volume, plan.planes) {
+    if (steps) {
+      auto const& n = volume.extent;
+      x = memory.take<T>({n[0], n[1], std::min(plan.planes, n[2])});
+      weights = memory.take<T>({n[0], n[1], std::min(plan.planes, n[2])});
+    }
+  }
 };
 
 /// Returns the options of projections of a scan: one path for all views, however they are divided.
@@ -93,8 +102,9 @@ std::pair<std::int64_t, std::int64_t> pair_staging(geometry const& g, iso::grid 
                                                    projector_options const& options,
                                                    streaming_report const& report) {
   std::int64_t const halo = largest_halo(g, volume, streamed_forward<T>(options, g, volume));
-  return staging_bytes<T>(volume, std::max(report.forward.planes + 2 * halo, report.adjoint.planes),
-                          report.adjoint.planes, blocks.max_size(), g.num_u() * g.num_v());
+  std::int64_t const back = std::max(report.adjoint.planes, report.step.planes);
+  return staging_bytes<T>(volume, std::max(report.forward.planes + 2 * halo, back), back,
+                          blocks.max_size(), g.num_u() * g.num_v());
 }
 
 inline fdk_options centred_fdk() { return {.scan = {.detector = detector_placement::centred}}; }
@@ -127,26 +137,35 @@ streaming_report streamed_pair<Exec, T>::plan(Exec const& exec, geometry const& 
   };
   std::int64_t scratch_planes = 0;  // the scratch of these planes is known
   std::int64_t scratch = 0;
-  auto const adjoint_bytes = [&](std::int64_t v, std::int64_t planes) {
+  auto const back_bytes = [&](std::int64_t v, std::int64_t planes, bool steps) {
     if (planes != scratch_planes) {
       scratch_planes = planes;
       scratch = adjoint ? detail::adjoint_scratch<Exec, T>(exec, scans, volume, options, planes)
                         : weighted_back_project_bytes_needed<T>(exec, scan, detail::centred_fdk());
     }
     workspace_parts parts(function);
-    detail::adjoint_memory<T>(parts, g.num_u(), g.num_v(), volume, {v, planes, 0});
+    detail::adjoint_memory<T>(parts, g.num_u(), g.num_v(), volume, {v, planes, 0}, steps);
     return fixed + parts.bytes() + scratch;
+  };
+  auto const adjoint_bytes = [&](std::int64_t v, std::int64_t planes) {
+    return back_bytes(v, planes, false);
+  };
+  auto const step_bytes = [&](std::int64_t v, std::int64_t planes) {
+    return back_bytes(v, planes, true);
   };
   std::int64_t const least_views = std::min<std::int64_t>(scan.num_views(), detail::chunk_views);
   detail::validate_limits(function, limits,
-                          std::max(forward_bytes(least_views, 1), adjoint_bytes(least_views, 1)));
+                          std::max(forward_bytes(least_views, 1), step_bytes(least_views, 1)));
   streaming_report report;
   report.fixed_bytes = fixed;
   report.forward =
       detail::divide(volume, scan.num_views(), limits, detail::slab_grain<Exec>, forward_bytes);
   report.adjoint =
       detail::divide(volume, scan.num_views(), limits, detail::slab_grain<Exec>, adjoint_bytes);
-  report.device_bytes = std::max(report.forward.device_bytes, report.adjoint.device_bytes);
+  report.step =
+      detail::divide(volume, scan.num_views(), limits, detail::slab_grain<Exec>, step_bytes);
+  report.device_bytes = std::max(
+      {report.forward.device_bytes, report.adjoint.device_bytes, report.step.device_bytes});
   auto const [in, out] = detail::pair_staging<T>(g, volume, blocks, options, report);
   report.staging_bytes = iso::detail::bus<Exec>::bytes_needed(in, out);
   return report;
@@ -249,12 +268,28 @@ template <execution_space Exec, real T>
 void streamed_pair<Exec, T>::adjoint(std::int64_t block, const_projections const& p,
                                      volume const& x, onto to, job const& control,
                                      std::int32_t words) {
+  validate(to, "iso::ct::streamed_pair::adjoint");
+  go_back(block, p, x, to, nullptr, control, words);
+}
+
+template <execution_space Exec, real T>
+void streamed_pair<Exec, T>::adjoint_step(std::int64_t block, const_projections const& p,
+                                          volume const& x, detail::voxel_step<T> const& by,
+                                          volume const& correction, job const& control,
+                                          std::int32_t words) {
+  method_step const step{x, by};
+  go_back(block, p, correction, onto::zero, &step, control, words);
+}
+
+template <execution_space Exec, real T>
+void streamed_pair<Exec, T>::go_back(std::int64_t block, const_projections const& p,
+                                     volume const& sums, onto to, method_step const* step,
+                                     job const& control, std::int32_t words) {
   char const* const function = "iso::ct::streamed_pair::adjoint";
   auto const& scan = scans_[std::size_t(block)];
   geometry const& g = scan.host();
-  detail::validate_streamed_arrays(x, grid_, p, {g.num_views(), g.num_u(), g.num_v()}, function);
-  validate(to, function);
-  auto const& plan = report_.adjoint;
+  detail::validate_streamed_arrays(sums, grid_, p, {g.num_views(), g.num_u(), g.num_v()}, function);
+  auto const& plan = step == nullptr ? report_.adjoint : report_.step;
   auto options = adjoint_options(words);
   if (plans_.empty() && !detail::gathers(g, grid_, sizeof(T), options)) {
     // The scatter's unit is the block's, whatever part of it is there.
@@ -264,28 +299,28 @@ void streamed_pair<Exec, T>::adjoint(std::int64_t block, const_projections const
             .largest_size;
   }
   workspace_parts parts(memory_, function);
-  detail::adjoint_memory<T> const m(parts, g.num_u(), g.num_v(), grid_, plan);
+  detail::adjoint_memory<T> const m(parts, g.num_u(), g.num_v(), grid_, plan, step != nullptr);
   validate(memory_, parts.bytes(), function);
   auto const scratch = detail::rest_of(memory_, parts.bytes());
   std::int64_t const image = g.num_u() * g.num_v();
-  detail::slab_pieces<Exec, T, T> const slabs{m.slabs, x, plan.planes, 0};
+  detail::slab_pieces<Exec, T, T> const slabs{m.slabs, sums, plan.planes, 0};
   detail::for_each_view_batch(
       g.num_views(), plan.views, control,
       [&](std::int64_t first, std::int64_t count, job const& part) {
         onto const now = first == 0 ? to : onto::stored;
         // Adds some of the views to a slab.
         auto const add = [&](std::int64_t n, std::int64_t begin, std::int64_t views, onto on,
-                             job const& step) {
+                             job const& slice) {
           projection_view<T const, space> const stack{
               typename projection_view<T const, space>::data_type(m.stack + begin * image, views,
                                                                   g.num_u(), g.num_v())};
           if (plans_.empty()) {
             options.first_view = first + begin;
-            back_project<Exec, T>(exec_, scan, stack, slabs.at(n), scratch, options, on, step);
+            back_project<Exec, T>(exec_, scan, stack, slabs.at(n), scratch, options, on, slice);
           } else {
             weighted_back_project<Exec, T>(exec_,
                                            plans_[std::size_t(block)].subset(first + begin, views),
-                                           stack, slabs.at(n), scratch, on, step);
+                                           stack, slabs.at(n), scratch, on, slice);
           }
         };
         detail::pass_first_slab(
@@ -297,12 +332,29 @@ void streamed_pair<Exec, T>::adjoint(std::int64_t block, const_projections const
                   detail::runs_of(p, first + begin, views),
                   {}};
             },
-            [&](std::int64_t, std::int64_t begin, std::int64_t views, onto on, job const& step) {
-              add(0, begin, views, on, step);
+            [&](std::int64_t, std::int64_t begin, std::int64_t views, onto on, job const& slice) {
+              add(0, begin, views, on, slice);
             });
-        detail::pass_other_slabs(exec_, bus_, slabs, now, [&](std::int64_t n) {
+        auto const add_all = [&](std::int64_t n) {
           add(n, 0, count, now, detail::step_of(part, n, slabs.count()));
-        });
+        };
+        if (step == nullptr || first + count < g.num_views()) {
+          detail::pass_other_slabs(exec_, bus_, slabs, now, add_all);
+          return;
+        }
+        using constant = volume_view<T const, Kokkos::HostSpace>;
+        constant const weights{
+            grid_, typename constant::data_type(step->by.weights, grid_.extent[0], grid_.extent[1],
+                                                grid_.extent[2])};
+        auto by = step->by;
+        by.weights = m.weights;
+        detail::pass_steps(
+            exec_, bus_, slabs, now, step->x, reinterpret_cast<std::byte*>(m.x), weights,
+            reinterpret_cast<std::byte*>(m.weights), add_all, [&](std::int64_t n) {
+              auto const sum = slabs.at(n).data;
+              detail::for_each_number("iso::ct::streamed: step", exec_, std::int64_t(sum.size()),
+                                      detail::step_voxels<T>{by, sum.data(), m.x});
+            });
       });
 }
 

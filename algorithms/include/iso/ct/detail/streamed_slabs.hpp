@@ -219,6 +219,38 @@ void pass_other_slabs(Exec const& exec, iso::detail::bus<Exec>& by,
       });
 }
 
+/// Has the other slabs pass by, of which steps are made: calls work(number) for each but the first,
+/// then step(number). None of them goes out, but x does; it and the weights have one place each.
+template <class Exec, class T, class Work, class Step>
+void pass_steps(Exec const& exec, iso::detail::bus<Exec>& by, slab_pieces<Exec, T, T> const& slabs,
+                onto to, volume_view<T, Kokkos::HostSpace> const& x, std::byte* x_place,
+                volume_view<T const, Kokkos::HostSpace> const& weights, std::byte* weights_place,
+                Work const& work, Step const& step) {
+  using piece = typename iso::detail::bus<Exec>::piece;
+  // Three pieces a slab. The weights come behind the step of the slab before, and x behind them.
+  by.carry(
+      exec, 3 * slabs.count(),
+      [&](std::int64_t n) -> piece {
+        std::int64_t const number = n / 3;
+        slab const own = slabs.own(number);
+        switch (n % 3) {
+          case 0:
+            return slabs.piece(number, number > 0 && to == onto::stored, false);
+          case 1:
+            return {weights_place, runs_of(weights, own), {}};
+          default:
+            return {x_place, runs_of(x, own), runs_of(x, own)};
+        }
+      },
+      [&](std::int64_t n) {
+        if (n % 3 == 0 && n > 0) {
+          work(n / 3);
+        } else if (n % 3 == 2) {
+          step(n / 3);
+        }
+      });
+}
+
 /// Returns the bytes of the staging buffers of a division: of pieces in and out.
 template <class T>
 std::pair<std::int64_t, std::int64_t> staging_bytes(iso::grid const& volume, std::int64_t planes_in,
