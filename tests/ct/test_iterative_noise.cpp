@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Iterations of float against those of double where readings have noise, most of all those of rays
 // that graze the volume; total variation's gap with noise.
+#include "iterative_support.hpp"
+
 #include <iso/backend/registry.hpp>
 #include <iso/core/error.hpp>
 #include <iso/ct/cgls.hpp>
@@ -23,6 +25,7 @@ namespace {
 
 using iso::grid;
 using iso::ct::geometry;
+using iso::test::run_of;
 using host = Kokkos::HostSpace;
 using exec = Kokkos::Serial;
 
@@ -64,24 +67,6 @@ std::vector<double> readings_of_ball(geometry const& g, grid const& volume = box
   return {b.data.data(), b.data.data() + b.data.size()};
 }
 
-template <class T>
-struct run {
-  std::vector<double> x;
-  std::vector<iso::ct::iteration> history;
-};
-
-template <template <class, class> class Method, class T, class Options>
-run<T> run_of(geometry const& g, std::vector<double> const& readings, Options const& options,
-              iso::ct::stopping_rules const& rules, grid const& volume = box, double start = 0) {
-  auto const x = iso::make_volume<T, host>("x", volume);
-  Kokkos::deep_copy(x.data, T(start));
-  auto const b = iso::make_projections<T, host>("b", g.num_views(), g.num_u(), g.num_v());
-  std::transform(readings.begin(), readings.end(), b.data.data(), [](double r) { return T(r); });
-  Method<exec, T> method(exec(), g, iso::projection_view<T const, host>(b), x, options);
-  auto history = iso::ct::iterate(method, rules);
-  return {{x.data.data(), x.data.data() + x.data.size()}, std::move(history)};
-}
-
 struct comparison {
   double voxels;    ///< largest difference of float from double in parts of the ball's value
   double residual;  ///< relative difference of the last residual
@@ -102,8 +87,8 @@ comparison compare(geometry const& g, std::vector<double> readings, Options cons
   iso::ct::projector_pair<exec, double>(exec(), g, box).adjoint(0, ones, sums);
   double const* const weights = sums.data.data();
   double const most = *std::max_element(weights, weights + sums.data.size());
-  auto const narrow = run_of<Method, float>(g, readings, options, {.iterations = iterations});
-  auto const wide = run_of<Method, double>(g, readings, options, {.iterations = iterations});
+  auto const narrow = run_of<Method, float>(g, readings, options, {.iterations = iterations}, box);
+  auto const wide = run_of<Method, double>(g, readings, options, {.iterations = iterations}, box);
   double worst = 0;
   for (std::size_t i = 0; i < narrow.x.size(); ++i) {
     if (weights[i] > 1e-2 * most) {
@@ -291,8 +276,9 @@ TEST_CASE("readings whose sums or squares are no numbers of the precision are re
       r *= scale;
     }
     try {
-      run_of<iso::ct::total_variation, T>(
-          upright(), scaled, iso::ct::total_variation_options{.weight = scale}, {.iterations = 2});
+      run_of<iso::ct::total_variation, T>(upright(), scaled,
+                                          iso::ct::total_variation_options{.weight = scale},
+                                          {.iterations = 2}, box);
     } catch (iso::invalid_argument const& refusal) {
       return std::string(refusal.what()).find("; scale the readings") != std::string::npos;
     }
