@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <numbers>
 
 namespace iso::cases {
@@ -228,6 +229,40 @@ struct streamed_projection_case {
   }
 };
 
+/// The same where only streaming counts: of what comes out, one view is looked at.
+template <class T>
+struct streamed_scan_case {
+  projection_case<T> whole;
+
+  template <class Exec>
+  prepared<Exec, T> prepare(Exec const& exec) const {
+    using space = typename Exec::memory_space;
+    using host = Kokkos::HostSpace;
+    auto const& scan = whole.scan;
+    auto const views = scan.num_views();
+    auto const one = scan.subset(0, 1);
+    auto result = projection_case<T>{whole.volume, one, whole.options}.prepare(exec);
+    auto const voxels = whole.volume.template on<T>(exec);
+    volume_view<T, host> const x{voxels.grid,
+                                 Kokkos::create_mirror_view_and_copy(host(), voxels.data)};
+    auto const p =
+        make_projections<T, host>(Kokkos::DefaultHostExecutionSpace(), "iso::cases::streamed",
+                                  views, scan.num_u(), scan.num_v());
+    auto const pair = std::make_shared<ct::streamed_pair<Exec, T>>(
+        exec, scan, x.grid, ct::split_views(views, views, ct::block_order::sequential),
+        ct::projector_options{.method = whole.options.method, .sum = whole.options.sum},
+        ct::streaming_options{.device_bytes = streaming_limit<T>(x.grid.extent[2])});
+    result.least = projection_work<T>(whole.options, scan, x.grid);
+    result.run = [=](Exec const& on, variant const&, T* out) {
+      pair->forward(0, x, p);
+      Kokkos::deep_copy(on, projections_at<T, space>(out, one).data,
+                        projections_at<T, host>(p.data.data(), one).data);
+      on.fence("iso::cases: the view is here");
+    };
+    return result;
+  }
+};
+
 std::vector<variant> const joseph_shapes = {
     {}, {4096}, {257, 64}, {0, 128}, {0, 0, ct::joseph_path::general}};
 
@@ -422,6 +457,25 @@ void add_projections(catalogue& all) {
             {.sum = summation::reproducible});
   add_sized(all, "forward_project_siddon", "the same scan by exact lengths",
             [](double n) { return 8 * n * n * n * n; }, {.method = projector::siddon});
+  all.add_sized(
+      {"forward_project_streamed",
+       "reproducible sums of a volume in host memory, through 4 GiB a 1024^3 floats",
+       "voxels along each side",
+       16,
+       2048,
+       {number_type::f32, number_type::f64},
+       4,
+       shapes::fixed,
+       [](double n) { return 5.2 * n * n * n; },
+       [](double n) { return 64 * n * n; },
+       samples},
+      [](auto const& exec, point const& p) {
+        return in_precision(p, [&]<class T>(T) {
+          streamed_scan_case<T> const what{
+              {smooth_volume(p.size), cone_scan(p.size, p.size), {.sum = summation::reproducible}}};
+          return ready_of(exec, what.prepare(exec), p);
+        });
+      });
 }
 
 }  // namespace iso::cases

@@ -3,9 +3,11 @@
 #include <iso/cases/catalogue.hpp>
 #include <iso/cases/reconstruction.hpp>
 #include <iso/ct/fdk_reconstructor.hpp>
+#include <iso/ct/stored_readings.hpp>
 #include <iso/ct/streamed_fdk.hpp>
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 namespace iso::cases {
@@ -112,6 +114,82 @@ struct streamed_fdk_case {
   }
 };
 
+/// The same where only streaming counts: of what comes out, the middle plane is looked at.
+template <class T>
+struct streamed_volume_case {
+  fdk_case<T> what;
+
+  template <class Exec>
+  prepared<Exec, T> prepare(Exec const& exec) const {
+    using host = Kokkos::HostSpace;
+    Kokkos::DefaultHostExecutionSpace const on_host;
+    auto thin = what;
+    auto const& box = what.volume;
+    std::int64_t const middle = box.extent[2] / 2;
+    thin.volume.extent[2] = 1;
+    thin.volume.origin.z = box.origin.z + double(middle) * box.spacing.z;
+    auto result = thin.prepare(exec);
+    auto const pixels = what.projections.template on<T>(exec, what.scan);
+    projection_view<T, host> const p{Kokkos::create_mirror_view_and_copy(host(), pixels.data)};
+    auto const x = make_volume<T, host>(on_host, "iso::cases::streamed", box);
+    auto const plane = make_volume<T, host>(on_host, "iso::cases::plane", thin.volume);
+    auto const fdk = std::make_shared<ct::streamed_fdk<Exec, T>>(
+        exec, what.scan, box, what.options,
+        ct::streaming_options{.device_bytes = streaming_limit<T>(box.extent[2])});
+    result.least = reconstruction_work<T>(what.scan, box, filter_taps(fdk->plan(), what.scan));
+    result.run = [=](Exec const& on, variant const&, T* out) {
+      fdk->apply(p, x);
+      Kokkos::deep_copy(on_host, Kokkos::subview(plane.data, Kokkos::ALL, Kokkos::ALL, 0),
+                        Kokkos::subview(x.data, Kokkos::ALL, Kokkos::ALL, middle));
+      on_host.fence("iso::cases: the plane is here");
+      Kokkos::deep_copy(on, wrap_volume<typename Exec::memory_space>(out, plane.grid).data,
+                        plane.data);
+      on.fence("iso::cases: the plane is there");
+    };
+    return result;
+  }
+};
+
+/// Of the same, whose readings are integers of 16 bits.
+template <class T>
+struct stored_fdk_case {
+  fdk_case<T> what;
+
+  template <class Exec>
+  prepared<Exec, T> prepare(Exec const& exec) const {
+    using host = Kokkos::HostSpace;
+    using space = typename Exec::memory_space;
+    auto ready = what.prepare(exec);
+    auto const pixels = fetch(exec, what.projections.template on<T>(exec, what.scan).data);
+    auto const& g = what.scan;
+    double const most = *std::max_element(pixels.begin(), pixels.end());
+    Kokkos::View<std::uint16_t***, Kokkos::LayoutRight, host> const integers(
+        "iso::cases::stored", g.num_views(), g.num_u(), g.num_v());
+    ct::stored_readings<host> const stored{integers, most / 65000, most * 0x1p-10};
+    std::transform(pixels.begin(), pixels.end(), integers.data(),
+                   [&](T pixel) { return std::uint16_t(double(pixel) / stored.scale); });
+    // Numbers again where the exact answer looks.
+    auto const on_device = Kokkos::create_mirror_view_and_copy(space(), stored.data);
+    auto const numbers = make_projections<T, space>(exec, "iso::cases::numbers", g.num_views(),
+                                                    g.num_u(), g.num_v());
+    ct::decode_readings<Exec, T>(exec, {on_device, stored.scale, stored.offset}, numbers);
+    auto const decoded = fetch(exec, numbers.data);
+    ready.exact = [=, with = what](std::int64_t count) { return with.exact(decoded, count); };
+    ready.least = {};
+    ready.run = [=, with = what](Exec const& on, variant const&, T* out) {
+      ct::streamed_fdk<Exec, T> fdk(
+          on, with.scan, with.volume, with.options,
+          {.device_bytes = std::int64_t(1) << 28, .max_planes = 32, .stored_readings = true});
+      auto const x = make_volume<T, host>(Kokkos::DefaultHostExecutionSpace(),
+                                          "iso::cases::streamed", with.volume);
+      fdk.apply(stored, x);
+      Kokkos::deep_copy(on, wrap_volume<space>(out, with.volume).data, x.data);
+      on.fence("iso::cases: the volume may go");
+    };
+    return ready;
+  }
+};
+
 /// A detector that is yawed, pitched and a little rolled.
 ct::geometry turned_detector(ct::geometry const& straight) {
   auto views = straight.views();
@@ -125,6 +203,47 @@ ct::geometry turned_detector(ct::geometry const& straight) {
                            (0.5 * double(straight.num_v() - 1)) * (v - view.v_step);
   }
   return {ct::beam::cone, straight.num_u(), straight.num_v(), std::move(views)};
+}
+
+/// At the sizes of sweeps.
+void add_sized(catalogue& all) {
+  all.add_sized({"fdk",
+                 "filtered backprojection (Ram-Lak) of as many views as voxels along a side",
+                 "voxels along each side",
+                 16,
+                 2048,
+                 {number_type::f32, number_type::f64},
+                 4,
+                 shapes::fixed,
+                 [](double n) { return 4.2 * n * n * n; },
+                 [](double n) { return 64 * n * n; },
+                 [](double n) { return 2 * n * n * n * n; }},
+                [](auto const& exec, point const& p) {
+                  return in_precision(p, [&]<class T>(T) {
+                    auto const volume = smooth_volume(p.size);
+                    fdk_case<T> const what{{volume}, cone_scan(p.size, p.size), volume.box};
+                    return ready_of(exec, what.prepare(exec), p);
+                  });
+                });
+  all.add_sized(
+      {"fdk_streamed",
+       "the same of readings in host memory, through 4 GiB a 1024^3 floats",
+       "voxels along each side",
+       16,
+       2048,
+       {number_type::f32, number_type::f64},
+       4,
+       shapes::fixed,
+       [](double n) { return 4.2 * n * n * n; },
+       [](double n) { return 64 * n * n; },
+       [](double n) { return 2 * n * n * n * n; }},
+      [](auto const& exec, point const& p) {
+        return in_precision(p, [&]<class T>(T) {
+          auto const volume = smooth_volume(p.size);
+          streamed_volume_case<T> const what{{{volume}, cone_scan(p.size, p.size), volume.box}};
+          return ready_of(exec, what.prepare(exec), p);
+        });
+      });
 }
 
 }  // namespace
@@ -167,25 +286,12 @@ void add_reconstructions(catalogue& all) {
                                       .functions = {"iso::ct::streamed_fdk"},
                                       .variants = {{}},
                                       .has_model = false});
+  take.operator()<stored_fdk_case>({.name = "fdk_stored_readings",
+                                    .functions = {"iso::ct::decode_readings"},
+                                    .variants = {{}},
+                                    .has_model = false});
 
-  all.add_sized({"fdk",
-                 "filtered backprojection (Ram-Lak) of as many views as voxels along a side",
-                 "voxels along each side",
-                 16,
-                 2048,
-                 {number_type::f32, number_type::f64},
-                 4,
-                 shapes::fixed,
-                 [](double n) { return 4.2 * n * n * n; },
-                 [](double n) { return 64 * n * n; },
-                 [](double n) { return 2 * n * n * n * n; }},
-                [](auto const& exec, point const& p) {
-                  return in_precision(p, [&]<class T>(T) {
-                    auto const volume = smooth_volume(p.size);
-                    fdk_case<T> const what{{volume}, cone_scan(p.size, p.size), volume.box};
-                    return ready_of(exec, what.prepare(exec), p);
-                  });
-                });
+  add_sized(all);
 }
 
 }  // namespace iso::cases

@@ -132,6 +132,13 @@ TEST_CASE("volumes that pass through a device") {
   CHECK(pair.report().bytes_in > 0);
   iso::ct::streamed_fdk<exec_space, float> fdk(exec, scan, cube, {}, {1 << 26});
   fdk.apply(views, x);
+  Kokkos::View<std::uint16_t***, Kokkos::LayoutRight, Kokkos::HostSpace> const integers(
+      "stored", scan.num_views(), scan.num_u(), scan.num_v());
+  iso::ct::stored_readings<Kokkos::HostSpace> const stored{.data = integers, .scale = 1e-4};
+  iso::ct::decode_readings(host, stored, views);
+  iso::ct::streamed_fdk<exec_space, float> of_stored(
+      exec, scan, cube, {}, {.device_bytes = 1 << 26, .stored_readings = true});
+  of_stored.apply(stored, x);
   iso::ct::streamed const through(exec, {1 << 26});
   through.make<float>(scan, cube, blocks, by)->forward(0, x, views, {});
   through.make_fdk<float>(scan, cube)->apply(views, x, {});

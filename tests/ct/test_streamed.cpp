@@ -14,6 +14,7 @@
 #include <iso/ct/projector_pair.hpp>
 #include <iso/ct/ray_sums.hpp>
 #include <iso/ct/sart.hpp>
+#include <iso/ct/stored_readings.hpp>
 #include <iso/ct/streamed_fdk.hpp>
 #include <iso/ct/streamed_pair.hpp>
 #include <iso/ct/total_variation.hpp>
@@ -21,6 +22,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <random>
@@ -228,6 +230,98 @@ TEST_CASE_TEMPLATE("streamed_fdk: the bits of one memory, whatever the limit", T
       });
     }
   }
+}
+
+namespace {
+
+/// Random readings of 16 bits, the ends of their range among them, and the numbers they stand for.
+template <class T>
+struct coded_readings {
+  iso::ct::stored_readings<host> stored;
+  iso::projection_view<T, host> numbers;
+
+  coded_readings(geometry const& scan, unsigned seed) : numbers(host_projections<T>(scan, T(0))) {
+    Kokkos::View<std::uint16_t***, Kokkos::LayoutRight, host> const data(
+        "stored", scan.num_views(), scan.num_u(), scan.num_v());
+    std::mt19937 random(seed);
+    std::generate_n(data.data(), data.size(), [&] { return std::uint16_t(random() >> 16); });
+    data.data()[0] = 0;
+    data.data()[data.size() - 1] = 65535;
+    stored = {data, 0.3e-4, -0.7};
+    std::transform(data.data(), data.data() + data.size(), numbers.data.data(),
+                   [](std::uint16_t n) { return T(std::fma(0.3e-4, double(n), -0.7)); });
+  }
+};
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("streamed: readings of 16 bits give the bits of the numbers they stand for", T,
+                   float, double) {
+  grid const whole = grid::centred({17, 15, 37}, {1, 0.9, 0.8});
+  for (double const roll : {0.0, 0.02}) {
+    geometry const scan = scan_of(35, roll);
+    coded_readings<T> const p(scan, 5);
+    auto const decoded = host_projections<T>(scan, T(-1));
+    iso::ct::decode_readings(Kokkos::Serial(), p.stored, decoded);
+    CHECK(difference(host_vector(decoded.data), host_vector(p.numbers.data)) == "");
+    projector_options const options{.sum = summation::reproducible};
+    auto const blocks = blocks_of(scan, 35);
+    for_each_backend([&](auto const& exec) {
+      using exec_space = std::decay_t<decltype(exec)>;
+      using pair = streamed_pair<exec_space, T>;
+      streaming_options limits{std::int64_t(1) << 34, 11, true};
+      for (bool const small : {false, true}) {
+        if (small) {
+          limits.device_bytes =
+              smallest_limit([&](std::int64_t bytes) {
+                return pair::plan(exec, scan, whole, blocks, options, {bytes, 0, true});
+              }) *
+              5 / 4;
+        }
+        pair there(exec, scan, whole, blocks, options, limits);
+        auto const expected = signed_volume<T>(whole, 1);
+        auto const found = signed_volume<T>(whole, 1);
+        for (onto const to : {onto::zero, onto::stored}) {
+          there.adjoint(0, p.numbers, expected, to);
+          std::int64_t const of_numbers = there.report().bytes_in;
+          there.adjoint(0, p.stored, found, to);
+          CHECK(difference(host_vector(found.data), host_vector(expected.data)) == "");
+          std::int64_t const saved = std::int64_t(p.numbers.data.size()) * (sizeof(T) - 2);
+          if (to == onto::zero) {
+            CHECK(2 * of_numbers - there.report().bytes_in == saved);
+          }
+        }
+      }
+      streamed_fdk<exec_space, T> fdk(exec, scan, whole, {}, {std::int64_t(1) << 34, 11, true});
+      auto const expected = signed_volume<T>(whole, 1);
+      auto const found = signed_volume<T>(whole, 2);
+      fdk.apply(p.numbers, expected);
+      fdk.apply(p.stored, found);
+      CHECK(difference(host_vector(found.data), host_vector(expected.data)) == "");
+    });
+  }
+}
+
+TEST_CASE("stored readings: what cannot be is refused in a sentence") {
+  using exec_space = Kokkos::DefaultHostExecutionSpace;
+  exec_space const exec;
+  geometry const scan = scan_of(20, 0);
+  grid const whole = grid::centred({12, 13, 24}, {1, 1, 1});
+  coded_readings<float> p(scan, 5);
+  streamed_pair<exec_space, float> there(exec, scan, whole, blocks_of(scan, 20),
+                                         {.sum = summation::reproducible}, {1 << 24});
+  auto const x = signed_volume<float>(whole, 1);
+  CHECK(iso::test::refusal([&] { there.adjoint(0, p.stored, x); }) ==
+        "iso::ct::streamed_pair::adjoint: stored readings (the limits keep no place for them); set "
+        "streaming_options::stored_readings");
+  p.stored.scale = std::numeric_limits<double>::infinity();
+  CHECK(iso::test::refusal([&] { iso::ct::decode_readings(exec, p.stored, p.numbers); }) ==
+        "iso::ct::decode_readings: scale inf and offset -0.7 of stored readings (must be finite); "
+        "give those of the file");
+  auto const fewer = host_projections<float>(scan_of(19, 0), 0);
+  CHECK(iso::test::refusal([&] { iso::ct::decode_readings(exec, p.stored, fewer); }) ==
+        "iso::ct::decode_readings: projections of [20, 21, 34] (geometry has [19, 21, 34]: views, "
+        "u, v); give them the geometry's extents");
 }
 
 namespace {

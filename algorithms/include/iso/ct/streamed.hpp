@@ -11,6 +11,7 @@
 #include <iso/ct/detail/voxel_step.hpp>
 #include <iso/ct/fdk_options.hpp>
 #include <iso/ct/geometry.hpp>
+#include <iso/ct/stored_readings.hpp>
 #include <iso/ct/streaming.hpp>
 #include <iso/ct/view_blocks.hpp>
 
@@ -38,6 +39,8 @@ class pair_elsewhere {
                        job const& control) = 0;
   virtual void adjoint(std::int64_t block, const_projections const& p, volume const& x, onto to,
                        job const& control, std::int32_t words) = 0;
+  virtual void adjoint(std::int64_t block, stored_readings<Kokkos::HostSpace> const& p,
+                       volume const& x, onto to, job const& control, std::int32_t words) = 0;
   /// Makes every voxel of `x` what `by` makes of it and its sum A^T p, with the bits of adjoint()
   /// and the step behind it. `correction` may be overwritten.
   virtual void adjoint_step(std::int64_t block, const_projections const& p, volume const& x,
@@ -53,6 +56,8 @@ class fdk_elsewhere {
   virtual ~fdk_elsewhere() = default;
   /// As streamed_fdk.
   virtual void apply(projection_view<T const, Kokkos::HostSpace> const& projections,
+                     volume_view<T, Kokkos::HostSpace> const& volume, job const& control) = 0;
+  virtual void apply(stored_readings<Kokkos::HostSpace> const& projections,
                      volume_view<T, Kokkos::HostSpace> const& volume, job const& control) = 0;
   [[nodiscard]] virtual streaming_report report() const = 0;
   [[nodiscard]] virtual scan_arc arc() const = 0;

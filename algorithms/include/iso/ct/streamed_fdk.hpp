@@ -13,6 +13,11 @@
 
 namespace iso::ct {
 
+namespace detail {
+template <class Exec, class T>
+struct incoming_readings;
+}  // namespace detail
+
 /// A reconstruction by filtered backprojection of scans of one geometry, whose projections and
 /// volume lie in host memory. The device holds a batch of filtered views and a few planes at a
 /// time. Copies run while kernels do.
@@ -44,6 +49,11 @@ class streamed_fdk final : public detail::fdk_elsewhere<T> {
   void apply(const_projections const& projections, volume const& x,
              job const& control = {}) override;
 
+  /// Does the same from integers of 16 bits, with the bits of decode_readings before it.
+  /// \throws iso::invalid_argument  also where the limits do not say that such readings come
+  void apply(stored_readings<Kokkos::HostSpace> const& projections, volume const& x,
+             job const& control = {}) override;
+
   /// Returns what was chosen from the scan.
   [[nodiscard]] fdk_plan<space> const& plan() const { return plan_; }
   [[nodiscard]] scan_arc arc() const override { return plan_.arc(); }
@@ -51,8 +61,12 @@ class streamed_fdk final : public detail::fdk_elsewhere<T> {
   [[nodiscard]] streaming_report report() const override;
 
  private:
+  void apply_to(detail::incoming_readings<Exec, T> const& readings, volume const& x,
+                job const& control);
+
   Exec exec_;
   iso::grid grid_;
+  bool stored_readings_;
   fdk_plan<space> plan_;
   streaming_report report_;
   workspace<space> memory_;

@@ -18,6 +18,11 @@
 
 namespace iso::ct {
 
+namespace detail {
+template <class Exec, class T>
+struct incoming_readings;
+}  // namespace detail
+
 /// The projection A of volumes in host memory along the rays of one scan, and its adjoint, by a
 /// device that holds a batch of views and a few planes at a time. Copies run while kernels do.
 ///
@@ -67,6 +72,10 @@ class streamed_pair final : public detail::pair_elsewhere<T> {
   /// \throws iso::cancelled         `x` is then incomplete
   void adjoint(std::int64_t block, const_projections const& p, volume const& x,
                onto to = onto::zero, job const& control = {}, std::int32_t words = 0) override;
+  /// Does the same from integers of 16 bits, with the bits of decode_readings before it.
+  /// \throws iso::invalid_argument  also where the limits do not say that such readings come
+  void adjoint(std::int64_t block, stored_readings<Kokkos::HostSpace> const& p, volume const& x,
+               onto to = onto::zero, job const& control = {}, std::int32_t words = 0) override;
   [[nodiscard]] streaming_report report() const override;
 
  private:
@@ -80,12 +89,13 @@ class streamed_pair final : public detail::pair_elsewhere<T> {
     detail::voxel_step<T> by;
   };
   /// Adds A^T p to `sums`, or makes a step of it; then `sums` has what batches before left.
-  void go_back(std::int64_t block, const_projections const& p, volume const& sums, onto to,
-               method_step const* step, job const& control, std::int32_t words);
+  void go_back(std::int64_t block, detail::incoming_readings<Exec, T> const& p, volume const& sums,
+               onto to, method_step const* step, job const& control, std::int32_t words);
 
   Exec exec_;
   iso::grid grid_;
   projector_options options_;
+  bool stored_readings_;
   forward_project_options forward_;  ///< of all blocks
   std::int64_t halo_;                ///< of all blocks
   std::vector<staged_geometry<space>> scans_;

@@ -14,6 +14,7 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -149,6 +150,14 @@ ct::geometry small_tilted();
 /// Returns the circle of perf/peers/scan.py about n voxels of 1 mm a side: n x n pixels, or so many
 /// times more each way.
 ct::geometry cone_scan(std::int64_t n, std::int64_t views, double pixels = 1);
+
+/// Returns the bytes of device memory that streamed calls on n^3 numbers of T have: as 4 GiB to
+/// 1024^3 floats, and no less than small sizes need.
+template <class T>
+std::int64_t streaming_limit(std::int64_t n) {
+  std::int64_t const room = std::int64_t(1) << 26;
+  return std::max(room, std::int64_t(sizeof(T)) * n * n * n);
+}
 
 /// Returns rays about `g`, three of eight along an axis, many of those in a plane between voxels.
 template <class T>

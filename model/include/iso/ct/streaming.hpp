@@ -14,6 +14,8 @@ struct streaming_options {
   /// The most planes a slab, at least 1; 0: as many as fit and leave enough slabs for copies to
   /// hide behind kernels. Changes no bit.
   std::int64_t max_planes = 0;
+  /// Whether readings that go back come as integers of 16 bits (iso::ct::stored_readings).
+  bool stored_readings = false;
 };
 
 /// The division of a streamed call. Views go to the device in batches; while a batch is there, the

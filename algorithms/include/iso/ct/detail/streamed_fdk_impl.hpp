@@ -21,13 +21,16 @@ struct streamed_fdk_memory {
   T* stack;  ///< filtered; its rows are extended
   slab_buffers<T> slabs;
   chunk_buffers<T> chunks;  ///< not filtered
+  chunk_buffers<std::uint16_t> stored;
 
   streamed_fdk_memory(workspace_parts& memory, fdk_plan<typename Exec::memory_space> const& of,
-                      iso::grid const& volume, streaming_plan const& plan)
+                      iso::grid const& volume, streaming_plan const& plan, bool stored_readings)
       : stack(memory.take<T>(
             {plan.views, of.geometry().host().num_u(), of.geometry().host().num_v()})),
         slabs(memory, volume, plan.planes),
         chunks(memory, std::min(plan.views, fdk_chunk_views), of.num_u(),
+               of.geometry().host().num_v()),
+        stored(memory, stored_readings ? std::min(plan.views, fdk_chunk_views) : 0, of.num_u(),
                of.geometry().host().num_v()) {}
 };
 
@@ -44,7 +47,10 @@ template <execution_space Exec, real T>
 streamed_fdk<Exec, T>::streamed_fdk(Exec const& exec, iso::ct::geometry const& g,
                                     iso::grid const& volume, fdk_options const& options,
                                     streaming_options const& limits)
-    : exec_(exec), grid_(volume), plan_(exec, g, options) {
+    : exec_(exec),
+      grid_(volume),
+      stored_readings_(limits.stored_readings),
+      plan_(exec, g, options) {
   char const* const function = "iso::ct::streamed_fdk";
   validate(volume, function);
   std::int64_t const fixed = detail::bytes_held(plan_);
@@ -52,7 +58,8 @@ streamed_fdk<Exec, T>::streamed_fdk(Exec const& exec, iso::ct::geometry const& g
                                         weighted_back_project_bytes_needed<T>(exec, g, options));
   auto const bytes_of = [&](std::int64_t v, std::int64_t planes) {
     workspace_parts parts(function);
-    detail::streamed_fdk_memory<Exec, T>(parts, plan_, volume, {v, planes, 0});
+    detail::streamed_fdk_memory<Exec, T>(parts, plan_, volume, {v, planes, 0},
+                                         limits.stored_readings);
     return fixed + parts.bytes() + scratch;
   };
   detail::validate_limits(function, limits,
@@ -75,13 +82,25 @@ streaming_report streamed_fdk<Exec, T>::report() const {
 
 template <execution_space Exec, real T>
 void streamed_fdk<Exec, T>::apply(const_projections const& p, volume const& x, job const& control) {
+  apply_to(p, x, control);
+}
+
+template <execution_space Exec, real T>
+void streamed_fdk<Exec, T>::apply(stored_readings<Kokkos::HostSpace> const& p, volume const& x,
+                                  job const& control) {
+  apply_to({p, stored_readings_, "iso::ct::streamed_fdk"}, x, control);
+}
+
+template <execution_space Exec, real T>
+void streamed_fdk<Exec, T>::apply_to(detail::incoming_readings<Exec, T> const& p, volume const& x,
+                                     job const& control) {
   char const* const function = "iso::ct::streamed_fdk";
   geometry const& wide = plan_.geometry().host();
   detail::validate_streamed_arrays(x, grid_, p, {wide.num_views(), plan_.num_u(), wide.num_v()},
                                    function);
   auto const& division = report_.adjoint;
   workspace_parts parts(memory_, function);
-  detail::streamed_fdk_memory<Exec, T> const m(parts, plan_, grid_, division);
+  detail::streamed_fdk_memory<Exec, T> const m(parts, plan_, grid_, division, stored_readings_);
   auto const scratch = detail::rest_of(memory_, parts.bytes());
   std::int64_t const image = wide.num_u() * wide.num_v();
   auto const stack_of = [&](std::int64_t begin, std::int64_t views) {
@@ -97,11 +116,11 @@ void streamed_fdk<Exec, T>::apply(const_projections const& p, volume const& x, j
             exec_, bus_, slabs, to, count, detail::fdk_chunk_views,
             detail::step_of(part, 0, slabs.count()),
             [&](std::int64_t n, std::int64_t begin, std::int64_t views) {
-              return typename iso::detail::bus<Exec>::piece{
-                  m.chunks.place(n), detail::runs_of(p, first + begin, views), {}};
+              return p.piece(m.stored, n, first + begin, views, m.chunks.place(n));
             },
             [&](std::int64_t n, std::int64_t begin, std::int64_t views, onto on, job const& step) {
               auto const plan = plan_.subset(first + begin, views);
+              p.arrive(exec_, m.stored, n, m.chunks.template at<space>(n, views));
               filter_projections<Exec, T>(exec_, plan, m.chunks.template at<space>(n, views),
                                           stack_of(begin, views), scratch);
               weighted_back_project<Exec, T>(exec_, plan, stack_of(begin, views), slabs.at(0),

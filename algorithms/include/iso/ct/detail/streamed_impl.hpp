@@ -46,10 +46,14 @@ struct adjoint_memory {
   slab_buffers<T> slabs;
   T* x = nullptr;  ///< a slab of the voxels of which steps are made, where any are
   T* weights = nullptr;
+  chunk_buffers<std::uint16_t> stored;
 
   adjoint_memory(workspace_parts& memory, std::int64_t num_u, std::int64_t num_v,
-                 iso::grid const& volume, streaming_plan const& plan, bool steps)
-      : stack(memory.take<T>({plan.views, num_u, num_v})), slabs(memory, volume, plan.planes) {
+                 iso::grid const& volume, streaming_plan const& plan, bool steps,
+                 bool stored_readings)
+      : stack(memory.take<T>({plan.views, num_u, num_v})),
+        slabs(memory, volume, plan.planes),
+        stored(memory, stored_readings ? std::min(plan.views, chunk_views) : 0, num_u, num_v) {
     if (steps) {
       auto const& n = volume.extent;
       x = memory.take<T>({n[0], n[1], std::min(plan.planes, n[2])});
@@ -144,7 +148,8 @@ streaming_report streamed_pair<Exec, T>::plan(Exec const& exec, geometry const& 
                         : weighted_back_project_bytes_needed<T>(exec, scan, detail::centred_fdk());
     }
     workspace_parts parts(function);
-    detail::adjoint_memory<T>(parts, g.num_u(), g.num_v(), volume, {v, planes, 0}, steps);
+    detail::adjoint_memory<T>(parts, g.num_u(), g.num_v(), volume, {v, planes, 0}, steps,
+                              limits.stored_readings);
     return fixed + parts.bytes() + scratch;
   };
   auto const adjoint_bytes = [&](std::int64_t v, std::int64_t planes) {
@@ -178,6 +183,7 @@ streamed_pair<Exec, T>::streamed_pair(Exec const& exec, geometry const& g, iso::
     : exec_(exec),
       grid_(volume),
       options_(options),
+      stored_readings_(limits.stored_readings),
       forward_(detail::streamed_forward<T>(options, g, volume)),
       halo_(detail::largest_halo(g, volume, forward_)),
       report_(plan(exec, g, volume, blocks, options, limits)) {
@@ -207,7 +213,9 @@ void streamed_pair<Exec, T>::forward(std::int64_t block, const_volume const& x,
   char const* const function = "iso::ct::streamed_pair::forward";
   auto const& scan = scans_[std::size_t(block)];
   geometry const& g = scan.host();
-  detail::validate_streamed_arrays(x, grid_, p, {g.num_views(), g.num_u(), g.num_v()}, function);
+  detail::validate_streamed_arrays(x, grid_,
+                                   detail::incoming_readings<Exec, T>(const_projections(p)),
+                                   {g.num_views(), g.num_u(), g.num_v()}, function);
   auto const& plan = report_.forward;
   workspace_parts parts(memory_, function);
   detail::forward_memory<Exec, T> const m(exec_, parts, g, grid_, forward_, halo_,
@@ -273,6 +281,15 @@ void streamed_pair<Exec, T>::adjoint(std::int64_t block, const_projections const
 }
 
 template <execution_space Exec, real T>
+void streamed_pair<Exec, T>::adjoint(std::int64_t block,
+                                     stored_readings<Kokkos::HostSpace> const& p, volume const& x,
+                                     onto to, job const& control, std::int32_t words) {
+  char const* const function = "iso::ct::streamed_pair::adjoint";
+  validate(to, function);
+  go_back(block, {p, stored_readings_, function}, x, to, nullptr, control, words);
+}
+
+template <execution_space Exec, real T>
 void streamed_pair<Exec, T>::adjoint_step(std::int64_t block, const_projections const& p,
                                           volume const& x, detail::voxel_step<T> const& by,
                                           volume const& correction, job const& control,
@@ -282,7 +299,8 @@ void streamed_pair<Exec, T>::adjoint_step(std::int64_t block, const_projections 
 }
 
 template <execution_space Exec, real T>
-void streamed_pair<Exec, T>::go_back(std::int64_t block, const_projections const& p,
+void streamed_pair<Exec, T>::go_back(std::int64_t block,
+                                     detail::incoming_readings<Exec, T> const& p,
                                      volume const& sums, onto to, method_step const* step,
                                      job const& control, std::int32_t words) {
   char const* const function = "iso::ct::streamed_pair::adjoint";
@@ -293,13 +311,11 @@ void streamed_pair<Exec, T>::go_back(std::int64_t block, const_projections const
   auto options = adjoint_options(words);
   if (plans_.empty() && !detail::gathers(g, grid_, sizeof(T), options)) {
     // The scatter's unit is the block's, whatever part of it is there.
-    options.max_abs =
-        iso::detail::survey_of("iso::ct::streamed: readings", Kokkos::DefaultHostExecutionSpace(),
-                               p.data.data(), std::int64_t(p.data.size()))
-            .largest_size;
+    options.max_abs = p.largest_size();
   }
   workspace_parts parts(memory_, function);
-  detail::adjoint_memory<T> const m(parts, g.num_u(), g.num_v(), grid_, plan, step != nullptr);
+  detail::adjoint_memory<T> const m(parts, g.num_u(), g.num_v(), grid_, plan, step != nullptr,
+                                    stored_readings_);
   validate(memory_, parts.bytes(), function);
   auto const scratch = detail::rest_of(memory_, parts.bytes());
   std::int64_t const image = g.num_u() * g.num_v();
@@ -326,13 +342,14 @@ void streamed_pair<Exec, T>::go_back(std::int64_t block, const_projections const
         detail::pass_first_slab(
             exec_, bus_, slabs, now, count, detail::chunk_views,
             detail::step_of(part, 0, slabs.count()),
-            [&](std::int64_t, std::int64_t begin, std::int64_t views) {
-              return typename iso::detail::bus<Exec>::piece{
-                  reinterpret_cast<std::byte*>(m.stack + begin * image),
-                  detail::runs_of(p, first + begin, views),
-                  {}};
+            [&](std::int64_t n, std::int64_t begin, std::int64_t views) {
+              return p.piece(m.stored, n, first + begin, views,
+                             reinterpret_cast<std::byte*>(m.stack + begin * image));
             },
-            [&](std::int64_t, std::int64_t begin, std::int64_t views, onto on, job const& slice) {
+            [&](std::int64_t n, std::int64_t begin, std::int64_t views, onto on, job const& slice) {
+              p.arrive(exec_, m.stored, n,
+                       {typename projection_view<T, space>::data_type(
+                           m.stack + begin * image, views, g.num_u(), g.num_v())});
               add(0, begin, views, on, slice);
             });
         auto const add_all = [&](std::int64_t n) {

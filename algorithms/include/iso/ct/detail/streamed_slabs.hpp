@@ -7,12 +7,15 @@
 #include <iso/core/projection_view.hpp>
 #include <iso/core/volume_view.hpp>
 #include <iso/core/workspace.hpp>
+#include <iso/ct/detail/stored_readings_impl.hpp>
 #include <iso/ct/staged_geometry.hpp>
 #include <iso/ct/streamed.hpp>
 #include <iso/detail/bus.hpp>
 #include <iso/detail/job_parts.hpp>
+#include <iso/detail/survey.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <utility>
@@ -118,6 +121,85 @@ struct chunk_buffers {
   }
   [[nodiscard]] std::byte* place(std::int64_t number) const {
     return reinterpret_cast<std::byte*>(data[number % 2]);
+  }
+};
+
+/// The readings in host memory that come to a device piece by piece: numbers, which go where they
+/// are wanted, or integers of 16 bits, which have a place of their own and are turned into numbers.
+template <class Exec, class T>
+struct incoming_readings {
+  using host = Kokkos::HostSpace;
+  using space = typename Exec::memory_space;
+
+  projection_view<T const, host> numbers;
+  ct::stored_readings<host> stored;
+
+  incoming_readings(projection_view<T const, host> const& p) : numbers(p) {}
+  /// \param allowed  the limits say that such readings come
+  incoming_readings(ct::stored_readings<host> const& p, bool allowed, char const* function)
+      : stored(p) {
+    ISO_VALIDATE(allowed,
+                 "{}: stored readings (the limits keep no place for them); set "
+                 "streaming_options::stored_readings",
+                 function);
+  }
+
+  /// Throws, naming `function`, unless the readings are of this scan, and without gaps.
+  void validate(Kokkos::Array<std::int64_t, 3> const& scan, char const* function) const {
+    if (is_stored()) {
+      detail::validate(stored, scan, function);
+    } else {
+      iso::validate(numbers, scan, function);
+      validate_contiguous(numbers.data, "projections", function);
+    }
+  }
+  [[nodiscard]] bool is_stored() const { return stored.data.data() != nullptr; }
+  /// Returns the largest absolute value that is finite.
+  [[nodiscard]] double largest_size() const {
+    Kokkos::DefaultHostExecutionSpace const exec;
+    if (!is_stored()) {
+      return iso::detail::survey_of("iso::ct::streamed: readings", exec, numbers.data.data(),
+                                    std::int64_t(numbers.data.size()))
+          .largest_size;
+    }
+    Kokkos::MinMaxScalar<std::uint16_t> ends{};
+    auto const* const x = stored.data.data();
+    Kokkos::parallel_reduce(
+        "iso::ct::streamed: readings",
+        Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace, Kokkos::IndexType<std::int64_t>>(
+            exec, 0, std::int64_t(stored.data.size())),
+        [=](std::int64_t i, Kokkos::MinMaxScalar<std::uint16_t>& found) {
+          found.min_val = x[i] < found.min_val ? x[i] : found.min_val;
+          found.max_val = x[i] > found.max_val ? x[i] : found.max_val;
+        },
+        Kokkos::MinMax<std::uint16_t>(ends));
+    // A number rises or falls with its integer.
+    double most = 0;
+    for (std::uint16_t const end : {ends.min_val, ends.max_val}) {
+      auto const number = double(stored.template number<T>(end));
+      most = is_finite(number) ? std::max(most, std::abs(number)) : most;
+    }
+    return most;
+  }
+  /// Returns piece n, of `views` from `first` on, which `place(n)` or `to` will hold.
+  [[nodiscard]] typename iso::detail::bus<Exec>::piece piece(
+      chunk_buffers<std::uint16_t> const& places, std::int64_t n, std::int64_t first,
+      std::int64_t views, std::byte* to) const {
+    if (is_stored()) {
+      return {places.place(n),
+              runs_of(projection_view<std::uint16_t const, host>{stored.data}, first, views),
+              {}};
+    }
+    return {to, runs_of(numbers, first, views), {}};
+  }
+  /// Enqueues what is left to do where piece n is there.
+  void arrive(Exec const& exec, chunk_buffers<std::uint16_t> const& places, std::int64_t n,
+              projection_view<T, space> const& to) const {
+    if (is_stored()) {
+      auto const views = std::int64_t(to.data.extent(0));
+      decode_readings<Exec, T>(
+          exec, {places.template at<space>(n, views).data, stored.scale, stored.offset}, to);
+    }
   }
 };
 
@@ -274,16 +356,15 @@ streaming_report with_traffic(streaming_report report, iso::detail::bus<Exec> co
 
 /// Throws, naming `function`, unless host arrays are whole, without gaps, and of this grid and
 /// scan.
-template <class T, class U>
-void validate_streamed_arrays(volume_view<T, Kokkos::HostSpace> const& x, iso::grid const& box,
-                              projection_view<U, Kokkos::HostSpace> const& p,
+template <class Exec, class T, class U>
+void validate_streamed_arrays(volume_view<U, Kokkos::HostSpace> const& x, iso::grid const& box,
+                              incoming_readings<Exec, T> const& p,
                               Kokkos::Array<std::int64_t, 3> const& scan, char const* function) {
   validate(x, function);
   validate_contiguous(x.data, "volume data", function);
   ISO_VALIDATE(x.grid == box,
                "{}: a volume on another grid (what streams is for one); make another", function);
-  validate(p, scan, function);
-  validate_contiguous(p.data, "projections", function);
+  p.validate(scan, function);
 }
 
 inline std::int64_t views_bytes(geometry const& g) {
