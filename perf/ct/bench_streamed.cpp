@@ -92,10 +92,14 @@ double distance(View const& a, Other const& b) {
   auto const y = Kokkos::create_mirror_view_and_copy(host(), b);
   double apart = 0;
   double size = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    apart += std::abs(double(x.data()[i]) - double(y.data()[i]));
-    size += std::abs(double(x.data()[i]));
-  }
+  Kokkos::parallel_reduce(
+      "iso::perf::distance",
+      Kokkos::RangePolicy<host_exec, Kokkos::IndexType<std::int64_t>>(0, std::int64_t(x.size())),
+      [=](std::int64_t i, double& difference, double& sum) {
+        difference += std::abs(double(x.data()[i]) - double(y.data()[i]));
+        sum += std::abs(double(x.data()[i]));
+      },
+      apart, size);
   return apart / size;
 }
 
