@@ -479,6 +479,19 @@ TEST_CASE(
   });
 }
 
+namespace {
+
+/// The bytes that Kokkos takes for the instances that copy: on a GPU some tens of KiB each.
+template <class Exec>
+std::int64_t bytes_of_instances(Exec const& exec) {
+  return iso::test::peak_bytes_of([&] {
+    [[maybe_unused]] auto const in = iso::backend::another_instance(exec);
+    [[maybe_unused]] auto const out = iso::backend::another_instance(exec);
+  });
+}
+
+}  // namespace
+
 TEST_CASE("streamed_pair: it takes the device's bytes that it says") {
   grid const whole = grid::centred({32, 31, 48}, {1, 1, 1});
   projector_options const options{.sum = summation::reproducible};
@@ -499,16 +512,42 @@ TEST_CASE("streamed_pair: it takes the device's bytes that it says") {
       };
       pass();  // Kokkos keeps what it takes for reductions.
       auto const taken = iso::test::peak_bytes_of(pass);
-      // On a GPU Kokkos takes some tens of KiB for an instance of the execution space.
-      auto const of_instances = iso::test::peak_bytes_of([&] {
-        [[maybe_unused]] auto const in = iso::backend::another_instance(exec);
-        [[maybe_unused]] auto const out = iso::backend::another_instance(exec);
-      });
-      std::int64_t const expected = said.device_bytes + said.staging_bytes + of_instances;
+      std::int64_t const expected =
+          said.device_bytes + said.staging_bytes + bytes_of_instances(exec);
       CHECK(taken <= expected + 4096);
       CHECK(taken >= expected - expected / 50);
     });
   }
+}
+
+TEST_CASE(
+    "streamed_fdk: it takes the device's bytes that it says, tables of a leaning detector too") {
+  grid const whole = grid::centred({32, 31, 48}, {2, 2, 2});
+  auto const displaced =
+      iso::ct::circular_cone({.num_u = 31, .num_v = 37, .pitch_u = 4, .pitch_v = 4, .offset_u = 30},
+                             200, 320, iso::ct::even_angles(48, 2 * pi));
+  geometry const scan =
+      iso::ct::turn_detector(displaced, {.yaw = 0.05, .pitch = 0.1, .roll = 0.01});
+  iso::ct::fdk_options const options{.scan = {.max_roll = 0.125}};
+  auto const x = signed_volume<float>(whole, 3);
+  auto const p = host_projections<float>(scan, 0);
+  for_each_backend([&](auto const& exec) {
+    using exec_space = std::decay_t<decltype(exec)>;
+    iso::ct::streaming_report said;
+    bool tables = false;
+    auto const pass = [&] {
+      streamed_fdk<exec_space, float> there(exec, scan, whole, options, {4 << 20});
+      there.apply(p, x);
+      said = there.report();
+      tables = there.plan().shares().overlaps != nullptr;
+    };
+    pass();
+    CHECK(tables);
+    auto const taken = iso::test::peak_bytes_of(pass);
+    std::int64_t const expected = said.device_bytes + said.staging_bytes + bytes_of_instances(exec);
+    CHECK(taken <= expected + 4096);
+    CHECK(taken >= expected - expected / 50);
+  });
 }
 
 TEST_CASE(

@@ -100,6 +100,14 @@ class fdk_plan {
   [[nodiscard]] scan_arc arc() const { return arc_; }
   [[nodiscard]] detector_placement detector() const { return detector_; }
 
+  /// Returns the bytes of its arrays in the memory of `Space`.
+  [[nodiscard]] std::int64_t bytes_held() const {
+    std::size_t const doubles = taps_.size() + weights_.size() + redundancy_weights_.size() +
+                                overlaps_.size() + begins_.size();
+    return geometry().host().num_views() * std::int64_t(sizeof(view_vectors)) +
+           std::int64_t(sizeof(double) * doubles);
+  }
+
  private:
   template <execution_space Exec>
   fdk_plan(Exec const& exec, iso::ct::geometry const& g, fdk_options const& options,

@@ -34,13 +34,6 @@ struct streamed_fdk_memory {
                of.geometry().host().num_v()) {}
 };
 
-template <class Space>
-std::int64_t bytes_held(fdk_plan<Space> const& p) {
-  return views_bytes(p.geometry().host()) +
-         std::int64_t(sizeof(double)) *
-             std::int64_t(p.taps().size() + p.weights().size() + p.redundancy_weights().size());
-}
-
 }  // namespace detail
 
 template <execution_space Exec, real T>
@@ -53,7 +46,7 @@ streamed_fdk<Exec, T>::streamed_fdk(Exec const& exec, iso::ct::geometry const& g
       plan_(exec, g, options) {
   char const* const function = "iso::ct::streamed_fdk";
   validate(volume, function);
-  std::int64_t const fixed = detail::bytes_held(plan_);
+  std::int64_t const fixed = plan_.bytes_held();
   std::int64_t const scratch = std::max(filter_projections_bytes_needed<T>(exec, g, options),
                                         weighted_back_project_bytes_needed<T>(exec, g, options));
   auto const bytes_of = [&](std::int64_t v, std::int64_t planes) {
