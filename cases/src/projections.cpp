@@ -2,6 +2,7 @@
 //! Views, phantoms, forward projection and its adjoint.
 #include <iso/cases/catalogue.hpp>
 #include <iso/cases/projection.hpp>
+#include <iso/cases/slabs.hpp>
 #include <iso/ct/ray_sums.hpp>
 #include <iso/ct/streamed_pair.hpp>
 #include <iso/ct/view_projection.hpp>
@@ -170,7 +171,7 @@ struct slab_projection_case {
     auto result = whole.prepare(exec);
     result.run = [=, options = whole.options](Exec const& on, variant const& v, T* out) {
       slab const all = all_planes(voxels.grid);
-      slab const own[] = {{all.last / 3, all.last}, {1, all.last / 3}, {0, 1}};
+      auto const own = three_slabs(voxels.grid);
       std::int64_t const halo =
           ct::ray_sums<T, space>::halo_needed(staged.host(), voxels.grid, options);
       ct::voxel_bounds bounds;
@@ -178,10 +179,7 @@ struct slab_projection_case {
       for (slab const& one : own) {
         slab const held{std::max(one.first - halo, std::int64_t(0)),
                         std::min(one.last + halo, all.last)};
-        slabs.push_back(make_slab<T, space>(on, "iso::cases::slab", voxels.grid, held));
-        Kokkos::deep_copy(on, slabs.back().data,
-                          Kokkos::subview(voxels.data, Kokkos::ALL, Kokkos::ALL,
-                                          Kokkos::make_pair(held.first, held.last)));
+        slabs.push_back(planes_of(on, voxels, held));
         bounds = bounds.joined(ct::bounds_of(on, slabs.back()));
       }
       auto here = options;
@@ -192,6 +190,28 @@ struct slab_projection_case {
       }
       sums.finish(on, projections_at<T, space>(out, staged.host()));
       on.fence("iso::cases: the slabs may go");
+    };
+    return result;
+  }
+};
+
+/// The voxels of ellipsoids, slab by slab.
+template <class T>
+struct slab_raster_case {
+  raster_case<T> whole;
+
+  template <class Exec>
+  prepared<Exec, T> prepare(Exec const& exec) const {
+    using space = typename Exec::memory_space;
+    auto result = whole.prepare(exec);
+    result.run = [with = whole](Exec const& on, variant const&, T* out) {
+      auto const all = wrap_volume<space>(out, with.volume);
+      for (slab const& planes : three_slabs(with.volume)) {
+        auto const some = make_slab<T, space>(on, "iso::cases::slab", with.volume, planes);
+        ct::rasterise_ellipsoids<Exec, T>(on, with.bodies, some, {std::int32_t(with.samples)});
+        Kokkos::deep_copy(on, part_of(all.data, planes), some.data);
+        on.fence("iso::cases: the slab may go");
+      }
     };
     return result;
   }
@@ -393,6 +413,10 @@ void add_phantoms(catalogue& all, named_scan const (&scans)[4]) {
       rays);
   all.add<raster_case>({"phantom_raster", rasterising, {{}}}, head, box, rays);
   all.add<raster_case>({"phantom_raster_body", rasterising, {{}}}, body, box, rays);
+  // The hash is that of the whole volume.
+  all.add<slab_raster_case>(
+      {"phantom_raster_slabs", {"iso::ct::rasterise_ellipsoids", "iso::make_slab"}, {{}}}, head,
+      box, rays);
 }
 
 /// N^3 voxels, N views of N^2 pixels.

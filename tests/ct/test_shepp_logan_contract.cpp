@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "ellipsoid_support.hpp"
 #include "instances.hpp"
+#include "slabs.hpp"
 
 #include <iso/backend/registry.hpp>
 #include <iso/core/error.hpp>
@@ -13,6 +14,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <random>
 #include <type_traits>
 #include <vector>
 
@@ -45,6 +47,29 @@ void same_bits_everywhere() {
 TEST_CASE("ellipsoids: the same bits on every backend and number of threads") {
   SUBCASE("float") { same_bits_everywhere<float>(); }
   SUBCASE("double") { same_bits_everywhere<double>(); }
+}
+
+TEST_CASE_TEMPLATE("ellipsoids: slabs have the bits of the whole volume", T, float, double) {
+  std::mt19937_64 random(11);
+  auto const body = ellipsoid{{3.25, -7.5, 1.75}, {31, 17, 22}, 0.7, 0.02};
+  auto const head = iso::ct::shepp_logan(100);
+  iso::grid const g{{13, 12, 75}, {15, 16, 3}, {-90, -87, -107}};
+  for (auto const& bodies : {head, std::vector<ellipsoid>{body}}) {
+    auto const all = rasterised<T>(Kokkos::Serial(), bodies, g);
+    iso::test::for_each_instance([&](auto const& exec) {
+      using space = typename std::decay_t<decltype(exec)>::memory_space;
+      for (iso::slab const& planes : iso::test::random_slabs(random, g)) {
+        auto const some = iso::make_slab<T, space>(exec, "slab", g, planes);
+        Kokkos::deep_copy(exec, some.data, std::numeric_limits<T>::quiet_NaN());
+        iso::ct::rasterise_ellipsoids(exec, bodies, some);
+        exec.fence();
+        CAPTURE(planes.first);
+        CAPTURE(planes.last);
+        CHECK(
+            same_bits(ellipsoid_support::to_host(some.data), iso::test::planes_of(all, g, planes)));
+      }
+    });
+  }
 }
 
 TEST_CASE("ellipsoids: scaling every length by a power of two scales lines alone") {
@@ -98,6 +123,11 @@ TEST_CASE("ellipsoids: what cannot be right is refused, and nothing is written")
       iso::ct::rasterise_ellipsoids(exec, head, no_voxels),
       doctest::Contains("iso::ct::rasterise_ellipsoids: volume data has elements but no memory"),
       refusal);
+  iso::volume_view<float, space> const beyond{volume.grid, volume.data, 1};
+  CHECK_THROWS_WITH_AS(iso::ct::rasterise_ellipsoids(exec, head, beyond),
+                       "iso::ct::rasterise_ellipsoids: 4 planes along z from plane 1 on (the grid "
+                       "has 4); choose one of them or more",
+                       refusal);
   CHECK_THROWS_WITH_AS(project(head, 0),
                        "iso::ct::project_ellipsoids: 0 subsamples (must be from 1 to 64); use 1 "
                        "for the ray through the middle of each pixel",

@@ -3,6 +3,7 @@
 #include "back_project_support.hpp"
 #include "instances.hpp"
 #include "kokkos_events.hpp"
+#include "slabs.hpp"
 
 #include <iso/ct/detail/fdk_impl.hpp>
 #include <iso/ct/detail/ray_sums_impl.hpp>
@@ -26,19 +27,8 @@ using iso::slab;
 using iso::ct::ray_sums;
 using iso::ct::voxel_bounds;
 using iso::test::for_each_instance;
-
-/// A partition of the grid's planes: slabs of one plane and of many.
-std::vector<slab> random_slabs(std::mt19937_64& random, grid const& g) {
-  std::vector<slab> all;
-  for (std::int64_t first = 0; first < g.extent[2];) {
-    std::int64_t const left = g.extent[2] - first;
-    std::int64_t const count =
-        random() % 3 == 0 ? 1 : 1 + std::int64_t(random() % std::uint64_t(left));
-    all.push_back({first, first + count});
-    first += count;
-  }
-  return all;
-}
+using iso::test::planes_of;
+using iso::test::random_slabs;
 
 /// Voxels of both signs: sums of words below zero look like no number.
 template <class T>
@@ -48,30 +38,6 @@ volume<T> signed_volume(grid const& g, unsigned seed) {
     v.data.data()[n] -= T(0.5);
   }
   return v;
-}
-
-/// Planes of a host volume, where `exec` reads them.
-template <class T, class Exec>
-auto planes_of(Exec const& exec, volume<T> const& v, slab const& planes) {
-  using space = typename Exec::memory_space;
-  auto const here = iso::make_slab<T, host>(Kokkos::Serial(), "here", v.grid, planes);
-  Kokkos::deep_copy(here.data, Kokkos::subview(v.data, Kokkos::ALL, Kokkos::ALL,
-                                               Kokkos::make_pair(planes.first, planes.last)));
-  auto const there = iso::make_slab<T, space>(exec, "there", v.grid, planes);
-  Kokkos::deep_copy(exec, there.data, here.data);
-  exec.fence("test: the planes are there");
-  return there;
-}
-
-/// The planes of a volume, as host numbers, of a host vector of all.
-template <class T>
-std::vector<T> planes_of(std::vector<T> const& all, grid const& g, slab const& planes) {
-  std::vector<T> some;
-  for (std::int64_t column = 0; column < g.extent[0] * g.extent[1]; ++column) {
-    auto const from = all.begin() + column * g.extent[2];
-    some.insert(some.end(), from + planes.first, from + planes.last);
-  }
-  return some;
 }
 
 /// The planes that samples or chords of a slab read, and now and then more.
@@ -395,14 +361,14 @@ TEST_CASE("slabs: what cannot be is refused in a sentence") {
   auto const refusal = [](auto const& call) { return iso::test::refusal(call); };
 
   sums_type sums(exec, scan, whole, bounds);
-  auto const held = planes_of<float>(exec, v, {2, 5});
+  auto const held = planes_of(exec, v, {2, 5});
   CHECK(refusal([&] { sums.add(exec, held, {2, 5}); }) ==
         "iso::ct::ray_sums::add: rays through planes 2 to 4 from data of planes 2 to 4 (their "
         "neighbours reach 6 planes beyond); give data of planes 0 to 5");
   CHECK(refusal([&] { sums.add(exec, held, {5, 7}); }) ==
         "iso::ct::ray_sums::add: 2 planes along z from plane 5 on (the grid has 6); choose one of "
         "them or more");
-  auto const all = planes_of<float>(exec, v, {0, 6});
+  auto const all = planes_of(exec, v, {0, 6});
   sums.add(exec, all, {2, 4});
   CHECK(refusal([&] { sums.add(exec, all, {3, 4}); }) ==
         "iso::ct::ray_sums::add: planes 3 to 3 (samples of 2 to 3 were added before); give each "

@@ -85,14 +85,15 @@ struct ellipsoid_raster_options {
 /// Rasterises `ellipsoids`, each voxel the mean over samples x samples x samples points.
 ///
 /// Point i of voxel x lies at x + (i + 1/2) / samples - 1/2 voxels, along each axis; a point on a
-/// surface is inside. Enqueued on `exec`; fences for a job alone. Overwrites `volume`.
+/// surface is inside. A slab's voxels get the bits of the whole's. Enqueued on `exec`; fences for a
+/// job alone. Overwrites `volume`.
 /// Determinism: backend_to_backend. Points are counted in integers, and density times share added
 /// in double in the ellipsoids' order, then rounded once. Voxels that a bound proves to be wholly
 /// inside or outside of an ellipsoid are not sampled; the bound leaves room for rounding, so that
 /// no bit depends on it.
 ///
 /// \param[in]  ellipsoids  1 to 32
-/// \param[out] volume      [nx, ny, nz] on its grid, density
+/// \param[out] volume      [nx, ny, nz] on its grid, or a slab of it, density
 /// \param      control     asked between batches of voxels
 /// \throws iso::invalid_argument  a volume that does not fit its grid, samples out of range, or an
 ///                                ellipsoid that is not finite or has no size

@@ -211,12 +211,13 @@ struct ellipsoid_rasteriser {
 
   ellipsoid_list list;
   iso::grid grid;
-  Kokkos::View<T***, Kokkos::LayoutRight, Space> out;
+  Kokkos::View<T***, Kokkos::LayoutRight, Space> out;  ///< planes from `first_plane` on
+  std::int64_t first_plane;
   int samples;
   std::int64_t first = 0;  ///< group of the launch
 
   [[nodiscard]] KOKKOS_FUNCTION std::int64_t groups_a_column() const {
-    return (grid.extent[2] + 31) / 32;
+    return (std::int64_t(out.extent(2)) + 31) / 32;
   }
   [[nodiscard]] std::int64_t num_groups() const {
     return grid.extent[0] * grid.extent[1] * groups_a_column();
@@ -229,7 +230,7 @@ struct ellipsoid_rasteriser {
     std::int64_t const first_z = 32 * (index % groups_a_column());
     std::int64_t const y = columns % grid.extent[1];
     std::int64_t const x = columns / grid.extent[1];
-    vec3<double> const voxel{double(x), double(y), double(first_z)};
+    vec3<double> const voxel{double(x), double(y), double(first_plane + first_z)};
     vec3<double> const middle = point(voxel, {0, 0, 15.5});
     double const all = double(samples) * double(samples) * double(samples);
 
@@ -245,7 +246,7 @@ struct ellipsoid_rasteriser {
         });
       }
     }
-    std::int64_t const last = grid.extent[2] - first_z;
+    std::int64_t const last = std::int64_t(out.extent(2)) - first_z;
     T* const voxels = &out(x, y, first_z);
     group.each([&](int lane) {
       if (lane < last) {

@@ -63,7 +63,7 @@ template <execution_space Exec, real T>
 void rasterise_ellipsoids(Exec const& exec, std::span<ellipsoid const> ellipsoids,
                           volume_view<T, typename Exec::memory_space> const& volume,
                           ellipsoid_raster_options const& options, job const& control) {
-  validate(volume, "iso::ct::rasterise_ellipsoids");
+  validate_slab(volume, "iso::ct::rasterise_ellipsoids");
   ISO_VALIDATE(options.samples >= 1 && options.samples <= 64,
                "iso::ct::rasterise_ellipsoids: {} samples (must be from 1 to 64); use 1 for the "
                "middle of each voxel",
@@ -72,7 +72,7 @@ void rasterise_ellipsoids(Exec const& exec, std::span<ellipsoid const> ellipsoid
 
   Kokkos::Profiling::ScopedRegion const region("iso::ct::rasterise_ellipsoids");
   detail::ellipsoid_rasteriser<T, typename Exec::memory_space> const kernel{
-      shapes, volume.grid, volume.data, int(options.samples)};
+      shapes, volume.grid, volume.data, volume.first_plane, int(options.samples)};
   detail::run_in_batches("iso::ct::rasterise_ellipsoids", exec, kernel, control);
 }
 
