@@ -2,8 +2,10 @@
 //! Two doses compared.
 #include <iso/cases/catalogue.hpp>
 #include <iso/cases/gamma.hpp>
+#include <iso/cases/slabs.hpp>
 
 #include <string>
+#include <vector>
 
 namespace iso::cases {
 namespace {
@@ -24,7 +26,103 @@ two_doses unequal_doses(interpolation between, normalisation normalise) {
   return one;
 }
 
-/// What is counted of a comparison: all counts, the largest gamma and the mean as T, the histogram.
+/// All counts of a comparison, the largest gamma and the mean as T, the histogram.
+template <class T>
+std::vector<T> numbers_of(std::vector<gamma::gamma_summary> const& summaries) {
+  std::vector<T> numbers;
+  for (auto const& s : summaries) {
+    // Named: GCC does not read what nvcc makes of a list in the loop's head.
+    std::int64_t const counts[] = {s.below_cut_off, s.compared, s.passed, s.outside,
+                                   s.outside_passed};
+    for (std::int64_t const number : counts) {
+      numbers.push_back(T(number));
+    }
+    numbers.push_back(T(s.largest));
+    numbers.push_back(T(s.mean));
+    numbers.insert(numbers.end(), s.histogram.begin(), s.histogram.end());
+  }
+  return numbers;
+}
+
+constexpr std::int32_t summary_bins = 20;
+
+/// Compares two doses by three slabs of the reference, one of a single plane.
+/// \param f  called with the plan, gamma and status of each
+template <class T, class Exec, class F>
+void compare_by_slabs(Exec const& exec, two_doses const& what,
+                      volume_view<T, typename Exec::memory_space> const& reference,
+                      volume_view<T, typename Exec::memory_space> const& evaluated, F const& f) {
+  using space = typename Exec::memory_space;
+  gamma::dose_bounds of_reference;
+  gamma::dose_bounds of_evaluated;
+  for (slab const& own : three_slabs(what.reference)) {
+    of_reference = of_reference.joined(gamma::bounds_of(exec, planes_of(exec, reference, own)));
+  }
+  for (slab const& own : three_slabs(what.evaluated)) {
+    of_evaluated = of_evaluated.joined(gamma::bounds_of(exec, planes_of(exec, evaluated, own)));
+  }
+  auto const& n = what.reference.extent;
+  for (slab const& own : three_slabs(what.reference)) {
+    auto const needed =
+        gamma::planes_needed(what.reference, what.evaluated, own, what.criteria, what.options);
+    gamma::gamma_plan<T, space> const plan(exec, planes_of(exec, reference, own),
+                                           planes_of(exec, evaluated, needed), what.criteria,
+                                           what.options, of_reference, of_evaluated);
+    gamma::gamma_values<T, space> const values("iso::cases::gamma", what.criteria.size(), n[0],
+                                               n[1], own.count());
+    gamma::status_values<space> const status("iso::cases::status", n[0], n[1], own.count());
+    gamma::gamma_index(exec, plan, values, status);
+    f(plan, values, status);
+    exec.fence("iso::cases: the slab may go");
+  }
+}
+
+/// Gamma by slabs.
+template <class T>
+struct slab_gamma_case {
+  gamma_case<T> whole;
+
+  template <class Exec>
+  prepared<Exec, T> prepare(Exec const& exec) const {
+    using space = typename Exec::memory_space;
+    auto result = whole.prepare(exec);
+    auto const reference = whole.what.template reference_on<T>(exec);
+    auto const evaluated = whole.what.template evaluated_on<T>(exec);
+    result.run = [=, what = whole.what](Exec const& on, variant const&, T* out) {
+      auto const& n = what.reference.extent;
+      gamma::gamma_values<T, space> const all(out, what.criteria.size(), n[0], n[1], n[2]);
+      compare_by_slabs<T>(on, what, reference, evaluated,
+                          [&](auto const& plan, auto const& values, auto const&) {
+                            Kokkos::deep_copy(on, part_of(all, plan.reference().planes()), values);
+                          });
+    };
+    return result;
+  }
+};
+
+/// The counts of slabs.
+template <class T>
+struct slab_summary_case {
+  two_doses what;
+
+  template <class Exec>
+  prepared<Exec, T> prepare(Exec const& exec) const {
+    auto const reference = what.reference_on<T>(exec);
+    auto const evaluated = what.evaluated_on<T>(exec);
+    return {std::int64_t(what.criteria.size()) * (7 + summary_bins),
+            [=, with = what](Exec const& on, variant const&, T* out) {
+              gamma::gamma_sums sums(with.reference, with.criteria, with.options,
+                                     {.bins = summary_bins});
+              compare_by_slabs<T>(on, with, reference, evaluated,
+                                  [&](auto const& plan, auto const& values, auto const& status) {
+                                    sums.add<Exec, T>(on, plan, values, status);
+                                  });
+              put_at(on, out, numbers_of<T>(sums.finish()));
+            }};
+  }
+};
+
+/// What is counted of a comparison.
 template <class T>
 struct summary_case {
   two_doses what;
@@ -40,22 +138,11 @@ struct summary_case {
     gamma::status_values<space> const status("iso::cases::status", n[0], n[1], n[2]);
     gamma::gamma_index(exec, *plan, values, status);
     exec.fence("iso::cases: gamma is there");
-    std::int32_t const bins = 20;
-    return {std::int64_t(what.criteria.size()) * (7 + bins),
+    return {std::int64_t(what.criteria.size()) * (7 + summary_bins),
             [=](Exec const& on, variant const&, T* out) {
-              std::vector<T> numbers;
-              for (auto const& s : gamma::summarise(on, *plan, values, status, {.bins = bins})) {
-                // Named: GCC does not read what nvcc makes of a list in the loop's head.
-                std::int64_t const counts[] = {s.below_cut_off, s.compared, s.passed, s.outside,
-                                               s.outside_passed};
-                for (std::int64_t const number : counts) {
-                  numbers.push_back(T(number));
-                }
-                numbers.push_back(T(s.largest));
-                numbers.push_back(T(s.mean));
-                numbers.insert(numbers.end(), s.histogram.begin(), s.histogram.end());
-              }
-              put_at(on, out, numbers);
+              put_at(on, out,
+                     numbers_of<T>(
+                         gamma::summarise(on, *plan, values, status, {.bins = summary_bins})));
             },
             min_work{double(sizeof(T) + 1) * double(values.size()), 0, arithmetic_of<T>}, nullptr};
   }
@@ -77,6 +164,14 @@ void add_gamma(catalogue& all) {
   add("gamma_given", interpolation::trilinear, normalisation::given);
   all.add<summary_case>({"gamma_summary", {"iso::gamma::summarise"}, {{}}, std::nullopt},
                         unequal_doses(interpolation::trilinear, normalisation::global));
+
+  // Their hashes are those of the whole.
+  std::vector<std::string> const by_slabs = {"iso::gamma::gamma_index", "iso::gamma::bounds_of",
+                                             "iso::gamma::planes_needed", "iso::make_slab"};
+  auto const slab_doses = unequal_doses(interpolation::trilinear, normalisation::global);
+  all.add<slab_gamma_case>({"gamma_slabs_trilinear", by_slabs, {{}}, 2e-7}, slab_doses);
+  all.add<slab_summary_case>(
+      {"gamma_slabs_summary", {"iso::gamma::gamma_sums"}, {{}}, std::nullopt, false}, slab_doses);
 
   all.add_sized({"gamma_index",
                  "gamma 3 %/3 mm of a hill and the same shifted by 1 mm, times 1.01, 2 mm voxels",

@@ -106,4 +106,16 @@ TEST_CASE("the gamma index") {
   CHECK(iso::gamma::summarise(exec, plan, iso::gamma::gamma_values<float const, space>(gamma),
                               read_status, {.bins = 10})
             .size() == 1);
+
+  auto const part = iso::make_slab<float, space>(exec, "part", patient, {2, 4});
+  auto const bounds =
+      iso::gamma::bounds_of(exec, part).joined(iso::gamma::bounds_of(exec, reference));
+  CHECK(iso::gamma::planes_needed(patient, patient, {2, 4}, {{0.03, 3}}).count() > 2);
+  iso::gamma::gamma_plan const by_slab(exec, part, evaluated, {{0.03, 3}}, {}, bounds,
+                                       iso::gamma::bounds_of(exec, evaluated));
+  CHECK(iso::gamma::gamma_plan<float, space>::bytes_needed(patient, patient, {{0.03, 3}}) > 0);
+  CHECK(by_slab.reference().planes().count() == 2);
+  iso::gamma::gamma_sums sums(patient, {{0.03, 3}}, {});
+  sums.add(exec, plan, gamma, status);
+  CHECK(sums.finish().size() == 1);
 }

@@ -371,10 +371,10 @@ TEST_CASE("slabs: what cannot be is refused in a sentence") {
   auto const all = planes_of(exec, v, {0, 6});
   sums.add(exec, all, {2, 4});
   CHECK(refusal([&] { sums.add(exec, all, {3, 4}); }) ==
-        "iso::ct::ray_sums::add: planes 3 to 3 (samples of 2 to 3 were added before); give each "
+        "iso::ct::ray_sums::add: planes 3 to 3 (2 to 3 were added before); give each "
         "plane to one slab");
   CHECK(refusal([&] { sums.finish(exec, out); }) ==
-        "iso::ct::ray_sums::finish: plane 0 of 6 was not added (a ray's sum needs all); add the "
+        "iso::ct::ray_sums::finish: plane 0 of 6 was not added (the sums need all); add the "
         "slab that owns it");
   auto elsewhere = held;
   elsewhere.grid.origin.x += 1;

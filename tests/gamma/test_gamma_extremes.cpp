@@ -298,6 +298,7 @@ TEST_CASE("summarise: a gamma of n bin widths is in bin n, and what is no gamma 
         CAPTURE(bins);
         CAPTURE(max_gamma);
         CHECK(s.histogram == exact);
+        CHECK(std::isnan(s.mean));
       }
     }
   });

@@ -156,15 +156,33 @@ void validate_request(iso::grid const& reference, iso::grid const& evaluated,
 }
 
 void validate_finite(iso::detail::found_numbers const& not_finite, iso::grid const& g,
-                     char const* name) {
+                     slab const& planes, char const* name, char const* function) {
   if (not_finite.count > 0) {
-    std::int64_t const row = not_finite.first / g.extent[2];
+    std::int64_t const row = not_finite.first / planes.count();
     fail_argument(
-        "iso::gamma::gamma_plan: {} of {} voxels of the {} dose are NaN or infinite (a dose is a "
-        "number; the first is ({}, {}, {})); replace them by numbers",
-        not_finite.count, g.size(), name, row / g.extent[1], row % g.extent[1],
-        not_finite.first % g.extent[2]);
+        "{}: {} of {} voxels of the {}dose are NaN or infinite (a dose is a number; the first is "
+        "({}, {}, {})); replace them by numbers",
+        function, not_finite.count, g.extent[0] * g.extent[1] * planes.count(), name,
+        row / g.extent[1], row % g.extent[1], planes.first + not_finite.first % planes.count());
   }
+}
+
+void validate_bounds(dose_bounds const& held, dose_bounds const& all, char const* name) {
+  ISO_VALIDATE(
+      held.joined(all) == all,
+      "iso::gamma::gamma_plan: a {}dose of up to {} (the bounds of all planes say {}); join "
+      "iso::gamma::bounds_of every slab",
+      name, held.largest_size > all.largest_size ? held.largest_size : held.largest,
+      held.largest_size > all.largest_size ? all.largest_size : all.largest);
+}
+
+void validate_planes(slab const& held, slab const& needed, slab const& reference_planes) {
+  ISO_VALIDATE(
+      held.first <= needed.first && needed.last <= held.last,
+      "iso::gamma::gamma_plan: evaluated planes {} to {} (reference planes {} to {} are compared "
+      "with planes {} to {}); give those that iso::gamma::planes_needed returns",
+      held.first, held.last - 1, reference_planes.first, reference_planes.last - 1, needed.first,
+      needed.last - 1);
 }
 
 void validate_differences(std::vector<criterion> const& criteria, gamma_options const& options,
@@ -215,6 +233,30 @@ std::vector<reference_place> places_of(iso::grid const& reference, iso::grid con
 std::int64_t sites_along(iso::grid const& evaluated, gamma_options const& options, int axis) {
   std::int64_t const n = evaluated.extent[axis];
   return options.between == interpolation::grid_points || n == 1 ? n : n - 1;
+}
+
+std::int64_t cells_held(iso::grid const& evaluated, gamma_options const& options,
+                        slab const& planes) {
+  return options.between == interpolation::grid_points ? 0
+         : evaluated.extent[2] == 1                    ? 1
+                                                       : planes.count() - 1;
+}
+
+std::int64_t bytes_of_plan(iso::grid const& reference, iso::grid const& evaluated,
+                           std::vector<criterion> const& criteria, gamma_options const& options,
+                           slab const& reference_planes, std::int64_t range_bytes) {
+  slab const needed = planes_needed(reference, evaluated, reference_planes, criteria, options);
+  std::vector<reference_place> places[3];
+  double bytes = double(criteria.size()) * sizeof(criterion_terms);
+  for (int axis = 0; axis < 3; ++axis) {
+    places[axis] = places_of(reference, evaluated, axis);
+    bytes += double(places[axis].size()) * sizeof(reference_place);
+  }
+  bytes += double(offsets_of(evaluated, places, criteria, options).size()) * sizeof(site_offset);
+  bytes += double(range_bytes) * double(sites_along(evaluated, options, 0)) *
+           double(sites_along(evaluated, options, 1)) *
+           double(cells_held(evaluated, options, needed));
+  return std::int64_t(std::min(bytes, 0x1p60));
 }
 
 std::vector<site_offset> offsets_of(iso::grid const& evaluated,
@@ -273,10 +315,9 @@ std::vector<criterion_terms> terms_of(iso::grid const& evaluated,
   return all;
 }
 
-void validate_results(iso::grid const& reference, std::int64_t criteria,
+void validate_results(std::int64_t const (&n)[3], std::int64_t criteria,
                       std::int64_t const (&gamma)[4], std::int64_t const (&status)[3],
                       char const* function) {
-  auto const& n = reference.extent;
   ISO_VALIDATE(gamma[0] == criteria && gamma[1] == n[0] && gamma[2] == n[1] && gamma[3] == n[2],
                "{}: gamma of [{}, {}, {}, {}] (of {} criteria on the reference's grid it is [{}, "
                "{}, {}, {}]); allocate it so",
@@ -288,29 +329,101 @@ void validate_results(iso::grid const& reference, std::int64_t criteria,
                function, status[0], status[1], status[2], n[0], n[1], n[2]);
 }
 
-void validate_summary(summary_options const& options) {
-  check_fields(options, "iso::gamma::summarise");
+bool same_comparison(std::vector<criterion> const& a, gamma_options const& of_a,
+                     std::vector<criterion> const& b, gamma_options const& of_b) {
+  auto const same = [](criterion const& x, criterion const& y) {
+    return x.dose_difference == y.dose_difference && x.distance == y.distance;
+  };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), same) && of_a.between == of_b.between &&
+         of_a.normalise == of_b.normalise && of_a.given_dose == of_b.given_dose &&
+         of_a.cut_off == of_b.cut_off && of_a.max_gamma == of_b.max_gamma;
 }
 
-gamma_summary summary_of(gamma_counts const& counts, std::int64_t points,
-                         std::vector<std::uint64_t> const& histogram, double sum,
-                         double max_gamma) {
-  gamma_summary s;
-  double const nan = std::numeric_limits<double>::quiet_NaN();
-  s.below_cut_off = counts.below_cut_off;
-  s.compared = points - counts.below_cut_off;
-  s.passed = counts.passed;
-  s.outside = counts.outside;
-  s.outside_passed = counts.outside_passed;
-  s.pass_rate = s.compared > 0 ? double(s.passed) / double(s.compared) : nan;
-  s.largest = counts.largest;
-  s.mean = s.compared > 0 ? sum / double(s.compared) : nan;
-  s.bin_width = max_gamma / double(histogram.size());
-  s.histogram.assign(histogram.begin(), histogram.end());
-  return s;
+void point_sums::add(point_sums const& other) {
+  counts.join(other.counts);
+  for (std::size_t n = 0; n < histogram.size(); ++n) {
+    histogram[n] += other.histogram[n];
+  }
 }
 
 }  // namespace detail
+
+slab planes_needed(grid const& reference, grid const& evaluated, slab const& reference_planes,
+                   std::vector<criterion> const& criteria, gamma_options const& options) {
+  char const* const function = "iso::gamma::planes_needed";
+  validate(reference, function);
+  validate(evaluated, function);
+  detail::validate_request(reference, evaluated, criteria, options);
+  validate(reference_planes, reference, function);
+  auto const places = detail::places_of(reference, evaluated, 2);
+  auto const along =
+      detail::reach_along(evaluated, places, options, detail::reach_of(criteria, options), 2);
+  std::int64_t const last = evaluated.extent[2] - 1;
+  // Beside what is within reach, the neighbours of a point's voxel tell which way the dose goes.
+  std::int64_t const below = std::min<std::int64_t>(along.first, -1);
+  std::int64_t const above =
+      std::max<std::int64_t>(along.first + std::int64_t(along.squared.size()) - 1 +
+                                 (options.between == interpolation::grid_points ? 0 : 1),
+                             1);
+  slab needed{last, 0};
+  for (std::int64_t z = reference_planes.first; z < reference_planes.last; ++z) {
+    std::int64_t const voxel = places[std::size_t(z)].voxel;
+    needed.first = std::min(needed.first, std::max<std::int64_t>(voxel + below, 0));
+    needed.last = std::max(needed.last, std::min(voxel + above, last) + 1);
+  }
+  return needed;
+}
+
+gamma_sums::gamma_sums(grid const& reference, std::vector<criterion> const& criteria,
+                       gamma_options const& options, summary_options const& summary)
+    : reference_(reference), criteria_(criteria), options_(options), summary_(summary) {
+  validate(reference, "iso::gamma::gamma_sums");
+  check_fields(summary, "iso::gamma::summarise");
+  scale_ = {options.max_gamma, double(reference.size())};
+  sums_.resize(criteria.size());
+  for (auto& one : sums_) {
+    one.counts = {};
+    one.histogram.resize(std::size_t(summary.bins));
+  }
+}
+
+void gamma_sums::add(gamma_sums const& other) {
+  char const* const function = "iso::gamma::gamma_sums::add";
+  ISO_VALIDATE(
+      other.reference_ == reference_ &&
+          detail::same_comparison(other.criteria_, other.options_, criteria_, options_) &&
+          other.summary_.passes == summary_.passes && other.summary_.bins == summary_.bins,
+      "{}: counts of another grid, criteria or options (counts are of one comparison); make both "
+      "of the same",
+      function);
+  iso::detail::join_planes(planes_, other.planes_, function);
+  for (std::size_t c = 0; c < sums_.size(); ++c) {
+    sums_[c].add(other.sums_[c]);
+  }
+}
+
+std::vector<gamma_summary> gamma_sums::finish() const {
+  iso::detail::validate_complete(planes_, reference_, "iso::gamma::gamma_sums::finish");
+  double const nan = std::numeric_limits<double>::quiet_NaN();
+  std::int64_t const points = reference_.size();
+  std::vector<gamma_summary> all;
+  for (auto const& [counts, histogram] : sums_) {
+    gamma_summary s;
+    s.below_cut_off = counts.below_cut_off;
+    s.compared = points - counts.below_cut_off;
+    s.passed = counts.passed;
+    s.outside = counts.outside;
+    s.outside_passed = counts.outside_passed;
+    s.pass_rate = s.compared > 0 ? double(s.passed) / double(s.compared) : nan;
+    s.largest = counts.largest;
+    s.mean =
+        s.compared > 0 && counts.no_gamma == 0 ? scale_.value(counts) / double(s.compared) : nan;
+    s.bin_width = options_.max_gamma / double(histogram.size());
+    s.histogram.assign(histogram.begin(), histogram.end());
+    all.push_back(s);
+  }
+  return all;
+}
 
 ISO_FOR_EACH_INSTANCE(ISO_GAMMA_INDEX, )
 

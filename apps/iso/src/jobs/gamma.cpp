@@ -35,7 +35,8 @@ gamma_result run(Exec const& exec, gamma_request const& request, observer const&
   // Doses; gamma and status of the points.
   double const wanted =
       double(r.size()) * (sizeof(float) * (1.0 + double(request.criteria.size())) + 1.0) +
-      double(e.size()) * sizeof(float) + double(gamma::gamma_plan<float, space>::bytes_needed(e));
+      double(e.size()) * sizeof(float) +
+      double(gamma::gamma_plan<float, space>::bytes_needed(r, e, request.criteria, options));
   gamma_result result;
   watch.step(0, "preparing");
   guard_memory(

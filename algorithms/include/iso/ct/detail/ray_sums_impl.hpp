@@ -3,6 +3,7 @@
 #pragma once
 
 #include <iso/backend/for_each_index.hpp>
+#include <iso/core/detail/added_planes.hpp>
 #include <iso/ct/detail/forward_project_impl.hpp>
 #include <iso/ct/ray_sums.hpp>
 #include <iso/detail/max_abs.hpp>
@@ -13,12 +14,6 @@
 namespace iso::ct {
 namespace detail {
 
-/// Adds `planes` to those that were added before, neighbours joined.
-/// \throws iso::invalid_argument  naming `function`: some were added before
-void join_planes(std::vector<slab>& added, std::vector<slab> const& planes, char const* function);
-/// \throws iso::invalid_argument  naming `function`: planes of `whole` that were not added
-void validate_complete(std::vector<slab> const& added, iso::grid const& whole,
-                       char const* function);
 /// Throws unless sums of a volume's rays can be made.
 void validate_sums(iso::grid const& whole, voxel_bounds const& bounds,
                    forward_project_options const& options);
@@ -262,7 +257,7 @@ void ray_sums<T, Space>::add(Exec const& exec, volume_view<T const, Space> const
                "{}: a slab of another grid (sums are of one volume); give the slabs of one grid",
                function);
   detail::validate_own(volume.planes(), own, halo_, whole_, function);
-  detail::join_planes(planes_, {own}, function);
+  iso::detail::join_planes(planes_, {own}, function);
   Kokkos::Profiling::ScopedRegion const region("iso::ct::ray_sums::add");
   geometry const& g = scan_.host();
   workspace_parts parts(scratch_, function);
@@ -321,7 +316,7 @@ void ray_sums<T, Space>::add(Exec const& exec, ray_sums const& other) {
                "{}: sums of another scan, grid, options or bounds of voxels (their words count in "
                "other units); make both of the same",
                function);
-  detail::join_planes(planes_, other.planes_, function);
+  iso::detail::join_planes(planes_, other.planes_, function);
   backend::for_each_index(
       "iso::ct::ray_sums::add", exec, std::int64_t(words_.size()),
       detail::add_words_kernel<word, false>{other.words_.data(), words_.data()});
@@ -344,7 +339,7 @@ void ray_sums<T, Space>::finish(Exec const& exec, projection_view<T, Space> cons
                first_view, g.num_views());
   validate(projections, {count, g.num_u(), g.num_v()}, function);
   validate_contiguous(projections.data, "projections", function);
-  detail::validate_complete(planes_, whole_, function);
+  iso::detail::validate_complete(planes_, whole_, function);
   std::int64_t const columns = first_view * g.num_u();
   auto const* const words = words_.data() + columns * g.num_v();
   std::uint32_t const* const flags =

@@ -35,11 +35,12 @@ KOKKOS_FORCEINLINE_FUNCTION void read_corners(dose_search<T> const& s, std::int6
 template <class T>
 struct dose_range_kernel {
   dose_search<T> search;
-  dose_range<T>* ranges;
+  std::int64_t first_plane;
+  dose_range<T>* ranges;  ///< of the cells that are held
 
   KOKKOS_FUNCTION void operator()(std::int64_t cell) const {
-    std::int64_t const row = cell / search.sites[2];
-    std::int64_t const z = cell - row * search.sites[2];
+    std::int64_t const row = cell / search.row;
+    std::int64_t const z = cell - row * search.row + first_plane;
     std::int64_t const x = row / search.sites[1];
     std::int64_t const y = row - x * search.sites[1];
     T c[8];
@@ -120,7 +121,7 @@ struct point_search {
         double const f = Kokkos::fma(e, e, squared(c, point));
         best.squared = f < best.squared ? f : best.squared;
       } else {
-        auto const& range = s.ranges[(std::int64_t(x) * s.sites[1] + y) * s.sites[2] + z];
+        auto const& range = s.ranges[(std::int64_t(x) * s.sites[1] + y) * s.row + z];
         double const gap = clamped(dose, double(range.low), double(range.high)) - dose;
         double const e = gap * inverse;
         if (Kokkos::fma(e, e, near) >= best.squared ||
@@ -239,7 +240,7 @@ struct gamma_kernel {
   dose_search<T> search;
   T const* reference;
   double cut_off;
-  std::int64_t extent[3];  ///< of the reference
+  std::int64_t extent[3];  ///< of the reference, planes that are held
   T* gamma;
   point_status* status;
 
@@ -267,15 +268,6 @@ struct gamma_kernel {
   }
 };
 
-/// The counts of a summary.
-struct gamma_counts {
-  std::int64_t below_cut_off;
-  std::int64_t passed;
-  std::int64_t outside;
-  std::int64_t outside_passed;
-  double largest;
-};
-
 /// Counts points, and adds them to the histogram.
 template <class T>
 struct gamma_counts_kernel {
@@ -285,16 +277,11 @@ struct gamma_counts_kernel {
   bool one_passes;
   double bin_width;
   std::int32_t bins;
+  mean_scale scale;
   std::uint64_t* histogram;
 
   KOKKOS_FUNCTION void init(gamma_counts& c) const { c = {}; }
-  KOKKOS_FUNCTION void join(gamma_counts& c, gamma_counts const& other) const {
-    c.below_cut_off += other.below_cut_off;
-    c.passed += other.passed;
-    c.outside += other.outside;
-    c.outside_passed += other.outside_passed;
-    c.largest = other.largest > c.largest ? other.largest : c.largest;
-  }
+  KOKKOS_FUNCTION void join(gamma_counts& c, gamma_counts const& other) const { c.join(other); }
   KOKKOS_FUNCTION void operator()(std::int64_t voxel, gamma_counts& c) const {
     if (status[voxel] == point_status::below_cut_off) {
       ++c.below_cut_off;
@@ -307,23 +294,17 @@ struct gamma_counts_kernel {
     c.outside += outside ? 1 : 0;
     c.outside_passed += outside && passes ? 1 : 0;
     c.largest = x > c.largest ? x : c.largest;
+    if (x >= 0 && x <= scale.most) {
+      scale.add(x, c);
+    } else {
+      ++c.no_gamma;
+    }
     // The quotient may be rounded to the next number. What is no gamma goes to either end.
     double const place = x / bin_width;
     std::int32_t bin = place >= double(bins) ? bins - 1 : place > 0 ? std::int32_t(place) : 0;
     bin -= bin > 0 && x < double(bin) * bin_width ? 1 : 0;
     bin += bin < bins - 1 && x >= double(bin + 1) * bin_width ? 1 : 0;
     backend::atomic_sum(histogram + bin, std::uint64_t(1));
-  }
-};
-
-/// Is gamma, or 0 where it is not compared.
-template <class T>
-struct gamma_term {
-  T const* gamma;
-  point_status const* status;
-
-  KOKKOS_FUNCTION double operator()(std::int64_t voxel) const {
-    return status[voxel] == point_status::below_cut_off ? 0.0 : double(gamma[voxel]);
   }
 };
 

@@ -54,12 +54,13 @@ struct criterion_terms {
 /// The view that a kernel has of a gamma_plan.
 template <class T>
 struct dose_search {
-  T const* evaluated;
-  dose_range<T> const* ranges;       ///< [cells]
-  reference_place const* places[3];  ///< of every reference coordinate
+  T const* evaluated;                ///< voxel (0, 0, 0), be it held or not
+  dose_range<T> const* ranges;       ///< [cells], likewise
+  reference_place const* places[3];  ///< of every reference coordinate that is held
   site_offset const* offsets;        ///< in ascending distance
   std::int32_t num_offsets;
   std::int32_t sites[3];   ///< cells, or voxels, along each axis
+  std::int32_t row;        ///< cells along z that are held
   std::int64_t stride[2];  ///< of evaluated voxels along x and y
   std::int32_t top[3];     ///< 1; 0 along an axis of one voxel
   std::int32_t last[3];    ///< voxel along each axis
