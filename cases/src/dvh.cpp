@@ -3,6 +3,7 @@
 #include <iso/cases/catalogue.hpp>
 #include <iso/cases/dvh.hpp>
 #include <iso/cases/gamma.hpp>
+#include <iso/cases/slabs.hpp>
 #include <iso/dvh/dose_volume.hpp>
 #include <iso/dvh/structure.hpp>
 #include <iso/oracle/dvh.hpp>
@@ -184,6 +185,43 @@ struct dose_volume_case {
   }
 };
 
+/// The same from a dose and shares that come in three slabs of the dose, one of a single plane.
+template <class T>
+struct slab_dose_volume_case {
+  template <class Exec>
+  prepared<Exec, T> prepare(Exec const& exec) const {
+    using space = typename Exec::memory_space;
+    auto result = dose_volume_case<T>().prepare(exec);
+    auto const dose =
+        two_doses::placed<T>(exec, dose_grid, two_doses::hill(dose_grid, 10, 0, 0.05, 0));
+    auto const where = region_on<T>(exec);
+    result.run = [=](Exec const& on, variant const&, T* out) {
+      dvh::slab_source<T, space> const source{
+          dose_grid,
+          where.fractions.grid,
+          three_slabs(dose_grid),
+          [&](slab const& planes) { return planes_of(on, dose, planes); },
+          [&](slab const& planes) { return planes_of(on, where.fractions, planes); },
+          where.surface};
+      dvh::histogrammer<Exec, T> const placed(on, source);
+      std::vector<double> all = placed.volumes_at({0.5, 0.6, 0.8});
+      auto const add = [&](std::vector<double> const& values) {
+        all.insert(all.end(), values.begin(), values.end());
+      };
+      add(placed.doses_at({100, 3000}));
+      auto const s = placed.statistics();
+      add({s.volume, s.outside, s.mean, s.minimum, s.maximum});
+      add(placed.evaluate({dvh::quantity_named("D95"), dvh::quantity_named("V0.6Gy"),
+                           dvh::quantity_named("homogeneity")}));
+      add(placed.make_histogram({.bins = 20}).cumulative);
+      add({placed.conformity(0.6)});
+      std::vector<T> const rounded(all.begin(), all.end());
+      put_at(on, out, rounded);
+    };
+    return result;
+  }
+};
+
 }  // namespace
 
 void add_dvh(catalogue& all) {
@@ -217,6 +255,13 @@ void add_dvh(catalogue& all) {
        {{}},
        std::nullopt,
        false});
+
+  // The hash is that of dvh_dose_volume.
+  all.add<slab_dose_volume_case>({"dvh_slabs_dose_volume",
+                                  {"iso::dvh::histogrammer", "iso::dvh::planes_needed"},
+                                  {{}},
+                                  std::nullopt,
+                                  false});
 
   all.add_sized({"dose_volume",
                  "a curve of 100 bins, mean, D95, D50 and D2 of a sphere of 1 mm voxels in a hill "

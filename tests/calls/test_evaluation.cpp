@@ -88,6 +88,15 @@ TEST_CASE("dose-volume histograms") {
   iso::dvh::histogrammer<exec_space, float> const same(exec, const_dose, {fractions});
   CHECK(placed.evaluate({d95}) == same.evaluate({d95}, iso::dvh::extremes::whole_voxels));
   CHECK(iso::dvh::histogrammer<exec_space, float>::bytes_needed(patient, patient, {d95}, 10) > 0);
+  iso::dvh::slab_source<float, space> source{patient,
+                                             patient,
+                                             {},
+                                             [&](iso::slab const&) { return const_dose; },
+                                             [&](iso::slab const&) { return fractions; },
+                                             {}};
+  source.slabs = {{0, 3}, {3, 8}};
+  CHECK(iso::dvh::histogrammer(exec, source).evaluate({d95}) == same.evaluate({d95}));
+  CHECK(iso::dvh::planes_needed(patient, patient, {0, 3}).dose.count() == 5);
 }
 
 TEST_CASE("the gamma index") {

@@ -103,7 +103,7 @@ brick_axis brick_axis_of(double first, double step, std::int64_t extent, std::in
 
 std::pair<std::int64_t, std::int64_t> held_along(double first, double step, std::int64_t extent,
                                                  std::int64_t dose_extent) {
-  dose_reader<float> const dose{nullptr, {dose_extent, 1, 1}};
+  dose_reader<float> const dose{nullptr, {dose_extent, 1, 1}, 1};
   auto const is_held = [&](std::int64_t n) {
     return dose.holds(std::fma(double(n) + 0.5, step, first), 0);
   };
@@ -125,6 +125,65 @@ std::vector<axis_place> corner_places(double first, double step, std::int64_t ex
     places.push_back(axis_place_of(std::fma(double(n), step, first), dose_extent));
   }
   return places;
+}
+
+brick_axis bricks_of(brick_axis const& all, slab const& own) {
+  if (own.count() == 0) {
+    return {all.size, all.shift, 0};
+  }
+  std::int64_t const first = (own.first + all.shift) / all.size;
+  std::int64_t const last = (own.last - 1 + all.shift) / all.size;
+  return {all.size, all.shift - first * all.size, last - first + 1};
+}
+
+slab voxels_along_z::owned(slab const& own) const {
+  slab found{extent, extent};
+  for (std::int64_t n = extent; n-- > 0;) {
+    auto const below =
+        axis_place_of(std::fma(double(n), steps.step, steps.first), dose_extent).below;
+    found.first = below >= own.first ? n : found.first;
+    found.last = below >= own.last ? n : found.last;
+  }
+  return found;
+}
+
+slab voxels_along_z::dose_planes(slab const& own) const {
+  slab const voxels = owned(own);
+  slab needed{own.first, std::min(own.last + 1, dose_extent)};
+  if (voxels.count() > 0) {
+    auto const top =
+        axis_place_of(std::fma(double(voxels.last), steps.step, steps.first), dose_extent);
+    needed.last = std::max(needed.last, top.below + (top.fraction > 0 ? 2 : 1));
+  }
+  return needed;
+}
+
+slab voxels_along_z::share_planes(slab const& own) const {
+  slab const voxels = owned(own);
+  return voxels.count() == 0
+             ? slab{0, 0}
+             : slab{std::max<std::int64_t>(voxels.first - 1, 0), std::min(voxels.last + 1, extent)};
+}
+
+void validate_slabs(std::vector<slab> const& slabs, grid const& dose, char const* function) {
+  std::vector<slab> all;
+  for (slab const& one : slabs) {
+    validate(one, dose, function);
+    iso::detail::join_planes(all, std::vector<slab>(1, one), function);
+  }
+  iso::detail::validate_complete(all, dose, function);
+}
+
+void validate_brought(grid const& of, slab const& held, grid const& whole, slab const& needed,
+                      char const* name, char const* function) {
+  ISO_VALIDATE(
+      of == whole,
+      "{}: a slab of another grid where planes of {} were asked for (its planes are of one "
+      "grid); give a slab of that",
+      function, name);
+  ISO_VALIDATE(held.first <= needed.first && needed.last <= held.last,
+               "{}: planes {} to {} of {} (planes {} to {} were asked for); give these, or more",
+               function, held.first, held.last - 1, name, needed.first, needed.last - 1);
 }
 
 dose_search::dose_search(std::vector<double> volumes, dose_range const& range, double volume)
@@ -322,6 +381,16 @@ histogram histogram_of(std::vector<double> const& cumulative, double bin_width, 
 }
 
 }  // namespace detail
+
+slab_planes planes_needed(grid const& dose, grid const& fractions, slab const& own) {
+  char const* const function = "iso::dvh::planes_needed";
+  validate(dose, function);
+  validate(fractions, function);
+  validate(own, dose, function);
+  detail::voxels_along_z const voxels{detail::steps_of(fractions, dose, 2), fractions.extent[2],
+                                      dose.extent[2]};
+  return {voxels.dose_planes(own), voxels.share_planes(own)};
+}
 
 ISO_FOR_EACH_INSTANCE(ISO_DVH, )
 

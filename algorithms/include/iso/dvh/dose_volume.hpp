@@ -25,8 +25,10 @@
 
 #include <concepts>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -52,6 +54,38 @@ struct region {
 template <class T, class Space, class... Surface>
 region(volume_view<T, Space> const&, Surface const&...) -> region<std::remove_const_t<T>, Space>;
 
+/// A dose and a structure's shares that are read slab by slab, as often as a result takes passes
+/// over them.
+template <real T, class Space>
+struct slab_source {
+  /// Returns planes of a volume, or more of them; they stay until others are asked for.
+  using planes_of = std::function<volume_view<T const, Space>(slab const& planes)>;
+
+  grid dose;
+  grid fractions;
+  std::vector<slab> slabs;                           ///< of the dose: each plane is in one
+  planes_of dose_planes;                             ///< [nx, ny, nz], any unit
+  planes_of fraction_planes;                         ///< [mx, my, mz], 0 to 1
+  Kokkos::View<vec3<double> const*, Space> surface;  ///< as of a region; it stays throughout
+};
+
+/// The planes of a dose and of a structure's shares that one slab of the dose reads.
+struct slab_planes {
+  slab dose;
+  slab fractions;  ///< none where the slab has no voxel of the structure
+
+  friend bool operator==(slab_planes const&, slab_planes const&) = default;
+};
+
+/// Returns what is read for a slab of a dose. A structure's voxel belongs to the slab that owns the
+/// lower one of the planes between which its lower corners lie; its upper corners may lie above.
+/// The plane that cuts a share off a voxel depends on the shares around. So a slab reads one plane
+/// of the dose above its own, two or more where voxels of the structure lie across planes, and one
+/// plane of shares on either side of its voxels.
+/// Determinism: backend_to_backend; made on the host.
+/// \throws iso::invalid_argument  an invalid grid; planes that the dose has not
+slab_planes planes_needed(grid const& dose, grid const& fractions, slab const& own);
+
 namespace detail {
 
 template <execution_space Exec, real T>
@@ -72,6 +106,15 @@ class histogrammer {
   histogrammer(Exec const& exec,
                volume_view<std::type_identity_t<T> const, std::type_identity_t<space>> const& dose,
                region<T, space> const& where, job const& control = {});
+  /// Places a structure whose dose and shares come in slabs, with the bits of the whole. Those of
+  /// one slab are asked for once; those of more in every pass. A mean, and each volume that is
+  /// summed, take two passes, a dose that a volume gets up to 14, and all else one. Waits for
+  /// `exec` before others are asked for.
+  /// \throws iso::invalid_argument  as statistics; slabs that overlap, leave planes out or lie
+  ///                                outside of the dose; planes of another grid, or fewer than are
+  ///                                asked for
+  /// \throws iso::out_of_memory     as iso::allocate
+  histogrammer(Exec const& exec, slab_source<T, space> const& source, job const& control = {});
   // No moves: it stays whole.
   histogrammer(histogrammer const&) = default;
   histogrammer& operator=(histogrammer const&) = default;
@@ -81,10 +124,12 @@ class histogrammer {
   /// with what evaluating such quantities and a histogram takes on the way. Enqueues nothing.
   /// \param shares  the grid of the region's fractions
   /// \param bins    0: no histogram is made
-  /// \throws iso::invalid_argument  an invalid grid
+  /// \param own     planes of the dose: while one of these slabs is read
+  /// \throws iso::invalid_argument  an invalid grid; planes that the dose has not
   [[nodiscard]] static std::int64_t bytes_needed(grid const& dose, grid const& shares,
                                                  std::vector<quantity> const& quantities = {},
-                                                 std::int64_t bins = 0);
+                                                 std::int64_t bins = 0,
+                                                 std::optional<slab> const& own = {});
 
   [[nodiscard]] dose_statistics statistics(extremes of = extremes::surface,
                                            job const& control = {}) const;
@@ -104,6 +149,8 @@ class histogrammer {
  private:
   std::shared_ptr<detail::placed_dose<Exec, T> const> held_;
 };
+template <execution_space Exec, class T, class Space>
+histogrammer(Exec const&, slab_source<T, Space> const&, job const& = {}) -> histogrammer<Exec, T>;
 template <execution_space Exec, class T, class Space, class Where>
 histogrammer(Exec const&, volume_view<T, Space> const&, Where const&, job const& = {})
     -> histogrammer<Exec, std::remove_const_t<T>>;

@@ -24,30 +24,39 @@ histogrammer<Exec, T>::histogrammer(
           exec, dose, where, "iso::dvh::histogrammer", iso::detail::asked_only(control))) {}
 
 template <execution_space Exec, real T>
+histogrammer<Exec, T>::histogrammer(Exec const& exec, slab_source<T, space> const& source,
+                                    job const& control)
+    : held_(std::make_shared<detail::placed_dose<Exec, T> const>(
+          exec, source, "iso::dvh::histogrammer", iso::detail::asked_only(control))) {}
+
+template <execution_space Exec, real T>
 std::int64_t histogrammer<Exec, T>::bytes_needed(grid const& dose, grid const& shares,
                                                  std::vector<quantity> const& quantities,
-                                                 std::int64_t bins) {
+                                                 std::int64_t bins,
+                                                 std::optional<slab> const& own) {
   char const* const function = "iso::dvh::histogrammer";
   iso::validate(dose, function);
   iso::validate(shares, function);
+  slab const planes = own.value_or(all_planes(dose));
+  iso::validate(planes, dose, function);
   detail::quantity_reader const reader(quantities, {}, extremes::surface);
   // A level, and what gets it.
   auto const levels = [](std::int64_t count) {
     return double(count) * double(sizeof(double) + sizeof(std::uint64_t));
   };
+  auto const& n = dose.extent;
   double anywhere = 0;
   if (reader.has_conformity()) {
-    auto const& n = dose.extent;
-    anywhere =
-        levels(std::int64_t(reader.levels().size())) +
-        detail::bytes_of_cells<space>({{-1, 1}, {-1, 1}, {-1, 1}}, {n[0] + 1, n[1] + 1, n[2] + 1});
+    anywhere = levels(std::int64_t(reader.levels().size())) +
+               detail::bytes_of_cells<space>({{-1, 1}, {-1, 1}, {-1, 1}},
+                                             {n[0] + 1, n[1] + 1, n[2] + 1}, n[2], planes);
   }
   auto const at_once = std::max({std::int64_t(reader.levels().size()), bins > 0 ? bins + 1 : 0,
                                  detail::dose_search::levels_at_once(reader.volumes().size())});
   double const bytes = detail::bytes_of_cells<space>(
                            {detail::steps_of(shares, dose, 0), detail::steps_of(shares, dose, 1),
                             detail::steps_of(shares, dose, 2)},
-                           shares.extent) +
+                           shares.extent, n[2], planes) +
                        std::max(anywhere, levels(at_once));
   return std::int64_t(std::min(bytes, 0x1p60));
 }

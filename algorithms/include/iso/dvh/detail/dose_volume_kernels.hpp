@@ -84,7 +84,7 @@ struct brick_kernel {
     for (std::int64_t x = low[0]; x <= high[0]; ++x) {
       for (std::int64_t y = low[1]; y <= high[1]; ++y) {
         for (std::int64_t z = low[2]; z <= high[2]; ++z) {
-          auto const d = double(dose.dose[(x * dose.extent[1] + y) * dose.extent[2] + z]);
+          auto const d = double(dose.dose[(x * dose.extent[1] + y) * dose.row + z]);
           finite = finite && is_finite(d);
           b.least = d < b.least ? d : b.least;
           b.largest = d > b.largest ? d : b.largest;
@@ -152,7 +152,8 @@ struct region_facts_kernel {
   }
 };
 
-/// Finds the range of the dose at points that lie in its voxels.
+/// Finds the range of the dose at points that lie in its voxels, of those that lie between planes
+/// of which the lower one is owned.
 template <class T>
 struct surface_range_kernel {
   using value_type = dose_range;
@@ -160,6 +161,7 @@ struct surface_range_kernel {
   vec3<double> const* points;  ///< mm
   vec3<double> origin;
   vec3<double> spacing;
+  slab own;  ///< planes of the dose
 
   KOKKOS_FUNCTION void init(dose_range& r) const {
     double const infinity = Kokkos::Experimental::infinity_v<double>;
@@ -172,9 +174,34 @@ struct surface_range_kernel {
     vec3<double> const p = points[n];
     vec3<double> const at{(p.x - origin.x) / spacing.x, (p.y - origin.y) / spacing.y,
                           (p.z - origin.z) / spacing.z};
-    if (dose.holds(at)) {
+    if (dose.holds(at) && own.holds(axis_place_of(at.z, dose.extent[2]).below)) {
       double const d = dose.at(at);
       join(r, {d, d});
+    }
+  }
+};
+
+/// Finds the planes of the dose next to or below points.
+struct surface_planes_kernel {
+  using value_type = dose_range;
+  vec3<double> const* points;  ///< mm
+  double origin;
+  double spacing;
+  std::int64_t extent;
+
+  KOKKOS_FUNCTION void init(dose_range& r) const {
+    double const infinity = Kokkos::Experimental::infinity_v<double>;
+    r = {infinity, -infinity};
+  }
+  KOKKOS_FUNCTION void join(dose_range& r, dose_range const& other) const {
+    r.least = other.least < r.least ? other.least : r.least;
+    r.largest = other.largest > r.largest ? other.largest : r.largest;
+  }
+  KOKKOS_FUNCTION void operator()(std::int64_t n, dose_range& r) const {
+    double const z = (points[n].z - origin) / spacing;
+    if (is_finite(z)) {
+      auto const plane = double(axis_place_of(z, extent).below);
+      join(r, {plane, plane});
     }
   }
 };

@@ -103,10 +103,11 @@ double largest_dose(Exec const& exec, volume_view<T const, Space> const& dose) {
 
 /// Returns the volumes, mm3, that get each level or more.
 template <execution_space Exec, class T>
-std::vector<double> volumes_of(Exec const& exec, placed_region<Exec, T> const& placed,
+std::vector<double> volumes_of(placed_region<Exec, T> const& placed,
                                std::vector<double> const& levels, job const& asked) {
   using space = typename Exec::memory_space;
   char const* const label = "iso::dvh::volumes_at";
+  auto const& exec = placed.exec;
   auto const count = std::int64_t(levels.size());
   if (count == 0) {
     return {};
@@ -114,13 +115,15 @@ std::vector<double> volumes_of(Exec const& exec, placed_region<Exec, T> const& p
   auto const there = iso::detail::copied<space>(exec, label, levels);
   auto const counts = allocate<Kokkos::View<std::uint64_t*, space>>(label, {count}, exec);
   std::int64_t const run = max_brick_extent<space>(0) > 1 ? 8 : 1;
-  iso::detail::in_timed_batches(
-      exec, (placed.cells.num_bricks() + run - 1) / run, asked,
-      [&](std::int64_t first, std::int64_t last) {
-        Kokkos::parallel_for(label, cells_range(exec, first, last),
-                             volumes_kernel<T>{placed.cells, placed.bricks.data(), run,
-                                               there.data(), count, placed.scale, counts.data()});
-      });
+  placed.for_each_part(asked, [&](auto const& part) {
+    iso::detail::in_timed_batches(
+        exec, (part.cells.num_bricks() + run - 1) / run, asked,
+        [&](std::int64_t first, std::int64_t last) {
+          Kokkos::parallel_for(label, cells_range(exec, first, last),
+                               volumes_kernel<T>{part.cells, part.bricks.data(), run, there.data(),
+                                                 count, placed.scale, counts.data()});
+        });
+  });
   std::vector<std::uint64_t> sums(levels.size());
   Kokkos::deep_copy(exec,
                     Kokkos::View<std::uint64_t*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(
@@ -138,8 +141,7 @@ std::vector<double> volumes_of(Exec const& exec, placed_region<Exec, T> const& p
 
 /// Returns the sum of shares where there is a dose, or where there is none.
 template <execution_space Exec, class T>
-double share_of(Exec const& exec, placed_region<Exec, T> const& placed, bool with_dose,
-                job const& asked) {
+double share_of(placed_region<Exec, T> const& placed, bool with_dose, job const& asked) {
   auto const& cells = placed.cells;
   bool all_held = true;
   for (int axis = 0; axis < 3; ++axis) {
@@ -148,28 +150,31 @@ double share_of(Exec const& exec, placed_region<Exec, T> const& placed, bool wit
   if (!with_dose && all_held) {
     return 0;
   }
-  return sum_of_bricks(exec, cells.num_bricks(), size_of(cells.extent),
-                       share_terms<T>{cells, with_dose}, asked);
+  return sum_of_bricks(
+      placed, [&](auto const& part) { return share_terms<T>{part.cells, with_dose}; }, asked);
 }
 
 /// Returns the volumes, mm3, that get each level or more in the dose's voxels, and in what the
 /// voxels of a region that their faces cut have beyond.
-template <execution_space Exec, class T, class Space>
-std::vector<double> volumes_anywhere(Exec const& exec, volume_view<T const, Space> const& dose,
-                                     grid const& of_region, std::vector<double> const& levels,
-                                     char const* function, job const& asked) {
-  grid const& d = dose.grid;
+template <execution_space Exec, class T>
+std::vector<double> volumes_anywhere(Exec const& exec,
+                                     slab_source<T, typename Exec::memory_space> const& source,
+                                     std::vector<double> const& levels, char const* function,
+                                     job const& asked) {
+  grid const& d = source.dose;
   placed_region<Exec, T> everywhere{};
+  everywhere.exec = exec;
+  everywhere.source = source;
+  everywhere.function = function;
   auto& cells = everywhere.cells;
-  cells.dose = reader_of(dose);
   double widest = 1;
   for (int axis = 0; axis < 3; ++axis) {
     // Cells between the middles, and one at either end to the faces. The dose is constant there:
     // how far they reach makes no other corner.
     std::int64_t const extent = d.extent[axis];
-    place_axis(exec, everywhere, axis, -1, 1, extent + 1);
-    auto const steps = steps_of(of_region, d, axis);
-    auto const held = held_along(steps.first, steps.step, of_region.extent[axis], extent);
+    place_axis(everywhere, axis, {-1, 1}, extent + 1);
+    auto const steps = steps_of(source.fractions, d, axis);
+    auto const held = held_along(steps.first, steps.step, source.fractions.extent[axis], extent);
     double const last = double(extent - 1);
     double low = -0.5;
     double high = last + 0.5;
@@ -184,49 +189,55 @@ std::vector<double> volumes_anywhere(Exec const& exec, volume_view<T const, Spac
   }
   everywhere.voxel = voxel_volume(d);
   everywhere.scale = {widest, double(size_of(cells.extent))};
-  find_facts(exec, everywhere, function, asked);
-  return volumes_of(exec, everywhere, levels, asked);
+  find_facts(everywhere, asked);
+  return volumes_of(everywhere, levels, asked);
 }
 
 /// \param whole  mm3, of all that has a dose
 template <execution_space Exec, class T>
-std::vector<double> search_doses(Exec const& exec, placed_region<Exec, T> const& placed,
-                                 double whole, std::vector<double> const& volumes,
-                                 job const& asked) {
+std::vector<double> search_doses(placed_region<Exec, T> const& placed, double whole,
+                                 std::vector<double> const& volumes, job const& asked) {
   dose_search search(volumes, placed.facts.touched, whole);
   while (!search.done()) {
-    search.take(volumes_of(exec, placed, search.levels(), asked));
+    search.take(volumes_of(placed, search.levels(), asked));
   }
   return search.result();
 }
 
-template <execution_space Exec, class T, class Space>
-dose_statistics statistics_of(Exec const& exec, volume_view<T const, Space> const& dose,
-                              region<T, Space> const& where, placed_region<Exec, T> const& placed,
-                              extremes of, job const& asked) {
-  auto const& cells = placed.cells;
-  double const share = share_of(exec, placed, true, asked);
+template <execution_space Exec, class T>
+dose_statistics statistics_of(placed_region<Exec, T> const& placed, extremes of, job const& asked) {
+  auto const& exec = placed.exec;
+  auto const& source = placed.source;
+  double const share = share_of(placed, true, asked);
   dose_range r = of == extremes::touched_voxels ? placed.facts.touched : placed.facts.whole;
-  if (of == extremes::surface && where.surface.extent(0) > 0) {
-    dose_range on{};
-    Kokkos::parallel_reduce("iso::dvh::statistics: surface",
-                            cells_range(exec, 0, std::int64_t(where.surface.extent(0))),
-                            surface_range_kernel<T>{cells.dose, where.surface.data(),
-                                                    dose.grid.origin, dose.grid.spacing},
-                            on);
-    exec.fence("iso::dvh::statistics: surface");
-    region_facts_kernel<T>::join(r, on);
+  if (auto const points = std::int64_t(source.surface.extent(0));
+      of == extremes::surface && points > 0) {
+    placed.for_each_part(asked, [&](auto const& part) {
+      if (part.dose.data.size() == 0) {
+        return;
+      }
+      dose_range on{};
+      Kokkos::parallel_reduce(
+          "iso::dvh::statistics: surface", cells_range(exec, 0, points),
+          surface_range_kernel<T>{part.cells.dose, source.surface.data(), source.dose.origin,
+                                  source.dose.spacing, part.own},
+          on);
+      exec.fence("iso::dvh::statistics: surface");
+      region_facts_kernel<T>::join(r, on);
+    });
   }
   double const none = std::numeric_limits<double>::quiet_NaN();
   bool const has_range = r.least <= r.largest;
   r = {r.least + 0.0, r.largest + 0.0};
   double mean = none;
   if (share > 0) {
-    mean = sum_of_bricks(exec, cells.num_bricks(), size_of(cells.extent),
-                         dose_terms<T>{cells, placed.bricks.data()}, asked) /
-           share;
+    mean =
+        sum_of_bricks(
+            placed, [](auto const& part) { return dose_terms<T>{part.cells, part.bricks.data()}; },
+            asked) /
+        share;
   }
-  return {share * placed.voxel, share_of(exec, placed, false, asked) * placed.voxel, mean,
+  return {share * placed.voxel, share_of(placed, false, asked) * placed.voxel, mean,
           has_range ? r.least : none, has_range ? r.largest : none};
 }
 
@@ -238,22 +249,28 @@ class placed_dose {
 
   /// \param function  that messages name
   placed_dose(Exec const& exec, volume_view<T const, space> const& dose,
-              region<T, space> const& where, char const* function, job const& asked)
-      : exec_(exec), dose_(dose), where_(where), function_(function) {
+              region<T, space> const& where, char const* function, job const& asked) {
     validate_region(dose, where, function);
-    placed_ = placed_in(exec, dose, where, function, asked);
+    placed_ = placed_in(exec, source_of(dose, where), function, asked);
+  }
+  placed_dose(Exec const& exec, slab_source<T, space> const& source, char const* function,
+              job const& asked) {
+    iso::validate(source.dose, function);
+    iso::validate(source.fractions, function);
+    validate_contiguous(source.surface, "surface", function);
+    placed_ = placed_in(exec, source, function, asked);
   }
 
   [[nodiscard]] dose_statistics statistics(extremes of, job const& asked) const {
-    return statistics_of(exec_, dose_, where_, placed_, of, asked);
+    return statistics_of(placed_, of, asked);
   }
   [[nodiscard]] std::vector<double> volumes_at(std::vector<double> const& levels,
                                                job const& asked) const {
-    return volumes_of(exec_, placed_, levels, asked);
+    return volumes_of(placed_, levels, asked);
   }
   [[nodiscard]] std::vector<double> doses_at(std::vector<double> const& volumes,
                                              job const& asked) const {
-    return search_doses(exec_, placed_, volume(true, asked), volumes, asked);
+    return search_doses(placed_, volume(true, asked), volumes, asked);
   }
   [[nodiscard]] std::vector<double> evaluate(std::vector<quantity> const& quantities, extremes of,
                                              job const& asked) const {
@@ -261,7 +278,7 @@ class placed_dose {
     quantity_reader const reader(quantities, all, of);
     auto const levels_anywhere =
         reader.has_conformity() ? anywhere(reader.levels(), asked) : std::vector<double>();
-    return reader.values(search_doses(exec_, placed_, all.volume, reader.volumes(), asked),
+    return reader.values(search_doses(placed_, all.volume, reader.volumes(), asked),
                          volumes_at(reader.levels(), asked), levels_anywhere);
   }
   /// \param end  where the last bin ends
@@ -275,7 +292,12 @@ class placed_dose {
   }
   /// Returns where the last bin ends.
   [[nodiscard]] double end_of(histogram_options const& options) const {
-    double const largest = options.end == 0 ? largest_dose(exec_, dose_) : 0;
+    double largest = 0;
+    for (slab const& own : placed_.source.slabs) {
+      if (options.end == 0) {
+        largest = std::max(largest, largest_dose(placed_.exec, placed_.source.dose_planes(own)));
+      }
+    }
     validate_bins(options, largest);
     return options.end > 0 ? options.end : beyond_largest_dose * largest;
   }
@@ -283,17 +305,13 @@ class placed_dose {
  private:
   /// Returns the volume, mm3, where there is a dose, or where there is none.
   [[nodiscard]] double volume(bool with_dose, job const& asked) const {
-    return share_of(exec_, placed_, with_dose, asked) * placed_.voxel;
+    return share_of(placed_, with_dose, asked) * placed_.voxel;
   }
   [[nodiscard]] std::vector<double> anywhere(std::vector<double> const& levels,
                                              job const& asked) const {
-    return volumes_anywhere<Exec, T>(exec_, dose_, where_.fractions.grid, levels, function_, asked);
+    return volumes_anywhere(placed_.exec, placed_.source, levels, placed_.function, asked);
   }
 
-  Exec exec_;
-  volume_view<T const, space> dose_;
-  region<T, space> where_;
-  char const* function_;
   placed_region<Exec, T> placed_{};
 };
 

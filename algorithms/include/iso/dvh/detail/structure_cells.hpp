@@ -3,6 +3,7 @@
 //! and bricks of them, which bound the dose of many at once.
 #pragma once
 
+#include <iso/core/grid.hpp>
 #include <iso/core/math.hpp>
 #include <iso/core/vec3.hpp>
 #include <iso/dvh/detail/tetrahedra.hpp>
@@ -37,17 +38,18 @@ KOKKOS_INLINE_FUNCTION axis_place axis_place_of(double p, std::int64_t extent) {
   return {below, inside - double(below)};
 }
 
-/// A dose between voxels.
+/// A dose between voxels, of which some planes are held.
 template <class T>
 struct dose_reader {
-  T const* dose;
+  T const* dose;  ///< voxel (0, 0, 0), be it held or not
   std::int64_t extent[3];
+  std::int64_t row;  ///< planes that are held
 
   /// Returns the dose at a place. It lies between the least and the largest of the voxels that it
   /// is made of, as the interpolant does: rounding would take it beyond, and a dose below 0.
   [[nodiscard]] KOKKOS_FUNCTION double at(axis_place const& x, axis_place const& y,
                                           axis_place const& z) const {
-    std::int64_t step[3] = {extent[1] * extent[2], extent[2], 1};
+    std::int64_t step[3] = {extent[1] * row, row, 1};
     std::int64_t place = x.below * step[0] + y.below * step[1] + z.below;
     // The tetrahedron is where the coordinates have one order: upwards along the largest first.
     double fraction[3] = {x.fraction, y.fraction, z.fraction};
@@ -115,10 +117,14 @@ struct brick {
 template <class T>
 struct structure_cells {
   dose_reader<T> dose;
-  T const* fractions;  ///< null: all voxels are wholly inside, and as wide as end_width says
+  /// Of voxel (0, 0, 0), be it held or not. Null: all voxels are wholly inside, and as wide as
+  /// end_width says.
+  T const* fractions;
+  std::int64_t row;  ///< planes of fractions that are held
   std::int64_t extent[3];
   axis_place const* corners[3];  ///< extent + 1 each
-  voxel_box held;                ///< voxels whose middle lies in the dose's voxels
+  slab own;                      ///< planes whose voxels belong to these bricks
+  voxel_box held;                ///< of them, voxels whose middle lies in the dose's voxels
   double end_width[3][2] = {};   ///< of first and last voxel, voxels of the dose; others have 1
   std::int64_t brick_size[3] = {};
   std::int64_t brick_shift[3] = {};  ///< what the first brick lacks
@@ -132,7 +138,7 @@ struct structure_cells {
     if (fractions == nullptr) {
       return width(x, 0) * width(y, 1) * width(z, 2);
     }
-    return double(fractions[(x * extent[1] + y) * extent[2] + z]);
+    return double(fractions[(x * extent[1] + y) * row + z]);
   }
   /// Returns whether a voxel's middle lies in the dose's voxels.
   [[nodiscard]] KOKKOS_FUNCTION bool is_held(std::int64_t x, std::int64_t y, std::int64_t z) const {
@@ -142,15 +148,15 @@ struct structure_cells {
   [[nodiscard]] KOKKOS_FUNCTION std::int64_t num_bricks() const {
     return brick_count[0] * brick_count[1] * brick_count[2];
   }
-  /// Returns the voxels of a brick, all of them or those that are held.
+  /// Returns the voxels of a brick that are owned, all of them or those that are held.
   [[nodiscard]] KOKKOS_FUNCTION voxel_box box_of(std::int64_t brick, bool only_held) const {
     std::int64_t const row = brick / brick_count[2];
     std::int64_t const first = row / brick_count[1];
     std::int64_t const at[3] = {first, row - first * brick_count[1], brick - row * brick_count[2]};
     voxel_box box{};
     for (int axis = 0; axis < 3; ++axis) {
-      std::int64_t const low = only_held ? held.from[axis] : 0;
-      std::int64_t const high = only_held ? held.to[axis] : extent[axis];
+      std::int64_t const low = only_held ? held.from[axis] : axis == 2 ? own.first : 0;
+      std::int64_t const high = only_held ? held.to[axis] : axis == 2 ? own.last : extent[axis];
       std::int64_t const from = at[axis] * brick_size[axis] - brick_shift[axis];
       std::int64_t const to = from + brick_size[axis];
       box.from[axis] = from > low ? from : low;
@@ -163,9 +169,9 @@ struct structure_cells {
   KOKKOS_FUNCTION void for_each(voxel_box const& box, F const& f) const {
     for (std::int64_t x = box.from[0]; x < box.to[0]; ++x) {
       for (std::int64_t y = box.from[1]; y < box.to[1]; ++y) {
-        std::int64_t const row = (x * extent[1] + y) * extent[2];
+        std::int64_t const first = (x * extent[1] + y) * row;
         for (std::int64_t z = box.from[2]; z < box.to[2]; ++z) {
-          f(x, y, z, fractions != nullptr ? double(fractions[row + z]) : share(x, y, z));
+          f(x, y, z, fractions != nullptr ? double(fractions[first + z]) : share(x, y, z));
         }
       }
     }

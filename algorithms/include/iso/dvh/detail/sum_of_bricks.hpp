@@ -6,6 +6,7 @@
 #include <iso/core/numerics.hpp>
 #include <iso/core/sum_of.hpp>
 #include <iso/detail/timed_batches.hpp>
+#include <iso/dvh/detail/placed_region.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -14,20 +15,27 @@
 
 namespace iso::dvh::detail {
 
-/// Returns iso::detail::sum_of_groups, with its bits: sums of integers, and a maximum.
-template <execution_space Exec, class Terms>
-double sum_of_bricks(Exec const& exec, std::int64_t bricks, std::int64_t count, Terms const& terms,
-                     job const& asked) {
+/// Returns iso::detail::sum_of_groups, with its bits: sums of integers, and a maximum. Passes twice
+/// over the bricks.
+/// \param terms  terms(part) is a functor as there, a group a brick
+template <execution_space Exec, class T, class Terms>
+double sum_of_bricks(placed_region<Exec, T> const& placed, Terms const& terms, job const& asked) {
   using range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   using iso::detail::in_timed_batches;
+  using part_terms = decltype(terms(std::declval<typename placed_region<Exec, T>::part>()));
+  auto const& exec = placed.exec;
+  auto const count = double(size_of(placed.cells.extent));
   double most = 0;
-  in_timed_batches(exec, bricks, asked, [&](std::int64_t first, std::int64_t last) {
-    double some = 0;
-    Kokkos::parallel_reduce("iso::dvh: range", range(exec, first, last),
-                            iso::detail::term_range_kernel<Terms>{terms},
-                            Kokkos::Max<double>(some));
-    exec.fence("iso::dvh: the range is here");
-    most = some > most ? some : most;
+  placed.for_each_part(asked, [&](auto const& part) {
+    auto const bricks = part.cells.num_bricks();
+    in_timed_batches(exec, bricks, asked, [&](std::int64_t first, std::int64_t last) {
+      double some = 0;
+      Kokkos::parallel_reduce("iso::dvh: range", range(exec, first, last),
+                              iso::detail::term_range_kernel<part_terms>{terms(part)},
+                              Kokkos::Max<double>(some));
+      exec.fence("iso::dvh: the range is here");
+      most = some > most ? some : most;
+    });
   });
   if (!(most > 0)) {
     return 0;  // there are no terms
@@ -35,15 +43,19 @@ double sum_of_bricks(Exec const& exec, std::int64_t bricks, std::int64_t count, 
   if (!is_finite(most)) {
     return std::numeric_limits<double>::quiet_NaN();
   }
-  reproducible_scale<double> const coarse(most, double(count));
-  reproducible_scale<double> const fine(coarse.unit(), double(count));
+  reproducible_scale<double> const coarse(most, count);
+  reproducible_scale<double> const fine(coarse.unit(), count);
   iso::detail::split_sum sum;
-  in_timed_batches(exec, bricks, asked, [&](std::int64_t first, std::int64_t last) {
-    iso::detail::split_sum some;
-    Kokkos::parallel_reduce("iso::dvh: sum", range(exec, first, last),
-                            iso::detail::split_sum_kernel<Terms>{terms, coarse, fine}, some);
-    exec.fence("iso::dvh: the sum is here");
-    sum += some;
+  placed.for_each_part(asked, [&](auto const& part) {
+    auto const bricks = part.cells.num_bricks();
+    in_timed_batches(exec, bricks, asked, [&](std::int64_t first, std::int64_t last) {
+      iso::detail::split_sum some;
+      Kokkos::parallel_reduce("iso::dvh: sum", range(exec, first, last),
+                              iso::detail::split_sum_kernel<part_terms>{terms(part), coarse, fine},
+                              some);
+      exec.fence("iso::dvh: the sum is here");
+      sum += some;
+    });
   });
   return coarse.value(sum.coarse) + fine.value(sum.fine);
 }
