@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# test_memory.sh ISO
-# --memory: volumes and stacks that pass through a part of the backend's memory have the bits of those
-# that lie in it, and what cannot be is refused.
+# test_memory.sh ISO WRITE_RT_OBJECTS
+# --memory: volumes, stacks and doses that pass through a part of the backend's memory have the bits of
+# those that lie in it, and what cannot be is refused.
 iso=$1
+write=$2
+plan=$(cd "$(dirname "$0")/../.." && pwd)/examples/plans/slab_phantom.json
 tool=("$iso")
 source "$(dirname "$0")/expect.sh"
 
@@ -52,6 +54,57 @@ go --iterations 4 --sum reproducible --checkpoint c.h5 --json x.json
 go --iterations 6 --memory 5MB --checkpoint c.h5 --json x.json
 says "$whole"
 expect 2 'sum' reconstruct --projections p.h5 --method cgls --iterations 8 --checkpoint c.h5 --json y.json
+
+# Doses pass by in slabs: the files, the figures and the hash of both in memory.
+dose=(dose --phantom slab --plan "$plan" --json x.json)
+expect 0 hash "${dose[@]}" --voxel 8 --output reference.mha
+expect 0 hash "${dose[@]}" --voxel 4 --output evaluated.mha
+gamma=(gamma reference.mha evaluated.mha --criterion 3%/3mm --criterion 1%/1mm)
+for how in '' '--interpolation tetrahedra --normalisation local' '--interpolation grid --max-gamma 3'; do
+  # shellcheck disable=SC2086
+  expect 0 hash "${gamma[@]}" $how --output g.mha --status s.mha --csv c.csv --json once.json
+  once=$(grep -oE 'hash [0-9a-f]{16}' <<<"$answer")
+  for size in 4MB 64MiB; do
+    # shellcheck disable=SC2086
+    expect 0 "$once" "${gamma[@]}" $how --memory $size --output g2.mha --status s2.mha --csv c2.csv --json streamed.json
+    says '^streamed: in slabs of [0-9]+ planes; [0-9.e-]+ GiB of the backend.s memory, [0-9.e-]+ GiB to it'
+    cmp g.mha g2.mha && cmp s.mha s2.mha && cmp c.csv c2.csv || fail "--memory $size writes other files"
+    for file in once streamed; do
+      sed -n '/"criteria"/,/^  \]/p' $file.json >$file.criteria
+    done
+    [ -s once.criteria ] && cmp once.criteria streamed.criteria || fail "--memory $size: other counts"
+    tr -d ' \n' <streamed.json | grep -qE '"streaming":\{"device_bytes":[1-9][0-9]*,"bytes_in":[1-9][0-9]*,"bytes_out":[1-9][0-9]*,"planes":[1-9]' || fail "streamed.json: $(cat streamed.json)"
+    used=$(tr -d ' \n' <streamed.json | grep -oE '"device_bytes":[0-9]+' | grep -oE '[0-9]+')
+    [ $size = 64MiB ] || [ "$used" -le 4000000 ] || fail "--memory 4MB used $used bytes"
+  done
+done
+tr -d ' \n' <once.json | grep -q '"streaming"' && fail 'a run without a limit says that it was streamed'
+expect 3 'iso gamma: a limit of 1000 bytes .slabs of one plane need [0-9]+.; give that or more' "${gamma[@]}" --memory 1000 --output none.mha --json none.json
+[ ! -e none.mha ] && [ ! -e none.json ] || fail 'what was refused wrote a file'
+needed=$(grep -oE 'need [0-9]+' <<<"$answer" | grep -oE '[0-9]+')
+expect 0 'slabs of 1 planes' "${gamma[@]}" --memory "$needed" --json x.json
+expect 3 "need $needed" "${gamma[@]}" --memory $((needed - 1)) --json none.json
+
+if ! "$iso" info . 2>&1 | grep -q 'this build has no DCMTK'; then
+  "$write" . || fail 'no files'
+  dvh=(dvh --dose dose.dcm half.dcm --structures set.dcm --quantity D95 D0.1cc V33Gy mean min max HI CI30Gy volume outside --bins 60)
+  expect 0 hash "${dvh[@]}" --csv c.csv --json once.json
+  once=$(grep -oE 'hash [0-9a-f]{16}' <<<"$answer")
+  expect 3 'iso dvh: a limit of 100 bytes .slabs of one plane need [0-9]+.; give that or more' "${dvh[@]}" --memory 100 --json none.json
+  needed=$(grep -oE 'need [0-9]+' <<<"$answer" | grep -oE '[0-9]+')
+  for size in $((8 * needed)) 1GiB; do
+    expect 0 "$once" "${dvh[@]}" --memory "$size" --csv c2.csv --json streamed.json
+    says '^streamed: in slabs of [0-9]+ planes'
+    cmp c.csv c2.csv || fail "--memory $size writes another table"
+    used=$(tr -d ' \n' <streamed.json | grep -oE '"device_bytes":[0-9]+' | grep -oE '[0-9]+')
+    [ "$size" = 1GiB ] || [ "$used" -le "$size" ] || fail "--memory $size used $used bytes"
+  done
+  for surface in exclude touched; do
+    expect 0 hash "${dvh[@]}" --surface $surface --json once.json
+    once=$(grep -oE 'hash [0-9a-f]{16}' <<<"$answer")
+    expect 0 "$once" "${dvh[@]}" --surface $surface --memory $((8 * needed)) --json streamed.json
+  done
+fi
 
 # Said, and refused.
 expect 0 'rays. sums are reproducible' project "${phantom[@]}" --size 16 --geometry cone.json --memory 1GiB --json x.json

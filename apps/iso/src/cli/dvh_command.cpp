@@ -377,6 +377,7 @@ int run_dvh(dvh_options& options) {
     }
   }
   auto document = document_of(options, result);
+  tell_streaming(options.common, result.streamed, document);
   tell_repeats(options.common, result.repeats, document);
   write_json(options.common.json_file, document, std::move(outputs));
   return options.chosen.refused.empty() ? success : some_refused;
@@ -416,6 +417,7 @@ command add_dvh(CLI::App& app) {
   sub->add_option("--csv", options->csv,
                   "table (.csv) of the curves, which scripts/dvh_plot.py draws");
   add_fields(*sub, options->curves);
+  add_dose_memory(*sub, request.memory);
   add_repeats(*sub, request.repeats,
               "the shares of voxels in all structures, and values and curves of all doses");
   return [options] { return run_dvh(*options); };

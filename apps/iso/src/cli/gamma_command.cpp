@@ -270,6 +270,7 @@ int run_gamma(gamma_options& options) {
       fmt::print("frames of reference differ, and are taken for one (--same-frame)\n");
     }
   }
+  tell_streaming(options.common, result.streamed, document);
   tell_repeats(options.common, result.repeats, document);
   write_json(options.common.json_file, document, std::move(outputs));
   return success;
@@ -326,6 +327,7 @@ command add_gamma(CLI::App& app) {
       ->needs(png);
   sub->add_option("--csv", options->csv,
                   "table (.csv) of the histograms, which scripts/gamma_plot.py draws");
+  add_dose_memory(*sub, options->request.memory);
   add_repeats(*sub, options->request.repeats,
               "the search and what it prepares of the doses, with these where it computes");
   return [options] { return run_gamma(*options); };

@@ -42,17 +42,12 @@ std::int64_t bytes_of(std::string const& text) {
   return -1;
 }
 
-double gib(std::int64_t bytes) { return double(bytes) / 0x1p30; }
-
-}  // namespace
-
-CLI::Option* add_memory(CLI::App& app, std::optional<std::int64_t>& memory) {
+/// Adds --memory with its help.
+CLI::Option* add_memory(CLI::App& app, std::optional<std::int64_t>& memory,
+                        std::string const& text) {
   return app
       .add_option_function<std::string>(
-          "--memory", [&memory](std::string const& text) { memory = bytes_of(text); },
-          "keep volume and readings in the machine's memory, and let them pass through so much of "
-          "the backend's, such as 4GiB: for volumes that are larger. Sums of rays are reproducible "
-          "then; the result has the bits that these have without a limit")
+          "--memory", [&memory](std::string const& size) { memory = bytes_of(size); }, text)
       ->check(CLI::Validator(
           [](std::string const& text) {
             return bytes_of(text) > 0
@@ -63,6 +58,25 @@ CLI::Option* add_memory(CLI::App& app, std::optional<std::int64_t>& memory) {
                              text);
           },
           "SIZE"));
+}
+
+double gib(std::int64_t bytes) { return double(bytes) / 0x1p30; }
+
+}  // namespace
+
+CLI::Option* add_memory(CLI::App& app, std::optional<std::int64_t>& memory) {
+  return add_memory(
+      app, memory,
+      "keep volume and readings in the machine's memory, and let them pass through so much of "
+      "the backend's, such as 4GiB: for volumes that are larger. Sums of rays are reproducible "
+      "then; the result has the bits that these have without a limit");
+}
+
+CLI::Option* add_dose_memory(CLI::App& app, std::optional<std::int64_t>& memory) {
+  return add_memory(app, memory,
+                    "keep doses in the machine's memory, and let them pass through so much of the "
+                    "backend's, such as 4GiB: for doses that are larger. The result has the bits "
+                    "that it has without a limit");
 }
 
 void choose_reproducible_sums(std::optional<std::int64_t> const& memory, bool given,
@@ -106,6 +120,23 @@ void tell_streaming(common_options const& common, std::optional<ct::streaming_re
         "streamed: {}; {:.4g} GiB of the backend's memory, {:.4g} GiB to it and {:.4g} GiB "
         "from it\n",
         how, gib(report->device_bytes), gib(report->bytes_in), gib(report->bytes_out));
+  }
+}
+
+void tell_streaming(common_options const& common, std::optional<jobs::slab_report> const& report,
+                    json& document) {
+  if (!report) {
+    return;
+  }
+  document["streaming"] = {{"device_bytes", report->device_bytes},
+                           {"bytes_in", report->bytes_in},
+                           {"bytes_out", report->bytes_out},
+                           {"planes", report->planes}};
+  if (common.json_file != "-") {
+    fmt::print(
+        "streamed: in slabs of {} planes; {:.4g} GiB of the backend's memory, {:.4g} GiB to it and "
+        "{:.4g} GiB from it\n",
+        report->planes, gib(report->device_bytes), gib(report->bytes_in), gib(report->bytes_out));
   }
 }
 

@@ -15,6 +15,7 @@
 #include <iso/jobs/repeats.hpp>
 #include <iso/jobs/report.hpp>
 #include <iso/jobs/session.hpp>
+#include <iso/jobs/slab_report.hpp>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -61,12 +62,17 @@ CLI::Option* add_repeats(CLI::App& app, jobs::repeats_request& request,
                          std::string const& operation);
 /// Adds --memory, the bytes of the backend's memory that volumes and stacks pass through.
 CLI::Option* add_memory(CLI::App& app, std::optional<std::int64_t>& memory);
+/// Adds --memory, the bytes of the backend's memory that doses pass through.
+CLI::Option* add_dose_memory(CLI::App& app, std::optional<std::int64_t>& memory);
 /// Makes `sum` reproducible where there is such a limit, and says so unless it was `given`.
 /// \throws iso::invalid_argument  an ordered one was given
 void choose_reproducible_sums(std::optional<std::int64_t> const& memory, bool given,
                               summation& sum);
 /// Prints how a call was streamed, unless the JSON is printed, and puts it into the document.
 void tell_streaming(common_options const& common, std::optional<ct::streaming_report> const& report,
+                    json& document);
+/// Does the same for volumes that passed by in slabs.
+void tell_streaming(common_options const& common, std::optional<jobs::slab_report> const& report,
                     json& document);
 /// Prints what these runs took, unless the JSON is printed, and puts it into `document`.
 void tell_repeats(common_options const& common, jobs::repeats_result const& result, json& document);

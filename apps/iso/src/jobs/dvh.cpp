@@ -2,6 +2,7 @@
 #include "memory.hpp"
 #include "repeats.hpp"
 #include "scan.hpp"
+#include "slabs.hpp"
 
 #include <iso/backend/registry.hpp>
 #include <iso/cases/bits.hpp>
@@ -13,7 +14,9 @@
 #include <iso/jobs/dvh.hpp>
 
 #include <algorithm>
+#include <memory>
 #include <utility>
+#include <vector>
 
 namespace iso::jobs {
 namespace {
@@ -29,12 +32,19 @@ double end_of(std::vector<files::host_volume> const& doses) {
   return dvh::beyond_largest_dose * double(largest);
 }
 
-/// A structure on the cells of a dose.
+/// A structure on the cells of a dose: what is read of it, but for the dose.
 template <class Exec>
 struct placed_structure {
-  dvh::region<float, typename Exec::memory_space> region;
+  dvh::slab_source<float, typename Exec::memory_space> source;
   dvh::structure_report report;
   std::int64_t bytes = 0;  ///< with what reading its doses takes
+};
+
+/// A dose, and how its planes come to where `Exec` computes.
+template <class Exec>
+struct dose_there {
+  iso::grid grid;
+  typename dvh::slab_source<float, typename Exec::memory_space>::planes_of planes;
 };
 
 template <class Exec>
@@ -48,43 +58,78 @@ std::vector<dvh::quantity> all_quantities(dvh_request const& request) {
   return all;
 }
 
+/// Brings points to where `exec` computes.
+template <class Exec>
+Kokkos::View<vec3<double> const*, typename Exec::memory_space> there(
+    Exec const& exec, std::vector<vec3<double>> const& points) {
+  Kokkos::View<vec3<double>*, typename Exec::memory_space> const surface(
+      Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "iso::jobs::surface"), points.size());
+  put(exec, surface, points);
+  return surface;
+}
+
+/// \param streamed  of a request with a limit of memory: told what is used, and what comes in
 template <class Exec>
 placed_structure<Exec> place(Exec const& exec, dvh::structure_plan const& s, grid const& dose,
-                             dvh_request const& request, job const& asked) {
+                             dvh_request const& request, slab_report& streamed, job const& asked) {
   using space = typename Exec::memory_space;
   grid const g = dvh::structure_grid(s, dose);
   std::vector<vec3<double>> points;
   if (request.surface == dvh::extremes::surface) {
     points = dvh::surface_points(s, std::min({g.spacing.x, g.spacing.y, g.spacing.z}));
   }
+  // Of a dose that lies there, no bytes of its own.
+  auto const bytes_of = [&](slab const& own) {
+    auto const needed = dvh::planes_needed(dose, g, own);
+    auto const numbers = [](grid const& of, slab const& planes) {
+      return double(of.extent[0]) * double(of.extent[1]) * double(planes.count());
+    };
+    return whole_bytes(sizeof(float) *
+                           (numbers(g, request.memory ? needed.fractions : all_planes(g)) +
+                            (request.memory ? numbers(dose, needed.dose) : 0.0)) +
+                       double(points.size()) * sizeof(points[0]) +
+                       double(histogrammer<Exec>::bytes_needed(dose, g, all_quantities(request),
+                                                               request.bins, own)));
+  };
   placed_structure<Exec> placed;
-  placed.bytes = whole_bytes(
-      double(g.size()) * sizeof(float) + double(points.size()) * sizeof(points[0]) +
-      double(histogrammer<Exec>::bytes_needed(dose, g, all_quantities(request), request.bins)));
+  auto& source = placed.source;
+  source.dose = dose;
+  source.fractions = g;
+  source.slabs = slabs_within(dose, request.memory, "iso dvh", bytes_of);
+  for (slab const& own : source.slabs) {
+    placed.bytes = std::max(placed.bytes, bytes_of(own));
+    streamed.planes = std::max(streamed.planes, own.count());
+  }
+  streamed.device_bytes = std::max(streamed.device_bytes, placed.bytes);
   check_free(exec, placed.bytes, dvh::rasterise_bytes_needed<float>(exec, g), "iso dvh");
   return guard_memory(exec, placed.bytes, "iso dvh", [&] {
-    auto const fractions = make_volume<float, space>(exec, "iso::jobs::fractions", g);
-    placed.report = dvh::rasterise<Exec, float>(exec, s, fractions, asked);
-    placed.region.fractions = fractions;
+    if (request.memory) {
+      auto const shares = dvh::voxel_fractions(s, g, &placed.report, asked);
+      auto const rounded = std::make_shared<std::vector<float> const>(shares.begin(), shares.end());
+      source.fraction_planes = [&exec, g, rounded, &streamed](slab const& planes) {
+        return bring_planes(exec, g, rounded->data(), planes, streamed);
+      };
+    } else {
+      auto const fractions = make_volume<float, space>(exec, "iso::jobs::fractions", g);
+      placed.report = dvh::rasterise<Exec, float>(exec, s, fractions, asked);
+      source.fraction_planes = [fractions](slab const&) { return fractions; };
+    }
     if (!points.empty()) {
-      Kokkos::View<vec3<double>*, space> const surface(
-          Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "iso::jobs::surface"),
-          points.size());
-      put(exec, surface, points);
-      placed.region.surface = surface;
+      source.surface = there(exec, points);
     }
     return placed;
   });
 }
 
 template <class Exec>
-dvh_entry entry_of(Exec const& exec,
-                   volume_view<float const, typename Exec::memory_space> const& dose,
+dvh_entry entry_of(Exec const& exec, dose_there<Exec> const& dose,
                    placed_structure<Exec> const& placed, std::string const& name,
                    dvh_request const& request, double end, job const& asked) {
   auto const& report = placed.report;
   auto const& quantities = request.quantities;
-  histogrammer<Exec> const in_dose(exec, dose, placed.region, asked);
+  auto source = placed.source;
+  source.dose_planes = dose.planes;
+  histogrammer<Exec> const in_dose(exec, source, asked);
   auto const values = in_dose.evaluate(all_quantities(request), request.surface, asked);
   dvh_entry entry;
   entry.volume = values[0] * mm3_per_cm3;
@@ -163,21 +208,50 @@ std::vector<numbered_structure> structures_of(dvh_request const& request, dvh_re
 /// Calls f(number, dose, the structure placed on it) for every dose, after begun(number).
 template <class Exec, class Doses, class Begun, class F>
 void in_each_dose(Exec const& exec, dvh::structure_plan const& plan, Doses const& doses,
-                  dvh_request const& request, job const& asked, Begun const& begun, F const& f) {
+                  dvh_request const& request, slab_report& streamed, job const& asked,
+                  Begun const& begun, F const& f) {
   placed_structure<Exec> placed;
   for (std::size_t d = 0; d < doses.size(); ++d) {
     begun(d);
     if (d == 0 || doses[d].grid != doses[d - 1].grid) {
       placed = {};  // its memory, before there is more
-      placed = place(exec, plan, doses[d].grid, request, asked);
+      placed = place(exec, plan, doses[d].grid, request, streamed, asked);
     }
     f(d, placed);
   }
 }
 
+/// Brings the doses to where `exec` computes; with a limit of memory their planes come when they
+/// are asked for.
+/// \param bytes  added to: what they take there
+template <class Exec>
+std::vector<dose_there<Exec>> doses_there(Exec const& exec, dvh_request const& request,
+                                          slab_report& streamed, double& bytes) {
+  std::vector<dose_there<Exec>> doses;
+  if (request.memory) {
+    for (auto const& dose : request.doses) {
+      grid const g = make_grid(dose);
+      doses.push_back({g, [&exec, &dose, &streamed, g](slab const& planes) {
+                         return bring_planes(exec, g, dose.values.data(), planes, streamed);
+                       }});
+    }
+    return doses;
+  }
+  for (auto const& dose : request.doses) {
+    bytes += double(dose.values.size()) * sizeof(float);
+  }
+  return guard_memory(exec, whole_bytes(bytes), "iso dvh", [&] {
+    for (auto const& dose : request.doses) {
+      auto const there = files::make_volume_view<float>(exec, dose);
+      doses.push_back({there.grid, [there](slab const&) { return there; }});
+    }
+    exec.fence("iso::jobs::dvh: data are in place");
+    return doses;
+  });
+}
+
 template <class Exec>
 dvh_result run(Exec const& exec, dvh_request const& request, observer const& watch) {
-  using space = typename Exec::memory_space;
   ISO_VALIDATE(!request.doses.empty() && !request.structures.empty(),
                "iso dvh: {} doses and {} structures (there must be one of each); give at least one",
                request.doses.size(), request.structures.size());
@@ -185,18 +259,9 @@ dvh_result run(Exec const& exec, dvh_request const& request, observer const& wat
   dvh_result result;
   job const asked{{}, watch.cancelled};
   auto const structures = structures_of(request, result, asked);
+  slab_report streamed;
   double wanted = 0;
-  for (auto const& dose : request.doses) {
-    wanted += double(dose.values.size()) * sizeof(float);
-  }
-  std::vector<volume_view<float const, space>> doses;
-  guard_memory(exec, whole_bytes(wanted), "iso dvh", [&] {
-    for (auto const& dose : request.doses) {
-      doses.push_back(files::make_volume_view<float>(exec, dose));
-    }
-    exec.fence("iso::jobs::dvh: data are in place");
-    return 0;
-  });
+  auto const doses = doses_there(exec, request, streamed, wanted);
   double const end = end_of(request.doses);
   result.bin_width = request.bins > 0 ? end / double(request.bins) : 0;
   result.entries.resize(doses.size());
@@ -208,7 +273,7 @@ dvh_result run(Exec const& exec, dvh_request const& request, observer const& wat
         watch.step(double(s * doses.size() + d) / double(structures.size() * doses.size()),
                    structure.name);
       };
-      in_each_dose(exec, structure.plan, doses, request, asked, told,
+      in_each_dose(exec, structure.plan, doses, request, streamed, asked, told,
                    [&](std::size_t d, auto const& placed) {
                      result.bytes_needed =
                          std::max(result.bytes_needed, whole_bytes(wanted + double(placed.bytes)));
@@ -229,12 +294,16 @@ dvh_result run(Exec const& exec, dvh_request const& request, observer const& wat
     throw invalid_argument(result.refused[0].reason);
   }
   result.hash = hash_of(result);
+  if (request.memory) {
+    result.streamed = streamed;
+  }
+  slab_report again;
   result.repeats = repeat(exec, request.repeats, watch, [&](job const& unasked) {
     for (auto const& s : structures) {
       auto const& reported = result.reported;
       if (std::find(reported.begin(), reported.end(), s.number) != reported.end()) {
         in_each_dose(
-            exec, s.plan, doses, request, unasked, [](std::size_t) {},
+            exec, s.plan, doses, request, again, unasked, [](std::size_t) {},
             [&](std::size_t d, auto const& placed) {
               entry_of(exec, doses[d], placed, s.name, request, end, unasked);
             });

@@ -2,6 +2,7 @@
 #include "memory.hpp"
 #include "repeats.hpp"
 #include "scan.hpp"
+#include "slabs.hpp"
 
 #include <iso/backend/registry.hpp>
 #include <iso/cases/bits.hpp>
@@ -10,7 +11,9 @@
 #include <iso/jobs/gamma.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
+#include <vector>
 
 namespace iso::jobs {
 namespace {
@@ -24,76 +27,198 @@ std::array<double, 3> position_of_maximum(files::host_volume const& v) {
           v.origin[2] + double(at % v.extent[2]) * v.spacing[2]};
 }
 
+/// Bytes of a slab of the reference: its dose; gamma and status of its points; the evaluated dose
+/// about it, and the plan.
+template <class Space>
+std::int64_t bytes_of_slab(gamma_request const& request, grid const& r, grid const& e,
+                           slab const& own) {
+  slab const needed = gamma::planes_needed(r, e, own, request.criteria, request.options);
+  double const points = double(r.extent[0]) * double(r.extent[1]) * double(own.count());
+  return whole_bytes(points * (sizeof(float) * (1.0 + double(request.criteria.size())) + 1.0) +
+                     double(e.extent[0]) * double(e.extent[1]) * double(needed.count()) *
+                         sizeof(float) +
+                     double(gamma::gamma_plan<float, Space>::bytes_needed(r, e, request.criteria,
+                                                                          request.options, own)) +
+                     double(request.summary.bins) * sizeof(std::uint64_t));
+}
+
+/// Gamma and status of a comparison, and what is counted of them.
+template <class Exec>
+class comparison {
+ public:
+  using space = typename Exec::memory_space;
+
+  comparison(Exec const& exec, gamma_request const& request)
+      : exec_(exec),
+        request_(request),
+        r_(make_grid(request.reference)),
+        e_(make_grid(request.evaluated)) {
+    validate(r_, "iso gamma");
+    validate(e_, "iso gamma");
+    slabs_ = slabs_within(r_, request.memory, "iso gamma", [&](slab const& own) {
+      return bytes_of_slab<space>(request_, r_, e_, own);
+    });
+    for (slab const& own : slabs_) {
+      report.planes = std::max(report.planes, own.count());
+      report.device_bytes =
+          std::max(report.device_bytes, bytes_of_slab<space>(request_, r_, e_, own));
+    }
+    auto const points = std::size_t(r_.size());
+    numbers.resize(request.criteria.size() * points);
+    status.resize(points);
+  }
+
+  /// Finds what must be known of the whole of both doses.
+  void find_bounds() {
+    Kokkos::DefaultHostExecutionSpace const host;
+    of_reference_ = gamma::bounds_of(
+        host, wrap_volume<Kokkos::HostSpace>(request_.reference.values.data(), r_));
+    of_evaluated_ = gamma::bounds_of(
+        host, wrap_volume<Kokkos::HostSpace>(request_.evaluated.values.data(), e_));
+  }
+
+  /// Compares slab by slab.
+  /// \return  the seconds of the search alone
+  double compare(job const& control, gamma_result& result) {
+    double seconds = 0;
+    gamma::gamma_sums sums(r_, request_.criteria, request_.options, request_.summary);
+    for (slab const& own : slabs_) {
+      auto const here = place(own);
+      auto const plan = plan_of(here);
+      result.reference_maximum = plan.reference_maximum();
+      result.cut_off_dose = plan.cut_off_dose();
+      check_cut_off(plan);
+      job const part{[&](double fraction) {
+                       if (control.progress) {
+                         control.progress((double(own.first) + fraction * double(own.count())) /
+                                          double(r_.extent[2]));
+                       }
+                     },
+                     control.cancelled};
+      seconds += seconds_of(
+          exec_, [&] { gamma::gamma_index(exec_, plan, here.values, here.states, part); });
+      sums.add(exec_, plan, here.values, here.states);
+      take(here);
+    }
+    result.criteria = sums.finish();
+    return seconds;
+  }
+  /// Plans and searches once more. A single slab is where it was; others come anew.
+  void search(job const& control) {
+    for (slab const& own : slabs_) {
+      auto const here = place(own);
+      gamma::gamma_index(exec_, plan_of(here), here.values, here.states, control);
+      exec_.fence("iso::jobs::gamma: the slab may go");
+    }
+  }
+
+  std::vector<float> numbers;               ///< [criteria, nx, ny, nz]
+  std::vector<gamma::point_status> status;  ///< [nx, ny, nz]
+  slab_report report;
+
+ private:
+  void check_cut_off(gamma::gamma_plan<float, space> const& plan) const {
+    auto const& options = request_.options;
+    ISO_VALIDATE(plan.cut_off_dose() <= plan.reference_maximum(),
+                 "iso gamma: no reference dose reaches the cut-off of {} (the largest is {}); "
+                 "lower the cut-off",
+                 options.cut_off * (options.normalise == gamma::normalisation::given
+                                        ? options.given_dose
+                                        : plan.reference_maximum()),
+                 plan.reference_maximum());
+  }
+  /// A slab of the reference with the evaluated planes about it, and its results.
+  struct placed {
+    slab own;
+    volume_view<float const, space> reference;
+    volume_view<float const, space> evaluated;
+    gamma::gamma_values<float, space> values;
+    gamma::status_values<space> states;
+  };
+  placed place(slab const& own) {
+    if (kept_) {
+      return *kept_;
+    }
+    slab const needed = gamma::planes_needed(r_, e_, own, request_.criteria, request_.options);
+    auto const& n = r_.extent;
+    placed const here{
+        own, bring_planes(exec_, r_, request_.reference.values.data(), own, report),
+        bring_planes(exec_, e_, request_.evaluated.values.data(), needed, report),
+        allocate<gamma::gamma_values<float, space>>(
+            "iso::jobs::gamma", {std::int64_t(request_.criteria.size()), n[0], n[1], own.count()},
+            exec_, Kokkos::WithoutInitializing),
+        allocate<gamma::status_values<space>>("iso::jobs::status", {n[0], n[1], own.count()}, exec_,
+                                              Kokkos::WithoutInitializing)};
+    if (slabs_.size() == 1) {
+      kept_ = here;
+    }
+    return here;
+  }
+  [[nodiscard]] gamma::gamma_plan<float, space> plan_of(placed const& here) const {
+    return {exec_,         here.reference, here.evaluated, request_.criteria, request_.options,
+            of_reference_, of_evaluated_};
+  }
+  /// Puts a slab's points among those of the whole.
+  void take(placed const& here) {
+    slab const own = here.own;
+    auto const some = fetch(exec_, here.values);
+    auto const some_states = fetch(exec_, here.states);
+    std::int64_t const columns = r_.extent[0] * r_.extent[1];
+    auto const criteria = std::int64_t(request_.criteria.size());
+    for (std::int64_t n = 0; n < criteria * columns; ++n) {
+      std::copy_n(some.begin() + n * own.count(), own.count(),
+                  numbers.begin() + n * r_.extent[2] + own.first);
+    }
+    for (std::int64_t n = 0; n < columns; ++n) {
+      std::copy_n(some_states.begin() + n * own.count(), own.count(),
+                  status.begin() + n * r_.extent[2] + own.first);
+    }
+    report.bytes_out += std::int64_t(some.size() * sizeof(float) + some_states.size());
+  }
+
+  Exec exec_;
+  gamma_request const& request_;
+  grid r_;
+  grid e_;
+  std::vector<slab> slabs_;
+  gamma::dose_bounds of_reference_;
+  gamma::dose_bounds of_evaluated_;
+  std::optional<placed> kept_;  ///< a single slab
+};
+
 template <class Exec>
 gamma_result run(Exec const& exec, gamma_request const& request, observer const& watch) {
-  using space = typename Exec::memory_space;
-  auto const& options = request.options;
-  grid const r = make_grid(request.reference);
-  grid const e = make_grid(request.evaluated);
-  validate(r, "iso gamma");
-  validate(e, "iso gamma");
-  // Doses; gamma and status of the points.
-  double const wanted =
-      double(r.size()) * (sizeof(float) * (1.0 + double(request.criteria.size())) + 1.0) +
-      double(e.size()) * sizeof(float) +
-      double(gamma::gamma_plan<float, space>::bytes_needed(r, e, request.criteria, options));
   gamma_result result;
   watch.step(0, "preparing");
-  guard_memory(
-      exec, wanted < 0x1p62 ? std::int64_t(wanted) : std::int64_t(1) << 62, "iso gamma", [&] {
-        auto const reference = files::make_volume_view<float>(exec, request.reference);
-        auto const evaluated = files::make_volume_view<float>(exec, request.evaluated);
-        std::optional<gamma::gamma_plan<float, space>> plan;
-        auto const make_plan = [&] {
-          plan.reset();  // its memory, before there is more
-          plan.emplace(exec, reference, evaluated, request.criteria, options);
-        };
-        make_plan();
-        result.reference_maximum = plan->reference_maximum();
-        result.cut_off_dose = plan->cut_off_dose();
-        ISO_VALIDATE(plan->cut_off_dose() <= plan->reference_maximum(),
-                     "iso gamma: no reference dose reaches the cut-off of {} (the largest is {}); "
-                     "lower the cut-off",
-                     options.cut_off * (options.normalise == gamma::normalisation::given
-                                            ? options.given_dose
-                                            : plan->reference_maximum()),
-                     plan->reference_maximum());
-        gamma::gamma_values<float, space> const values(
-            Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "iso::jobs::gamma"),
-            request.criteria.size(), std::size_t(r.extent[0]), std::size_t(r.extent[1]),
-            std::size_t(r.extent[2]));
-        gamma::status_values<space> const status(
-            Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "iso::jobs::status"),
-            std::size_t(r.extent[0]), std::size_t(r.extent[1]), std::size_t(r.extent[2]));
-        exec.fence("iso::jobs::gamma: data are in place");
-        watch.step(0, "comparing");
-        job const control{[&](double fraction) {
-                            if (watch.progress) {
-                              watch.progress(0.9 * fraction, "comparing");
-                            }
-                          },
-                          watch.cancelled};
-        result.seconds =
-            seconds_of(exec, [&] { gamma::gamma_index(exec, *plan, values, status, control); });
-        watch.step(0.9, "counting");
-        result.criteria = gamma::summarise(exec, *plan, values, status, request.summary);
-        auto const numbers = fetch(exec, values);
-        result.hash = hash_text(hash_bits<float>(numbers));
-        result.gamma.extent = request.reference.extent;
-        result.gamma.spacing = request.reference.spacing;
-        result.gamma.origin = request.reference.origin;
-        result.gamma.unit = "1";
-        result.status = result.gamma;
-        result.gamma.values.assign(numbers.begin(), numbers.begin() + std::ptrdiff_t(r.size()));
-        for (auto const one : fetch(exec, status)) {
-          result.status.values.push_back(float(one));
-        }
-        result.repeats = repeat(exec, request.repeats, watch, [&](job const& asked) {
-          make_plan();
-          gamma::gamma_index(exec, *plan, values, status, asked);
-        });
-        return 0;
-      });
+  comparison<Exec> doses(exec, request);
+  guard_memory(exec, doses.report.device_bytes, "iso gamma", [&] {
+    doses.find_bounds();
+    watch.step(0, "comparing");
+    job const control{[&](double fraction) {
+                        if (watch.progress) {
+                          watch.progress(fraction, "comparing");
+                        }
+                      },
+                      watch.cancelled};
+    result.seconds = doses.compare(control, result);
+    if (request.memory) {
+      result.streamed = doses.report;
+    }
+    result.hash = hash_text(hash_bits<float>(doses.numbers));
+    result.gamma.extent = request.reference.extent;
+    result.gamma.spacing = request.reference.spacing;
+    result.gamma.origin = request.reference.origin;
+    result.gamma.unit = "1";
+    result.status = result.gamma;
+    result.gamma.values.assign(doses.numbers.begin(),
+                               doses.numbers.begin() + std::ptrdiff_t(doses.status.size()));
+    for (auto const one : doses.status) {
+      result.status.values.push_back(float(one));
+    }
+    result.repeats =
+        repeat(exec, request.repeats, watch, [&](job const& asked) { doses.search(asked); });
+    return 0;
+  });
   result.maximum_position = position_of_maximum(request.reference);
   watch.step(1, "done");
   return result;

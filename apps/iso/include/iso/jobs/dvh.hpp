@@ -8,9 +8,11 @@
 #include <iso/files/volume_file.hpp>
 #include <iso/jobs/repeats.hpp>
 #include <iso/jobs/session.hpp>
+#include <iso/jobs/slab_report.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +28,8 @@ struct dvh_request {
   /// A structure that is refused is told in the result, and the others are evaluated.
   bool report_others = false;
   std::int64_t bins = 0;  ///< of the curves; 0: none are made
+  /// Bytes of the backend's memory through which slabs of the doses pass; none: all lie there.
+  std::optional<std::int64_t> memory;
   repeats_request repeats{};
 };
 
@@ -54,6 +58,7 @@ struct dvh_result {
   double seconds = 0;                           ///< of values and curves, data in place
   std::int64_t bytes_needed = 0;                ///< that were asked for in the backend's memory
   repeats_result repeats{};                     ///< of structures' voxels, values and curves
+  std::optional<slab_report> streamed;          ///< with a limit of memory
 };
 
 /// Evaluates every structure in every dose on the backend that the request names. What lies outside
@@ -61,7 +66,7 @@ struct dvh_result {
 /// \throws iso::invalid_argument  as iso::dvh::voxel_fractions and iso::dvh::evaluate; a structure
 ///                                that lies wholly outside of a dose; where others are to be
 ///                                reported, if none can be
-/// \throws iso::out_of_memory     with what is asked for and what is free
+/// \throws iso::out_of_memory     with what is asked for and what is free, or may be used
 /// \throws iso::cancelled         within a second as a rule
 dvh_result evaluate_structures(dvh_request const& request, observer const& watch);
 

@@ -6,8 +6,11 @@
 #include <iso/gamma/gamma_options.hpp>
 #include <iso/jobs/repeats.hpp>
 #include <iso/jobs/session.hpp>
+#include <iso/jobs/slab_report.hpp>
 
 #include <array>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +23,8 @@ struct gamma_request {
   std::vector<gamma::criterion> criteria;
   gamma::gamma_options options;
   gamma::summary_options summary;
+  /// Bytes of the backend's memory through which slabs of the doses pass; none: both lie there.
+  std::optional<std::int64_t> memory;
   repeats_request repeats{};
 };
 
@@ -32,12 +37,13 @@ struct gamma_result {
   files::host_volume status;  ///< gamma::point_status as a number, there too
   std::string hash;           ///< of the bits of gamma, all criteria
   double seconds = 0;         ///< of the search alone, data in place
-  repeats_result repeats{};   ///< of the plan and the search
+  repeats_result repeats{};   ///< of the plan and the search; of slabs with their way there
+  std::optional<slab_report> streamed;  ///< with a limit of memory
 };
 
 /// Compares two doses by the gamma index on the backend that the request names.
 /// \throws iso::invalid_argument  as iso::gamma::gamma_plan; no reference dose reaches the cut-off
-/// \throws iso::out_of_memory     with what is asked for and what is free
+/// \throws iso::out_of_memory     with what is asked for and what is free, or may be used
 /// \throws iso::cancelled         within a second as a rule
 gamma_result compare_doses(gamma_request const& request, observer const& watch);
 
