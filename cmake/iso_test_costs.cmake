@@ -57,6 +57,7 @@ set(
   "dose_flat_field 8 1"
   "compile_fail_spmv_wrong_space_right 7 1"
   "app_dicom_command 6 1"
+  "app_large_files 7 1"
   "app_jobs 6 1"
   "compile_fail_permutation_type_right 6 1"
   "compile_fail_spmv_wrong_space_wrong 6 1"

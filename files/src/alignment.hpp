@@ -55,19 +55,35 @@ inline void place_along_world(alignment const& how, std::array<std::int64_t, 3> 
   }
 }
 
-/// Returns voxels of `extent` along the file's axes, the first one fastest, along the world's, the
-/// last one fastest.
+/// Returns how voxels of `extent` along the file's axes, the first one fastest, lie along the
+/// world's, the last one fastest; moves `first`, the array's begin, to the file's first voxel.
+template <class T>
+std::array<axis_copy, 3> axes_along_world(std::array<std::int64_t, 3> const& extent,
+                                          alignment const& how, T*& first) {
+  std::array<std::int64_t, 3> world{};
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    world[how.world[axis]] = extent[axis];
+  }
+  std::array<std::int64_t, 3> const strides{world[1] * world[2], world[2], 1};
+  auto const from = last_axis_fastest(extent);
+  std::array<axis_copy, 3> axes{};
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    std::int64_t const stride = strides[how.world[axis]];
+    axes[axis] = {extent[axis], from[axis].stride, how.sign[axis] * stride};
+    first += how.sign[axis] < 0 ? (extent[axis] - 1) * stride : 0;
+  }
+  return axes;
+}
+
+/// Returns such voxels along the world's axes.
 template <class T>
 std::vector<float> along_world(std::span<T const> values, std::array<std::int64_t, 3> const& extent,
                                alignment const& how) {
-  auto const walk = last_axis_fastest(extent);
-  std::array<axis_walk, 3> axes{};
-  std::int64_t offset = 0;
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    axes[how.world[axis]] = {extent[axis], how.sign[axis] * walk[axis].stride};
-    offset += how.sign[axis] < 0 ? (extent[axis] - 1) * walk[axis].stride : 0;
-  }
-  return reorder<float, T>(values, offset, axes);
+  std::vector<float> result(values.size());
+  float* first = result.data();
+  auto const axes = axes_along_world(extent, how, first);
+  copy_axes(values.data(), first, axes);
+  return result;
 }
 
 }  // namespace iso::files::detail

@@ -145,15 +145,17 @@ class tiff_series {
     auto const [width, height] = facts_.pixels;
     std::vector<float> image(std::size_t(width * height));
     for (auto const& path : files_) {
-      detail::tiff_file file(path);
-      do {
-        // What has been checked may have been replaced meanwhile.
-        auto const now = file.facts();
-        check_facts(path, now, facts_, "a moment ago it had");
-        check_type(path, now.stored, facts_.stored);
-        file.read(facts_, image, range);
-        each(path, image);
-      } while (file.next());
+      detail::read_unchanged(path, [&] {
+        detail::tiff_file file(path);
+        do {
+          // What has been checked may have been replaced meanwhile.
+          auto const now = file.facts();
+          check_facts(path, now, facts_, "a moment ago it had");
+          check_type(path, now.stored, facts_.stored);
+          file.read(facts_, image, range);
+          each(path, image);
+        } while (file.next());
+      });
     }
   }
 
@@ -206,15 +208,17 @@ class raw_series {
     std::vector<float> image(std::size_t(width * height));
     std::vector<std::byte> bytes(std::size_t(width * height * bytes_of(facts_.stored)));
     for (auto const& path : files_) {
-      std::ifstream in(path, std::ios::binary);
-      auto const images = fs::file_size(path) / bytes.size();
-      for (std::uint64_t i = 0; i < images; ++i) {
-        if (!in.read(reinterpret_cast<char*>(bytes.data()), std::streamsize(bytes.size()))) {
-          refuse(path, "is cut short (it cannot be read to its end); fetch or write it again");
+      detail::read_unchanged(path, [&] {
+        std::ifstream in(path, std::ios::binary);
+        auto const images = fs::file_size(path) / bytes.size();
+        for (std::uint64_t i = 0; i < images; ++i) {
+          if (!in.read(reinterpret_cast<char*>(bytes.data()), std::streamsize(bytes.size()))) {
+            refuse(path, "is cut short (it cannot be read to its end); fetch or write it again");
+          }
+          detail::put_row(bytes.data(), facts_.stored, width * height, image.data(), range);
+          each(path, image);
         }
-        detail::put_row(bytes.data(), facts_.stored, width * height, image.data(), range);
-        each(path, image);
-      }
+      });
     }
   }
 

@@ -5,19 +5,16 @@
 #include <iso/files/text.hpp>
 
 #include <fmt/core.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>
-#include <limits>
 #include <map>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 namespace iso::files::detail {
 namespace {
@@ -86,33 +83,6 @@ std::map<std::string, std::string> read_fields(std::filesystem::path const& path
   return fields;
 }
 
-/// Returns whether a stream inflates to its end and checksum; of at most `packed` bytes, or, where
-/// that is zero, of any number.
-bool inflates(std::ifstream& in, std::uint64_t packed) {
-  std::vector<unsigned char> from(std::size_t(1) << 18);
-  std::vector<unsigned char> to(std::size_t(1) << 20);
-  z_stream stream{};
-  if (inflateInit2(&stream, 15 + 32) != Z_OK) {  // by zlib or by gzip
-    return false;
-  }
-  std::uint64_t left = packed > 0 ? packed : std::numeric_limits<std::uint64_t>::max();
-  int state = Z_OK;
-  while (state == Z_OK) {
-    if (stream.avail_in == 0) {
-      in.read(reinterpret_cast<char*>(from.data()),
-              std::streamsize(std::min<std::uint64_t>(from.size(), left)));
-      stream.next_in = from.data();
-      stream.avail_in = unsigned(in.gcount());
-      left -= std::uint64_t(in.gcount());
-    }
-    stream.next_out = to.data();
-    stream.avail_out = unsigned(to.size());
-    state = inflate(&stream, Z_NO_FLUSH);
-  }
-  inflateEnd(&stream);
-  return state == Z_STREAM_END;
-}
-
 /// Refuses values that are to be scaled: ITK leaves them as they are stored.
 void check_meta_scale(std::filesystem::path const& path,
                       std::map<std::string, std::string> const& fields) {
@@ -143,23 +113,35 @@ void check_meta_header(std::filesystem::path const& path) {
   check_meta_scale(path, fields);
 }
 
-void check_meta_voxels(std::filesystem::path const& path) {
+std::optional<voxel_layout> meta_layout(std::filesystem::path const& path, std::uint64_t bytes) {
   std::ifstream in(path, std::ios::binary);
   auto fields = read_fields(path, in);
-  auto const flag = lower_case(fields["CompressedData"]);
-  bool const compressed = flag.starts_with("t") || flag.starts_with("1");
+  auto const is_true = [&](char const* name) {
+    auto const value = lower_case(fields[name]);
+    return value.starts_with("t") || value.starts_with("1");
+  };
   auto const name = fields["ElementDataFile"];
   auto const lower = lower_case(name);
-  bool const several = lower.starts_with("list") || lower.find('%') != std::string::npos;
-  if (!compressed || several || std::atoi(fields["HeaderSize"].c_str()) != 0) {
-    return;
+  voxel_layout layout;
+  layout.compressed = is_true("CompressedData");
+  auto const skipped = std::atoll(fields["HeaderSize"].c_str());
+  if (lower.starts_with("list") || lower.find('%') != std::string::npos ||
+      (layout.compressed && skipped < 0)) {
+    return std::nullopt;
   }
-  if (lower != "local") {
-    in = std::ifstream(path.parent_path() / name, std::ios::binary);
+  bool const local = lower == "local";
+  layout.file = local ? path : path.parent_path() / name;
+  layout.offset = local && in ? std::uint64_t(in.tellg()) : 0;
+  if (skipped > 0) {
+    layout.offset = std::uint64_t(skipped);
+  } else if (skipped < 0) {  // the last bytes of the file
+    auto const held = std::filesystem::file_size(layout.file);
+    layout.offset = held - std::min<std::uint64_t>(held, bytes);
   }
-  if (!inflates(in, std::strtoull(fields["CompressedDataSize"].c_str(), nullptr, 10))) {
-    refuse(path, "is truncated or damaged (its voxels do not inflate); fetch or write it again");
-  }
+  layout.packed = std::strtoull(fields["CompressedDataSize"].c_str(), nullptr, 10);
+  layout.swapped = is_true(fields.contains("ElementByteOrderMSB") ? "ElementByteOrderMSB"
+                                                                  : "BinaryDataByteOrderMSB");
+  return layout;
 }
 
 }  // namespace iso::files::detail

@@ -2,7 +2,11 @@
 //! Checks what ITK's reader of MetaImages wants of a header, and does not say or survive.
 #pragma once
 
+#include "voxel_file.hpp"
+
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 
 namespace iso::files::detail {
 
@@ -10,8 +14,8 @@ namespace iso::files::detail {
 /// for ITK's buffers, the fields that it wants, and a data file that is there.
 void check_meta_header(std::filesystem::path const& path);
 
-/// Throws iso::file_error where the voxels of a MetaImage, whose header was checked, are compressed
-/// in one file and do not inflate to their end and checksum, which MetaIO does not look at.
-void check_meta_voxels(std::filesystem::path const& path);
+/// Returns where the voxels of a MetaImage lie, `bytes` of them, whose header was checked; nothing
+/// where they lie in several files, or at a place that only ITK finds.
+std::optional<voxel_layout> meta_layout(std::filesystem::path const& path, std::uint64_t bytes);
 
 }  // namespace iso::files::detail

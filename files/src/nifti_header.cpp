@@ -159,7 +159,7 @@ nifti_name::~nifti_name() {
   }
 }
 
-void check_nifti_scale(std::filesystem::path const& path, std::vector<float> const& values,
+void check_nifti_scale(std::filesystem::path const& path, std::span<float const> values,
                        job const& asked) {
   header_bytes header{};
   read_header(path, header);

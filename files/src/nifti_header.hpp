@@ -5,7 +5,7 @@
 #include <iso/core/job.hpp>
 
 #include <filesystem>
-#include <vector>
+#include <span>
 
 namespace iso::files::detail {
 
@@ -35,7 +35,7 @@ class nifti_name {
 /// not all of its digits: ITK rounds without a word.
 /// \param values  what ITK made of its voxels
 /// \param asked   while voxels are read again, which few files need
-void check_nifti_scale(std::filesystem::path const& path, std::vector<float> const& values,
+void check_nifti_scale(std::filesystem::path const& path, std::span<float const> values,
                        job const& asked);
 
 }  // namespace iso::files::detail

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "finite.hpp"
 #include "hdf5.hpp"
+#include "regular.hpp"
 
 #include <iso/files/stack_file.hpp>
 
@@ -101,14 +102,17 @@ template <class T>
 projection_stack<T> read_stack(fs::path const& path, stack_geometry geometry,
                                std::vector<float> const& mask, finite_values values,
                                job const& control) {
-  auto const file = detail::open_hdf5(path);
-  detail::hdf5_dataset const set(path, file, dataset_name, 3);
-  auto stack = header_of<T>(path, file, set, geometry);
-  stack.values = set.read<T>(native_type<T>(), job{{}, control.cancelled});
-  hide(stack.values, mask);
-  if constexpr (sizeof(T) == sizeof(float)) {
-    check_range(path, set, stack.values, mask);
-  }
+  projection_stack<T> stack;
+  detail::read_unchanged(path, [&] {
+    auto const file = detail::open_hdf5(path);
+    detail::hdf5_dataset const set(path, file, dataset_name, 3);
+    stack = header_of<T>(path, file, set, geometry);
+    stack.values = set.read<T>(native_type<T>(), job{{}, control.cancelled});
+    hide(stack.values, mask);
+    if constexpr (sizeof(T) == sizeof(float)) {
+      check_range(path, set, stack.values, mask);
+    }
+  });
   if (values == finite_values::required) {
     check_finite(path, stack);
   }

@@ -8,6 +8,7 @@
 #include "meta_header.hpp"
 #include "nifti_header.hpp"
 #include "regular.hpp"
+#include "voxel_file.hpp"
 
 #include <iso/files/dicom_rt.hpp>
 #include <iso/files/dicom_series.hpp>
@@ -23,12 +24,15 @@
 #include <itkNrrdImageIO.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <cstddef>
 #include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <tuple>
@@ -80,53 +84,70 @@ alignment align(fs::path const& path, itk::ImageIOBase const& io) {
   return result;
 }
 
-std::vector<float> convert(fs::path const& path, itk::ImageIOBase const& io,
-                           std::vector<std::byte> const& bytes,
-                           std::array<std::int64_t, 3> const& extent, alignment const& how) {
-  auto const count = std::size_t(extent[0] * extent[1] * extent[2]);
-  auto const as = [&]<class T>(T) {
-    std::span<T const> const stored(reinterpret_cast<T const*>(bytes.data()), count);
-    if constexpr (std::is_same_v<T, double>) {
-      detail::float_range range;
-      range.add_all(stored);
-      if (!range.is_kept()) {
-        refuse(path, range.sentence());
-      }
-    }
-    return detail::along_world<T>(stored, extent, how);
-  };
+/// Calls `f` with a number of the type of the file's.
+template <class F>
+void with_stored_type(fs::path const& path, itk::ImageIOBase const& io, F const& f) {
   using type = itk::CommonEnums::IOComponent;
   switch (io.GetComponentType()) {
     case type::UCHAR:
-      return as(static_cast<unsigned char>(0));
+      return f(static_cast<unsigned char>(0));
     case type::CHAR:
-      return as(static_cast<signed char>(0));
+      return f(static_cast<signed char>(0));
     case type::USHORT:
-      return as(static_cast<unsigned short>(0));
+      return f(static_cast<unsigned short>(0));
     case type::SHORT:
-      return as(short(0));
+      return f(short(0));
     case type::UINT:
-      return as(0U);
+      return f(0U);
     case type::INT:
-      return as(0);
+      return f(0);
     case type::ULONG:
-      return as(0UL);
+      return f(0UL);
     case type::LONG:
-      return as(0L);
+      return f(0L);
     case type::ULONGLONG:
-      return as(0ULL);
+      return f(0ULL);
     case type::LONGLONG:
-      return as(0LL);
+      return f(0LL);
     case type::FLOAT:
-      return as(0.0F);
+      return f(0.0F);
     case type::DOUBLE:
-      return as(0.0);
+      return f(0.0);
     default:
       refuse(path,
              "holds voxels of a type that is not a number (whole and floating-point numbers are "
              "read); convert it to float");
   }
 }
+
+/// The array that takes the planes of a file, in the file's order, and refuses doubles of which the
+/// largest has no float.
+template <class T>
+class plane_sink {
+ public:
+  plane_sink(std::array<std::int64_t, 3> const& extent, alignment const& how, float* values)
+      : values_(values), axes_(detail::axes_along_world(extent, how, values_)) {}
+
+  void put(std::span<T const> planes) {
+    if constexpr (std::is_same_v<T, double>) {
+      range_.add_all(planes);
+    }
+    auto& along = axes_[2];
+    along.extent = std::int64_t(planes.size()) / (axes_[0].extent * axes_[1].extent);
+    copy_axes(planes.data(), values_, axes_);
+    values_ += along.extent * along.to;
+  }
+  void check_range(fs::path const& path) const {
+    if (!range_.is_kept()) {
+      refuse(path, range_.sentence());
+    }
+  }
+
+ private:
+  float* values_;
+  std::array<axis_copy, 3> axes_;
+  detail::float_range range_;
+};
 
 void place(fs::path const& path, itk::ImageIOBase const& io, alignment const& how,
            std::array<std::int64_t, 3> const& extent, host_volume& volume) {
@@ -169,80 +190,80 @@ double nifti_number(itk::ImageIOBase const& io, char const* field) {
   return std::atof(text.c_str());
 }
 
-// ITK does not say whether the voxels of a MetaImage are compressed, how long they then are, nor
-// whether they lie in the file itself.
-struct meta_image : MetaImage {
-  static double min_size(MetaImage& image, double bytes) {
-    std::string name = image.ElementDataFileName();
-    std::transform(name.begin(), name.end(), name.begin(),
-                   [](unsigned char c) { return char(std::tolower(c)); });
-    if (name != "local") {
-      return 0;
-    }
-    auto const packed = &meta_image::m_CompressedDataSize;
-    return image.CompressedData() ? std::max(bytes / max_packed, double(image.*packed)) : bytes;
-  }
-};
-
-// The same of a NRRD, whose header its own library reads.
-double min_nrrd_size(fs::path const& path, double bytes) {
+/// Returns where the voxels of a NRRD lie, as its own library reads the header; nothing where they
+/// lie in several files, or at a place that only ITK finds.
+std::optional<detail::voxel_layout> nrrd_layout(fs::path const& path, std::uint64_t bytes) {
   std::unique_ptr<Nrrd, decltype(&nrrdNix)> const image(nrrdNew(), &nrrdNix);
   std::unique_ptr<NrrdIoState, decltype(&nrrdIoStateNix)> const state(nrrdIoStateNew(),
                                                                       &nrrdIoStateNix);
   state->skipData = 1;
   if (nrrdLoad(image.get(), path.c_str(), state.get()) != 0) {
     std::free(biffGetDone(NRRD));  // which prints where there is nothing to get
-    return 0;
+    return std::nullopt;
   }
-  if (state->dataFNArr->len > 0) {
-    return 0;
+  detail::voxel_layout layout;
+  layout.compressed = state->encoding == nrrdEncodingGzip;
+  bool const detached = state->dataFNArr->len > 0;
+  if ((!layout.compressed && state->encoding != nrrdEncodingRaw) ||
+      state->dataFNFormat != nullptr || state->dataFNArr->len > 1 || state->lineSkip != 0 ||
+      (layout.compressed && state->byteSkip != 0)) {
+    return std::nullopt;
   }
-  return state->encoding == nrrdEncodingRaw ? bytes : bytes / max_packed;
-}
-
-// Bytes that the file must have, and bytes that it has.
-std::array<double, 2> sizes(fs::path const& path, itk::ImageIOBase& io, double voxels,
-                            job const& asked) {
-  auto const end = ending(path);
-  auto const held =
-      double(end == ".nii.gz" ? detail::inflated_size(path, asked) : fs::file_size(path));
-  if (end.starts_with(".nii")) {  // ITK reads zeros where its voxels end early
-    return {voxels * nifti_number(io, "bitpix") / 8 + nifti_number(io, "vox_offset"), held};
-  }
-  double const bytes = voxels * io.GetComponentSize();
-  auto* const meta = dynamic_cast<itk::MetaImageIO*>(&io);
-  return {meta != nullptr ? meta_image::min_size(*meta->GetMetaImagePointer(), bytes)
-                          : min_nrrd_size(path, bytes),
-          held};
-}
-
-std::array<std::int64_t, 3> checked_extent(fs::path const& path, itk::ImageIOBase& io,
-                                           job const& asked) {
-  std::array<std::int64_t, 3> extent{};
-  double voxels = 1;
-  bool possible = io.GetNumberOfDimensions() >= 3 && io.GetNumberOfComponents() == 1 &&
-                  io.GetFileType() != itk::CommonEnums::IOFile::ASCII;
-  for (unsigned axis = 0; possible && axis < io.GetNumberOfDimensions(); ++axis) {
-    auto const n = io.GetDimensions(axis);
-    possible = n >= 1 && n < std::uint64_t(1) << 40 && (axis < 3 || n == 1);
-    if (possible && axis < 3) {
-      extent[axis] = std::int64_t(n);
-      voxels *= double(n);
+  layout.file = detached ? path.parent_path() / state->dataFN[0] : path;
+  std::ifstream in(layout.file, std::ios::binary);
+  if (!detached) {  // behind the first empty line
+    for (std::string line; std::getline(in, line) && !line.empty() && line != "\r";) {
     }
   }
-  if (!possible) {
-    refuse(path,
-           "is no volume (three axes and one binary number a voxel are expected); convert it to "
-           "such a file");
+  layout.offset = in ? std::uint64_t(in.tellg()) : 0;
+  if (state->byteSkip < 0) {  // the last bytes of the file
+    std::error_code unknown;
+    auto const held = fs::file_size(layout.file, unknown);
+    layout.offset = unknown ? 0 : held - std::min<std::uint64_t>(held, bytes);
+  } else {
+    layout.offset += std::uint64_t(state->byteSkip);
   }
-  auto const [needed, held] = sizes(path, io, voxels, asked);
+  layout.swapped = state->endian == airEndianBig;
+  return layout;
+}
+
+/// A volume's file whose header has been read and compared with its length.
+struct opened_volume {
+  itk::ImageIOBase::Pointer io;
+  std::array<std::int64_t, 3> extent{};
+  std::optional<detail::voxel_layout> layout{};  ///< none: ITK reads the voxels, all at once
+
+  [[nodiscard]] std::int64_t voxels() const { return extent[0] * extent[1] * extent[2]; }
+};
+
+/// Finds where the voxels lie, and refuses a file that is too short for them.
+void check_length(fs::path const& path, opened_volume& volume, double voxels, job const& asked) {
+  auto& io = *volume.io;
+  auto const end = ending(path);
+  double const bytes = voxels * io.GetComponentSize();
+  double needed = 0;
+  double held = 0;
+  if (end.starts_with(".nii")) {  // ITK reads zeros where its voxels end early
+    needed = voxels * nifti_number(io, "bitpix") / 8 + nifti_number(io, "vox_offset");
+    held = double(end == ".nii.gz" ? detail::inflated_size(path, asked) : fs::file_size(path));
+  } else if (bytes < 0x1p62) {
+    bool const meta = end == ".mha" || end == ".mhd";
+    volume.layout = meta ? detail::meta_layout(path, std::uint64_t(bytes))
+                         : nrrd_layout(path, std::uint64_t(bytes));
+    if (volume.layout) {
+      auto const& layout = *volume.layout;
+      detail::check_regular(layout.file);
+      needed = layout.compressed ? std::max(bytes / max_packed, double(layout.packed)) : bytes;
+      held = double(fs::file_size(layout.file)) - double(layout.offset);
+    }
+  }
   if (needed > held || voxels >= 0x1p60) {
+    auto const& n = volume.extent;
     refuse(path,
            fmt::format("the header claims {} x {} x {} voxels of {} bytes, for which the file is "
                        "too short (truncated, or its header is wrong); fetch or write it again",
-                       extent[0], extent[1], extent[2], io.GetComponentSize()));
+                       n[0], n[1], n[2], io.GetComponentSize()));
   }
-  return extent;
 }
 
 // ITK says nothing where the voxels of a MetaImage end early: the last one must be the same
@@ -271,8 +292,9 @@ std::vector<std::byte> read_bytes(fs::path const& path, itk::ImageIOBase& io) {
   return bytes;
 }
 
-itk::ImageIOBase::Pointer opened(fs::path const& path) {
-  auto const io = image_io(path);
+opened_volume opened(fs::path const& path, job const& asked = {}) {
+  opened_volume volume;
+  auto const io = volume.io = image_io(path);
   detail::check_regular(path);
   if (dynamic_cast<itk::MetaImageIO*>(io.GetPointer()) != nullptr) {
     detail::check_meta_header(path);
@@ -281,23 +303,67 @@ itk::ImageIOBase::Pointer opened(fs::path const& path) {
   }
   io->SetFileName(path.string());
   io->ReadImageInformation();
-  return io;
+  double voxels = 1;
+  bool possible = io->GetNumberOfDimensions() >= 3 && io->GetNumberOfComponents() == 1 &&
+                  io->GetFileType() != itk::CommonEnums::IOFile::ASCII;
+  for (unsigned axis = 0; possible && axis < io->GetNumberOfDimensions(); ++axis) {
+    auto const n = io->GetDimensions(axis);
+    possible = n >= 1 && n < std::uint64_t(1) << 40 && (axis < 3 || n == 1);
+    if (possible && axis < 3) {
+      volume.extent[axis] = std::int64_t(n);
+      voxels *= double(n);
+    }
+  }
+  if (!possible) {
+    refuse(path,
+           "is no volume (three axes and one binary number a voxel are expected); convert it to "
+           "such a file");
+  }
+  check_length(path, volume, voxels, asked);
+  return volume;
 }
 
-// ITK says nothing where the disk is full.
-void check_written(fs::path const& path, fs::path const& written, job const& asked) {
-  try {
-    detail::guarded(path, "read back", [&] {
-      auto const io = opened(written);
-      checked_extent(written, *io, asked);
-      if (ending(written) != ".nii.gz") {  // whose bytes were all read to find its length
-        static_cast<void>(read_bytes(written, *io));
+/// Reads the voxels block by block.
+void read_by_blocks(fs::path const& path, opened_volume const& volume, alignment const& how,
+                    float* values, job const& asked) {
+  auto const& n = volume.extent;
+  auto const& layout = *volume.layout;
+  with_stored_type(path, *volume.io, [&]<class T>(T) {
+    detail::voxel_reader reader(path, layout);
+    plane_sink<T> sink(n, how, values);
+    std::int64_t const plane = n[0] * n[1];
+    std::int64_t const step = detail::planes_of_block(plane * std::int64_t(sizeof(T)), n[2]);
+    std::vector<T> block(std::size_t(step * plane));
+    for (std::int64_t first = 0; first < n[2]; first += step) {
+      auto const planes = std::span(block).first(std::size_t(std::min(step, n[2] - first) * plane));
+      auto const bytes = std::as_writable_bytes(planes);
+      reader.read(bytes);
+      for (std::size_t at = 0; layout.swapped && at < bytes.size(); at += sizeof(T)) {
+        std::ranges::reverse(bytes.subspan(at, sizeof(T)));
       }
-    });
-  } catch (file_error const&) {
-    refuse(path,
-           "was cut short (its disk may be full, and the old file is as it was); make room on its "
-           "disk");
+      sink.put(planes);
+      asked.step(0);
+    }
+    reader.finish();
+    sink.check_range(path);
+  });
+}
+
+/// Reads the voxels by ITK, which takes memory for all of them as the file has them.
+void read_whole(fs::path const& path, opened_volume const& volume, alignment const& how,
+                float* values, job const& asked) {
+  auto& io = *volume.io;
+  detail::nifti_name const name(path);
+  io.SetFileName(name.path().string());
+  auto const bytes = read_bytes(path, io);
+  asked.step(0);
+  with_stored_type(path, io, [&]<class T>(T) {
+    plane_sink<T> sink(volume.extent, how, values);
+    sink.put(std::span(reinterpret_cast<T const*>(bytes.data()), std::size_t(volume.voxels())));
+    sink.check_range(path);
+  });
+  if (dynamic_cast<itk::NiftiImageIO*>(&io) != nullptr) {
+    detail::check_nifti_scale(path, std::span(values, std::size_t(volume.voxels())), asked);
   }
 }
 
@@ -309,45 +375,99 @@ std::string read_unit(itk::ImageIOBase const& io) {
   return one_line(text);
 }
 
+/// An array that is written: `strides` lead along the file's axes, of which the first is fastest.
 template <class T>
-atomic_file prepare_volume_image(fs::path const& path, std::vector<T> const& values,
-                                 std::array<std::int64_t, 3> const& extent,
-                                 std::array<double, 3> const& spacing,
-                                 std::array<double, 3> const& origin, std::string const& unit,
-                                 job const& asked) {
-  auto const end = ending(path);
-  if (end == ".mhd" || end == ".nhdr") {
-    refuse(path, "would be two files (they cannot be replaced in one step); write .mha or .nrrd");
-  }
+struct written_image {
+  T const* values;
+  std::array<std::int64_t, 3> extent;
+  std::array<std::int64_t, 3> strides;
+  std::array<double, 3> spacing;
+  std::array<double, 3> origin;
+  std::string unit;
+};
+
+/// Returns the header that ITK writes for an image, of which it is given one with few voxels.
+template <class T>
+std::string header_of(fs::path const& path, written_image<T> const& image) {
+  // One voxel along an axis may be told otherwise than several.
+  std::array<std::int64_t, 3> small{};
+  std::ranges::transform(image.extent, small.begin(),
+                         [](std::int64_t n) { return std::min<std::int64_t>(n, 2); });
   auto const io = image_io(path);
   io->SetNumberOfDimensions(3);
   for (unsigned axis = 0; axis < 3; ++axis) {
     std::vector<double> direction(3, 0.0);
     direction[axis] = 1;
-    io->SetDimensions(axis, itk::SizeValueType(extent[axis]));
-    io->SetSpacing(axis, spacing[axis]);
-    io->SetOrigin(axis, origin[axis]);
+    io->SetDimensions(axis, itk::SizeValueType(small[axis]));
+    io->SetSpacing(axis, image.spacing[axis]);
+    io->SetOrigin(axis, image.origin[axis]);
     io->SetDirection(axis, direction);
   }
   io->SetPixelType(itk::CommonEnums::IOPixel::SCALAR);
   io->SetComponentType(sizeof(T) == 4 ? itk::CommonEnums::IOComponent::FLOAT
                                       : itk::CommonEnums::IOComponent::DOUBLE);
-  if (!unit.empty()) {  // ITK leaves it out of a NIfTI, which has no field for it
-    itk::EncapsulateMetaData(io->GetMetaDataDictionary(), unit_field, unit);
+  if (!image.unit.empty()) {  // ITK leaves it out of a NIfTI, which has no field for it
+    itk::EncapsulateMetaData(io->GetMetaDataDictionary(), unit_field, image.unit);
+  }
+  std::array<T, 8> const voxels{};
+  std::size_t const bytes = std::size_t(small[0] * small[1] * small[2]) * sizeof(T);
+  bool const packed = ending(path) == ".nii.gz";
+  atomic_file const file(packed ? fs::path(path).replace_extension() : path, detail::max_overhead);
+  detail::write_image(path, file, *io, voxels.data());
+  std::ifstream in(file.temporary(), std::ios::binary);
+  std::string header(std::istreambuf_iterator<char>(in), {});
+  header.resize(header.size() - std::min(header.size(), bytes));
+  bool const nifti = ending(path).starts_with(".nii");
+  auto const& n = image.extent;
+  if (nifti && header.size() == 352 && std::ranges::max(n) <= 32767) {
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      auto const count = std::int16_t(n[axis]);
+      std::memcpy(header.data() + 42 + 2 * axis, &count, sizeof count);
+    }
+    return header;
+  }
+  for (auto const* format : {"DimSize = {} {} {}\n", "\nsizes: {} {} {}\n"}) {
+    auto const line = [&](auto const& e) {
+      return fmt::format(fmt::runtime(format), e[0], e[1], e[2]);
+    };
+    auto const at = nifti ? std::string::npos : header.find(line(small));
+    if (at != std::string::npos) {
+      return header.replace(at, line(small).size(), line(n));
+    }
+  }
+  refuse(path, nifti && std::ranges::max(n) > 32767
+                   ? "would have more than 32767 voxels along an axis (a NIfTI has no more); write "
+                     ".mha or .nrrd"
+                   : "cannot be written (its disk may be full); make room on its disk");
+}
+
+template <class T>
+atomic_file prepare_image(fs::path const& path, written_image<T> const& image, job const& asked) {
+  auto const end = ending(path);
+  if (end == ".mhd" || end == ".nhdr") {
+    refuse(path, "would be two files (they cannot be replaced in one step); write .mha or .nrrd");
   }
   asked.step(0);
-  std::uintmax_t const bytes = values.size() * sizeof(T) + detail::max_overhead;
-  atomic_file file(path, bytes);
-  if (end == ".nii.gz") {
-    // By ourselves: ITK compresses all at once, which takes minutes and cannot be stopped.
-    atomic_file const plain(fs::path(file.temporary()).replace_extension(), bytes);
-    detail::write_image(path, plain, *io, values.data());
-    detail::compress(path, plain.temporary(), file.temporary(), asked);
-  } else {
-    detail::write_image(path, file, *io, values.data());
+  auto const& n = image.extent;
+  std::int64_t const plane = n[0] * n[1];
+  std::uintmax_t const bytes = std::uintmax_t(plane * n[2]) * sizeof(T) + detail::max_overhead;
+  auto const header = header_of(path, image);
+  bool const packed = end == ".nii.gz";
+  atomic_file file(path, packed ? 0 : bytes);
+  using form = detail::voxel_writer::form;
+  detail::voxel_writer writer(path, file.temporary(), packed ? form::gzip : form::plain);
+  writer.write(std::as_bytes(std::span(header)), asked);
+  std::int64_t const step = detail::planes_of_block(plane * std::int64_t(sizeof(T)), n[2]);
+  std::vector<T> block(std::size_t(step * plane));
+  for (std::int64_t first = 0; first < n[2]; first += step) {
+    std::int64_t const planes = std::min(step, n[2] - first);
+    auto const& from = image.strides;
+    copy_axes(image.values + first * from[2], block.data(),
+              {axis_copy{n[0], from[0], 1}, axis_copy{n[1], from[1], n[0]},
+               axis_copy{planes, from[2], plane}});
+    writer.write(std::as_bytes(std::span(block).first(std::size_t(planes * plane))), asked);
   }
-  asked.step(0);
-  check_written(path, file.temporary(), asked);
+  writer.close();
   asked.step(0);
   return file;
 }
@@ -379,29 +499,29 @@ host_volume read_volume(fs::path const& path, finite_values values, subfolders s
                            : read_rt_dose(path, dose_units::any).volume;
   }
   host_volume volume;
-  detail::guarded(path, "read", [&] {
-    auto const io = opened(path);
-    auto const n = checked_extent(path, *io, asked);
-    auto const how = align(path, *io);
-    place(path, *io, how, n, volume);
-    volume.unit = read_unit(*io);
-    detail::nifti_name const name(path);
-    io->SetFileName(name.path().string());
-    if (dynamic_cast<itk::MetaImageIO*>(io.GetPointer()) != nullptr) {
-      detail::check_meta_voxels(path);
-    }
-    // As the file has them, and as float.
-    auto const count = std::uint64_t(n[0] * n[1] * n[2]);
+  auto const read = [&] {
+    auto const opened_file = opened(path, asked);
+    auto const& n = opened_file.extent;
+    auto const& layout = opened_file.layout;
+    auto const how = align(path, *opened_file.io);
+    place(path, *opened_file.io, how, n, volume);
+    volume.unit = read_unit(*opened_file.io);
+    auto const count = std::uint64_t(opened_file.voxels());
+    auto const stored = std::uint64_t(opened_file.io->GetComponentSize());
+    // As float, and as the file has them: a block, or all.
+    auto const buffer =
+        layout ? std::min(count * stored, std::uint64_t(detail::block_bytes)) : count * stored;
     detail::with_memory(path, fmt::format("its {} x {} x {} voxels", n[0], n[1], n[2]),
-                        count * (io->GetComponentSize() + 4), [&] {
-                          auto const bytes = read_bytes(path, *io);
-                          asked.step(0);
-                          volume.values = convert(path, *io, bytes, n, how);
+                        count * sizeof(float) + buffer, [&] {
+                          volume.values.resize(count);
+                          auto* const to = volume.values.data();
+                          detail::read_unchanged(layout ? layout->file : path, [&] {
+                            layout ? read_by_blocks(path, opened_file, how, to, asked)
+                                   : read_whole(path, opened_file, how, to, asked);
+                          });
                         });
-    if (dynamic_cast<itk::NiftiImageIO*>(io.GetPointer()) != nullptr) {
-      detail::check_nifti_scale(path, volume.values, asked);
-    }
-  });
+  };
+  detail::read_unchanged(path, [&] { detail::guarded(path, "read", read); });
   if (values == finite_values::required) {
     check_finite(path, volume);
   }
@@ -415,20 +535,19 @@ host_volume read_volume_grid(fs::path const& path, subfolders search) {
   }
   host_volume volume;
   detail::guarded(path, "read", [&] {
-    auto const io = opened(path);
-    auto const n = checked_extent(path, *io, {});
-    place(path, *io, align(path, *io), n, volume);
-    volume.unit = read_unit(*io);
+    auto const file = opened(path);
+    place(path, *file.io, align(path, *file.io), file.extent, volume);
+    volume.unit = read_unit(*file.io);
   });
   return volume;
 }
 
 atomic_file prepare_volume(fs::path const& path, host_volume const& volume, job const& control) {
   auto const& n = volume.extent;
-  auto const file_order =
-      reorder<float, float>(volume.values, 0, last_axis_fastest({n[2], n[1], n[0]}));
-  return prepare_volume_image(path, file_order, n, volume.spacing, volume.origin, volume.unit,
-                              job{{}, control.cancelled});
+  return prepare_image<float>(
+      path,
+      {volume.values.data(), n, {n[1] * n[2], n[2], 1}, volume.spacing, volume.origin, volume.unit},
+      job{{}, control.cancelled});
 }
 
 template <class T>
@@ -436,10 +555,9 @@ atomic_file prepare_projection_image(fs::path const& path, std::vector<T> const&
                                      std::array<std::int64_t, 3> const& extent,
                                      std::array<double, 2> const& pitch, job const& control) {
   auto const [views, nu, nv] = extent;
-  auto const image =
-      reorder<T, T>(values, 0, {axis_walk{views, nu * nv}, axis_walk{nv, 1}, axis_walk{nu, nv}});
-  return prepare_volume_image(path, image, {nu, nv, views}, {pitch[0], pitch[1], 1}, {}, "1",
-                              job{{}, control.cancelled});
+  return prepare_image<T>(
+      path, {values.data(), {nu, nv, views}, {nv, 1, nu * nv}, {pitch[0], pitch[1], 1}, {}, "1"},
+      job{{}, control.cancelled});
 }
 template atomic_file prepare_projection_image(fs::path const&, std::vector<float> const&,
                                               std::array<std::int64_t, 3> const&,

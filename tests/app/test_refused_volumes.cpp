@@ -206,7 +206,7 @@ TEST_CASE("files that are too short for what they claim are refused") {
     CAPTURE(lost);
     auto const part = voxels.substr(0, voxels.size() - lost);
     CHECK(names(read("short.mha", metaimage("") + part), {"short.mha", "truncated"}));
-    CHECK(names(read("short.nrrd", nrrd("") + part), {"short.nrrd", "cannot be read"}));
+    CHECK(names(read("short.nrrd", nrrd("") + part), {"short.nrrd", "truncated"}));
     CHECK(names(read("short.nii", nifti() + part), {"short.nii", "truncated"}));
     put_gz(folder / "short.nii.gz", nifti() + part);
     CHECK(names(refusal([&] { files::read_volume(folder / "short.nii.gz"); }),
@@ -306,9 +306,6 @@ TEST_CASE("a damaged or truncated compressed file is refused") {
     };
     CHECK(read(whole).empty());
     CHECK(names(read(whole.substr(0, whole.size() / 2)), {name}));
-    if (name == std::string("v.mha")) {
-      continue;  // ITK does not look at its check sum: docs/formats.md
-    }
     auto damaged = whole;
     damaged[whole.size() / 2] = char(damaged[whole.size() / 2] ^ 0x55);
     CHECK(names(read(damaged), {name}));
@@ -421,6 +418,7 @@ TEST_CASE("a volume that no memory holds is refused before it is read, with both
     MESSAGE("skipped: no files with holes of " << bytes << " bytes");
     return;
   }
-  auto const sentence = shortage(2 * bytes, [&] { files::read_volume(path); });
-  CHECK(names(sentence, {"large.mha", "8192 x 8192 x 8192", "4398046511104 bytes", "are free"}));
+  // The voxels, and a block of those of the file.
+  auto const sentence = shortage(bytes, [&] { files::read_volume(path); });
+  CHECK(names(sentence, {"large.mha", "8192 x 8192 x 8192", "2199056809984 bytes", "are free"}));
 }

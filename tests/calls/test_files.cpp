@@ -73,6 +73,9 @@ TEST_CASE("volumes") {
   CHECK(iso::files::reorder<double>(pixels, 0, iso::files::last_axis_fastest({2, 2, 1})) ==
         std::vector<double>{1, 3, 2, 4});
   CHECK(iso::files::reorder<float, float>(pixels, 0, {{{1, 4}, {1, 4}, {4, 1}}}) == pixels);
+  std::vector<double> turned(4);
+  iso::files::copy_axes(pixels.data(), turned.data(), {{{1, 4, 4}, {1, 4, 4}, {4, 1, 1}}});
+  CHECK(turned[3] == pixels[3]);
 }
 
 TEST_CASE("images") {

@@ -39,8 +39,9 @@ enum class stack_geometry { read, leave };
 /// Reads it back; a file in the other precision is converted. `unit` and `geometry` are empty where
 /// the file has none, or `geometry` is left. Text may be of fixed or variable length. Values where
 /// `mask` is 0 are not looked at and become 0; a mask of another size than the file's masks none.
-/// \throws iso::file_error     not HDF5, truncated, no such dataset, wrong rank or type, a value
-///                             that is not finite, unless it need not be
+/// \throws iso::file_error     not HDF5, truncated, changed while it is read, no such dataset,
+/// wrong
+///                             rank or type, a value that is not finite, unless it need not be
 /// \throws iso::out_of_memory  more than this machine has
 /// \throws iso::cancelled      as job::step; `control` is asked between parts
 template <class T>

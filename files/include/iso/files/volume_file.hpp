@@ -51,14 +51,16 @@ enum class finite_values {
 /// axis-aligned direction matrices (flips, permutations) are undone exactly: x, y, z of the result
 /// run along the world's axes.
 ///
-/// Header and length of the file are compared before any memory is asked for.
+/// Header and length of the file are compared before any memory is asked for. Beside the values it
+/// takes memory for a block of planes, about 32 MiB; for NIfTI and DICOM, for the whole file.
 /// The unit is that of the file's field `Unit`, where prepare_volume has put it.
 /// \throws iso::file_error     no such file, unknown ending, a header that lies or makes no sense,
-///                             a truncated or damaged file, a tilted direction matrix, values not
-///                             finite
+///                             a truncated or damaged file, one that is changed while it is read, a
+///                             tilted direction matrix, values not finite
 /// \throws iso::out_of_memory  more than this machine has
-/// \throws iso::cancelled      as job::step; `control` is asked between steps, and while the length
-///                             of what is compressed is found
+/// \throws iso::cancelled      as job::step; `control` is asked between blocks, and while the
+/// length
+///                             of a packed NIfTI is found
 host_volume read_volume(std::filesystem::path const& path,
                         finite_values values = finite_values::required,
                         subfolders search = subfolders::left_out, job const& control = {});
@@ -69,9 +71,9 @@ host_volume read_volume_grid(std::filesystem::path const& path,
                              subfolders search = subfolders::left_out);
 
 /// Prepares a volume's file for a commit; the ending of `path` (.mha, .nrrd, .nii, .nii.gz)
-/// chooses the format. A unit becomes the field `Unit` of a MetaImage or NRRD; NIfTI has none. What
-/// is compressed is written beside it as it is first, which takes room.
-/// \param control  asked between steps, and several times a second while numbers are compressed
+/// chooses the format. A unit becomes the field `Unit` of a MetaImage or NRRD; NIfTI has none.
+/// Takes memory for a block of planes, about 32 MiB.
+/// \param control  asked between blocks, and several times a second while numbers are compressed
 /// \throws iso::file_error
 /// \throws iso::cancelled  as job::step; nothing is left
 [[nodiscard]] atomic_file prepare_volume(std::filesystem::path const& path,
@@ -81,7 +83,7 @@ host_volume read_volume_grid(std::filesystem::path const& path,
 /// views along z
 /// (.mha, .nrrd), in their own precision and with the unit "1", which a commit puts in place.
 /// \param[in] pitch    distance of pixel centres along u and v, mm
-/// \param     control  asked between steps
+/// \param     control  asked between blocks
 /// \throws iso::file_error
 /// \throws iso::cancelled  as job::step; nothing is left
 template <class T>
