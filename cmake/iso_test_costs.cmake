@@ -34,6 +34,7 @@ set(
   "install_other_flags 17 1"
   "app_dvh_command 15 1"
   "docs_readme_steps 15 1"
+  "app_scratch 14 1"
   "example_chest_ct_tissues 13 1"
   "install_plain_flags 13 1"
   "install_speed 13 1"

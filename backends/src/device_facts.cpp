@@ -38,7 +38,7 @@ template <class Exec>
 device_facts host_facts(Exec const& exec) {
   device_facts result = detail::common_facts(tag<Exec>::name);
   result.processor = detail::host_processor();
-  auto const memory = iso::detail::read_host_memory();
+  auto const memory = iso::detail::read_array_memory();
   result.memory_bytes = std::int64_t(memory.total);
   result.memory_free_bytes = std::int64_t(memory.available);
   result.l1_bytes = detail::host_l1_bytes();

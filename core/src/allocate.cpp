@@ -6,7 +6,7 @@
 
 namespace iso::detail {
 
-std::uint64_t free_host_bytes() { return read_host_memory().available; }
+std::uint64_t free_host_bytes() { return read_array_memory().available; }
 
 bool host_has(std::uint64_t bytes) {
   // Small ones are not worth asking the system for.
@@ -26,7 +26,7 @@ bool is_want_of_memory(std::exception const& failure) {
 
 void throw_out_of_memory(std::string_view label, std::uint64_t bytes, std::string_view space,
                          std::uint64_t available) {
-  auto const bound = space == Kokkos::HostSpace::name() ? read_host_memory().bound : "";
+  auto const bound = space == Kokkos::HostSpace::name() ? read_array_memory().bound : "";
   auto const free = available != 0 ? message("{} bytes are free{}", {available, bound})
                                    : std::string("it does not say what is free");
   throw out_of_memory(message("{}: {} bytes do not fit {} ({}); ask for less at a time",

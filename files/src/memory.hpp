@@ -20,7 +20,7 @@ namespace iso::files::detail {
 template <class Take>
 void with_memory(std::filesystem::path const& path, std::string_view what, std::uint64_t bytes,
                  Take&& take) {
-  auto const memory = iso::detail::read_host_memory();
+  auto const memory = iso::detail::read_array_memory();
   auto const free = memory.available;
   auto const shortage = [&](char const* more) {
     return out_of_memory(fmt::format("'{}': {} bytes{} are needed for {} ({} bytes are free{}); "

@@ -7,6 +7,7 @@
 #include <iso/files/dicom_series.hpp>
 #include <iso/files/hdf5_kind.hpp>
 #include <iso/files/image_stack.hpp>
+#include <iso/files/mapped_array.hpp>
 #include <iso/files/matrix_file.hpp>
 #include <iso/files/png_file.hpp>
 #include <iso/files/reorder.hpp>
@@ -60,6 +61,15 @@ TEST_CASE("texts") {
   CHECK(iso::files::printable("a\x01") == "a?");
   CHECK(iso::files::escaped("a\x01") == "a\\x01");
   CHECK(iso::files::shortened("a long text", 6) == "a l...");
+}
+
+TEST_CASE("arrays in files") {
+  in_a_folder const here;
+  iso::files::mapped_array<float> array(".", 3);
+  array.data()[2] = 1;
+  CHECK(array.values()[2] == 1);
+  iso::files::mapped_array<double> const kept("kept.raw", 2, iso::files::mapped_file::kept);
+  CHECK(kept.size() == 2);
 }
 
 TEST_CASE("volumes") {

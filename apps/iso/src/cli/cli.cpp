@@ -209,7 +209,7 @@ int guarded(command const& run_command) {
   } catch (out_of_memory const& failure) {
     return report_failure(failure, memory_short);
   } catch (std::bad_alloc const&) {
-    auto const memory = iso::detail::read_host_memory();
+    auto const memory = iso::detail::read_array_memory();
     return report_failure(
         out_of_memory(
             fmt::format(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "described.hpp"
 #include "hounsfield_options.hpp"
+#include "scratch.hpp"
 #include "simulated_scan.hpp"
 #include "support.hpp"
 
@@ -257,6 +258,7 @@ int run_project(project_options& options) {
     fmt::print("{}\n", text);
   }
   tell_streaming(options.common, result.streaming, document);
+  tell_scratch(options.common, document);
   tell_repeats(options.common, result.repeats, document);
   write_json(options.common.json_file, document, std::move(outputs));
   return success;
@@ -313,6 +315,7 @@ command add_project(CLI::App& app) {
   add_words(*sub, "--method", options->request.method, "how a line integral is taken");
   add_words(*sub, "--sum", options->request.sum, "order of a ray's sum");
   add_memory(*sub, options->request.memory);
+  add_scratch(*sub);
   add_words(*sub, "--precision", options->request.precision, "of all arithmetic");
   sub->add_option("--oversampling", options->request.oversampling,
                   "exact methods: rays a pixel along u and along v")

@@ -5,6 +5,7 @@
 #include "iterative_options.hpp"
 #include "reconstruct_picture.hpp"
 #include "scan_options.hpp"
+#include "scratch.hpp"
 #include "support.hpp"
 
 #include <iso/core/error.hpp>
@@ -351,6 +352,7 @@ int run_reconstruct(reconstruct_options& options) {
     print_result(options, result);
   }
   tell_streaming(options.common, result.streaming, document);
+  tell_scratch(options.common, document);
   tell_repeats(options.common, result.repeats, document);
   write_json(options.common.json_file, document, std::move(outputs));
   return success;
@@ -412,6 +414,7 @@ command add_reconstruct(CLI::App& app) {
   options->of_iterations.push_back(add_extend_rays(*sub, options->request.extend_rays));
   add_output_options(*sub, *options);
   add_memory(*sub, options->request.memory);
+  add_scratch(*sub);
   add_hounsfield_options(*sub, options->table, nullptr);
   add_repeats(*sub, options->request.repeats,
               "filter and backprojection, or the iterations from their start, with readings, plan, "
@@ -439,6 +442,7 @@ command add_back_project(CLI::App& app) {
       ->capture_default_str();
   add_output_options(*sub, *options);
   add_memory(*sub, options->request.memory);
+  add_scratch(*sub);
   add_repeats(*sub, options->request.repeats,
               "the adjoint, with readings, geometry and volume where it computes");
   return [options] { return run_reconstruct(*options); };

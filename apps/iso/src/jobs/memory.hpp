@@ -25,7 +25,7 @@ inline std::int64_t whole_bytes(double bytes) {
 template <class Exec>
 char const* bound_of(Exec const&) {
   return Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Exec::memory_space>::accessible
-             ? iso::detail::read_host_memory().bound
+             ? iso::detail::read_array_memory().bound
              : "";
 }
 
@@ -47,7 +47,7 @@ void check_free(Exec const& exec, std::int64_t bytes, char const* what) {
 
 /// Throws iso::out_of_memory unless `bytes` are free on the host. Works without Kokkos.
 inline void check_free(std::int64_t bytes, char const* what) {
-  auto const memory = iso::detail::read_host_memory();
+  auto const memory = iso::detail::read_array_memory();
   auto const free = memory.available;
   if (free > 0 && std::uint64_t(bytes) > free) {
     throw out_of_memory(

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -133,6 +134,16 @@ inline host_memory read_host_memory(std::filesystem::path const& root = "/") {
   }
   apply_process_limits(memory, root);
   return memory;
+}
+
+/// The function that says what memory there is for large arrays, where a program puts these
+/// elsewhere, as the tool does by --scratch; null: they lie in the machine's.
+inline std::atomic<host_memory (*)()> memory_of_arrays = nullptr;
+
+/// Returns the memory that large arrays may take.
+inline host_memory read_array_memory() {
+  auto* const elsewhere = memory_of_arrays.load();
+  return elsewhere != nullptr ? elsewhere() : read_host_memory();
 }
 
 }  // namespace iso::detail
