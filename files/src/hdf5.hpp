@@ -86,13 +86,14 @@ class hdf5_dataset {
     read_to(memory_type, values.data(), asked);
     return values;
   }
+  /// Reads all numbers to `values`, which has room for them, likewise.
+  void read_to(hid_t memory_type, void* values, job const& asked) const;
   /// Reads a text of fixed or variable length, which h5py writes. Where it bears a checksum, throws
   /// iso::file_error unless that is its own.
   [[nodiscard]] std::string read_text() const;
 
  private:
   void check_storage() const;
-  void read_to(hid_t memory_type, void* values, job const& asked) const;
 
   std::filesystem::path const& path_;
   char const* name_;

@@ -23,8 +23,9 @@ hid_t native_type() {
 }
 
 template <class T>
-void check_finite(fs::path const& path, projection_stack<T> const& stack) {
-  if (auto const at = detail::first_not_finite(stack.values, stack.extent)) {
+void check_finite(fs::path const& path, std::span<T const> values,
+                  std::array<std::int64_t, 3> const& extent) {
+  if (auto const at = detail::first_not_finite(values, extent)) {
     refuse(path, fmt::format("value at view {}, u {}, v {} of /projections is {} (every value must "
                              "be finite); replace it by a number",
                              at->place[0], at->place[1], at->place[2], at->value));
@@ -33,7 +34,7 @@ void check_finite(fs::path const& path, projection_stack<T> const& stack) {
 
 /// Sets what the mask hides to 0. What was hidden before it was measured may be anything.
 template <class T>
-void hide(std::vector<T>& values, std::vector<float> const& mask) {
+void hide(std::span<T> values, std::vector<float> const& mask) {
   if (mask.size() == values.size()) {
     std::transform(values.begin(), values.end(), mask.begin(), values.begin(),
                    [](T value, float counts) { return counts == 0 ? T(0) : value; });
@@ -43,14 +44,14 @@ void hide(std::vector<T>& values, std::vector<float> const& mask) {
 /// Refuses doubles of which the largest has no float. HDF5 rounds them without a word; a look at
 /// what came of that spares reading most files twice.
 void check_range(fs::path const& path, detail::hdf5_dataset const& set,
-                 std::vector<float> const& values, std::vector<float> const& mask) {
+                 std::span<float const> values, std::vector<float> const& mask) {
   detail::float_range rounded;
   for (float const value : values) {
     rounded.add(value);
   }
   if (H5Tget_size(set.type()) > sizeof(float) && (rounded.is_zero() || !rounded.is_kept())) {
     auto stored = set.read<double>(H5T_NATIVE_DOUBLE);
-    hide(stored, mask);
+    hide<double>(stored, mask);
     detail::float_range range;
     range.add_all(stored);
     if (!range.is_kept()) {
@@ -82,14 +83,21 @@ projection_stack<T> header_of(fs::path const& path, hid_t file, detail::hdf5_dat
 }  // namespace
 
 template <class T>
-atomic_file prepare_stack(fs::path const& path, projection_stack<T> const& stack,
-                          job const& control) {
-  return detail::prepare_hdf5(path, stack.values.size() * sizeof(T), [&](hid_t file) {
-    std::array<hsize_t, 3> const extent{hsize_t(stack.extent[0]), hsize_t(stack.extent[1]),
-                                        hsize_t(stack.extent[2])};
+atomic_file prepare_readings(fs::path const& path, projection_stack<T> const& stack,
+                             std::span<std::type_identity_t<T> const> readings,
+                             job const& control) {
+  auto const& n = stack.extent;
+  if (std::ranges::min(n) < 0 ||
+      double(n[0]) * double(n[1]) * double(n[2]) != double(readings.size())) {
+    throw invalid_argument(
+        fmt::format("'{}': {} readings for {} x {} x {} places (each has one); give as many",
+                    path.string(), readings.size(), n[0], n[1], n[2]));
+  }
+  return detail::prepare_hdf5(path, readings.size() * sizeof(T), [&](hid_t file) {
+    std::array<hsize_t, 3> const extent{hsize_t(n[0]), hsize_t(n[1]), hsize_t(n[2])};
     hid_t const stored = sizeof(T) == 4 ? H5T_IEEE_F32LE : H5T_IEEE_F64LE;
     detail::write_dataset(path, file, dataset_name, extent, stored, native_type<T>(),
-                          stack.values.data(), job{{}, control.cancelled});
+                          readings.data(), job{{}, control.cancelled});
     detail::hdf5_handle const dataset(path, H5Dopen2(file, dataset_name, H5P_DEFAULT), H5Dclose,
                                       "cannot be written (HDF5 dataset); try another disk");
     detail::write_attribute(path, dataset, "unit", stack.unit, detail::text_length::fixed);
@@ -99,24 +107,59 @@ atomic_file prepare_stack(fs::path const& path, projection_stack<T> const& stack
 }
 
 template <class T>
-projection_stack<T> read_stack(fs::path const& path, stack_geometry geometry,
-                               std::vector<float> const& mask, finite_values values,
-                               job const& control) {
+atomic_file prepare_stack(fs::path const& path, projection_stack<T> const& stack,
+                          job const& control) {
+  return prepare_readings<T>(path, stack, stack.values, control);
+}
+
+namespace {
+
+/// Reads the readings into `given`, or into the stack's values where that is null.
+template <class T>
+projection_stack<T> read_to(fs::path const& path, std::span<T> const* given,
+                            stack_geometry geometry, std::vector<float> const& mask,
+                            finite_values values, job const& control) {
   projection_stack<T> stack;
+  std::span<T> to;
   detail::read_unchanged(path, [&] {
     auto const file = detail::open_hdf5(path);
     detail::hdf5_dataset const set(path, file, dataset_name, 3);
     stack = header_of<T>(path, file, set, geometry);
-    stack.values = set.read<T>(native_type<T>(), job{{}, control.cancelled});
-    hide(stack.values, mask);
+    if (given != nullptr && given->size() != set.size()) {
+      throw invalid_argument(
+          fmt::format("'{}' has {} readings (memory of {} numbers was given); give one a reading",
+                      path.string(), set.size(), given->size()));
+    }
+    if (given == nullptr) {
+      stack.values = set.array<T>();
+    }
+    to = given == nullptr ? std::span<T>(stack.values) : *given;
+    set.read_to(native_type<T>(), to.data(), job{{}, control.cancelled});
+    hide<T>(to, mask);
     if constexpr (sizeof(T) == sizeof(float)) {
-      check_range(path, set, stack.values, mask);
+      check_range(path, set, to, mask);
     }
   });
   if (values == finite_values::required) {
-    check_finite(path, stack);
+    check_finite<T>(path, to, stack.extent);
   }
   return stack;
+}
+
+}  // namespace
+
+template <class T>
+projection_stack<T> read_stack(fs::path const& path, stack_geometry geometry,
+                               std::vector<float> const& mask, finite_values values,
+                               job const& control) {
+  return read_to<T>(path, nullptr, geometry, mask, values, control);
+}
+
+template <class T>
+projection_stack<T> read_readings(fs::path const& path, std::span<T> readings,
+                                  stack_geometry geometry, finite_values values,
+                                  job const& control) {
+  return read_to<T>(path, &readings, geometry, {}, values, control);
 }
 
 projection_stack<float> read_stack_header(fs::path const& path, stack_geometry geometry) {
@@ -126,9 +169,17 @@ projection_stack<float> read_stack_header(fs::path const& path, stack_geometry g
 
 template atomic_file prepare_stack(fs::path const&, projection_stack<float> const&, job const&);
 template atomic_file prepare_stack(fs::path const&, projection_stack<double> const&, job const&);
+template atomic_file prepare_readings(fs::path const&, projection_stack<float> const&,
+                                      std::span<float const>, job const&);
+template atomic_file prepare_readings(fs::path const&, projection_stack<double> const&,
+                                      std::span<double const>, job const&);
 template projection_stack<float> read_stack(fs::path const&, stack_geometry,
                                             std::vector<float> const&, finite_values, job const&);
 template projection_stack<double> read_stack(fs::path const&, stack_geometry,
                                              std::vector<float> const&, finite_values, job const&);
+template projection_stack<float> read_readings(fs::path const&, std::span<float>, stack_geometry,
+                                               finite_values, job const&);
+template projection_stack<double> read_readings(fs::path const&, std::span<double>, stack_geometry,
+                                                finite_values, job const&);
 
 }  // namespace iso::files

@@ -173,8 +173,9 @@ void place(fs::path const& path, itk::ImageIOBase const& io, alignment const& ho
   }
 }
 
-void check_finite(fs::path const& path, host_volume const& volume) {
-  if (auto const at = detail::first_not_finite(volume.values, volume.extent)) {
+void check_finite(fs::path const& path, std::span<float const> values,
+                  std::array<std::int64_t, 3> const& extent) {
+  if (auto const at = detail::first_not_finite(values, extent)) {
     refuse(
         path,
         fmt::format("voxel ({}, {}, {}) is {} (every value must be finite); replace it by a number",
@@ -472,9 +473,60 @@ atomic_file prepare_image(fs::path const& path, written_image<T> const& image, j
   return file;
 }
 
+/// Throws iso::invalid_argument where an array has not one value for each place.
+void check_count(fs::path const& path, std::size_t values,
+                 std::array<std::int64_t, 3> const& extent) {
+  auto const& n = extent;
+  if (std::ranges::min(n) < 1 || double(n[0]) * double(n[1]) * double(n[2]) != double(values)) {
+    throw invalid_argument(
+        fmt::format("'{}': {} values for {} x {} x {} places (each has one); give as many",
+                    path.string(), values, n[0], n[1], n[2]));
+  }
+}
+
 bool is_folder(fs::path const& path) {
   std::error_code unknown;
   return fs::is_directory(path, unknown);
+}
+
+/// Reads the voxels into `given`, or into the volume's values where that is null.
+host_volume read_image(fs::path const& path, std::span<float> const* given, finite_values values,
+                       job const& asked) {
+  host_volume volume;
+  std::span<float> to;
+  auto const read = [&] {
+    auto const file = opened(path, asked);
+    auto const& n = file.extent;
+    auto const& layout = file.layout;
+    auto const how = align(path, *file.io);
+    place(path, *file.io, how, n, volume);
+    volume.unit = read_unit(*file.io);
+    auto const count = std::uint64_t(file.voxels());
+    if (given != nullptr && given->size() != count) {
+      throw invalid_argument(
+          fmt::format("'{}' has {} voxels (memory of {} floats was given); give one a voxel",
+                      path.string(), count, given->size()));
+    }
+    // As the file has them: a block, or all.
+    auto const plane = n[0] * n[1] * std::int64_t(file.io->GetComponentSize());
+    auto const buffer =
+        std::uint64_t(plane * (layout ? detail::planes_of_block(plane, n[2]) : n[2]));
+    auto const own = given == nullptr ? count * sizeof(float) : 0;
+    detail::with_memory(path, fmt::format("its {} x {} x {} voxels", n[0], n[1], n[2]),
+                        own + buffer, [&] {
+                          volume.values.resize(given == nullptr ? count : 0);
+                          to = given == nullptr ? std::span<float>(volume.values) : *given;
+                          detail::read_unchanged(layout ? layout->file : path, [&] {
+                            layout ? read_by_blocks(path, file, how, to.data(), asked)
+                                   : read_whole(path, file, how, to.data(), asked);
+                          });
+                        });
+  };
+  detail::read_unchanged(path, [&] { detail::guarded(path, "read", read); });
+  if (values == finite_values::required) {
+    check_finite(path, to, volume.extent);
+  }
+  return volume;
 }
 
 }  // namespace
@@ -493,39 +545,19 @@ std::string count_reasons(std::vector<unread_file> const& files) {
 
 host_volume read_volume(fs::path const& path, finite_values values, subfolders search,
                         job const& control) {
-  job const asked{{}, control.cancelled};
   if (is_dicom_path(path)) {
     return is_folder(path) ? read_dicom_series(path, search).volume
                            : read_rt_dose(path, dose_units::any).volume;
   }
-  host_volume volume;
-  auto const read = [&] {
-    auto const opened_file = opened(path, asked);
-    auto const& n = opened_file.extent;
-    auto const& layout = opened_file.layout;
-    auto const how = align(path, *opened_file.io);
-    place(path, *opened_file.io, how, n, volume);
-    volume.unit = read_unit(*opened_file.io);
-    auto const count = std::uint64_t(opened_file.voxels());
-    auto const stored = std::uint64_t(opened_file.io->GetComponentSize());
-    // As float, and as the file has them: a block, or all.
-    auto const buffer =
-        layout ? std::min(count * stored, std::uint64_t(detail::block_bytes)) : count * stored;
-    detail::with_memory(path, fmt::format("its {} x {} x {} voxels", n[0], n[1], n[2]),
-                        count * sizeof(float) + buffer, [&] {
-                          volume.values.resize(count);
-                          auto* const to = volume.values.data();
-                          detail::read_unchanged(layout ? layout->file : path, [&] {
-                            layout ? read_by_blocks(path, opened_file, how, to, asked)
-                                   : read_whole(path, opened_file, how, to, asked);
-                          });
-                        });
-  };
-  detail::read_unchanged(path, [&] { detail::guarded(path, "read", read); });
-  if (values == finite_values::required) {
-    check_finite(path, volume);
+  return read_image(path, nullptr, values, job{{}, control.cancelled});
+}
+
+host_volume read_voxels(fs::path const& path, std::span<float> voxels, finite_values values,
+                        job const& control) {
+  if (is_dicom_path(path)) {
+    refuse(path, "is DICOM (its voxels are not read into memory that is given); use read_volume");
   }
-  return volume;
+  return read_image(path, &voxels, values, job{{}, control.cancelled});
 }
 
 host_volume read_volume_grid(fs::path const& path, subfolders search) {
@@ -543,26 +575,32 @@ host_volume read_volume_grid(fs::path const& path, subfolders search) {
 }
 
 atomic_file prepare_volume(fs::path const& path, host_volume const& volume, job const& control) {
-  auto const& n = volume.extent;
+  return prepare_voxels(path, volume, volume.values, control);
+}
+
+atomic_file prepare_voxels(fs::path const& path, host_volume const& grid,
+                           std::span<float const> voxels, job const& control) {
+  auto const& n = grid.extent;
+  check_count(path, voxels.size(), n);
   return prepare_image<float>(
-      path,
-      {volume.values.data(), n, {n[1] * n[2], n[2], 1}, volume.spacing, volume.origin, volume.unit},
+      path, {voxels.data(), n, {n[1] * n[2], n[2], 1}, grid.spacing, grid.origin, grid.unit},
       job{{}, control.cancelled});
 }
 
 template <class T>
-atomic_file prepare_projection_image(fs::path const& path, std::vector<T> const& values,
+atomic_file prepare_projection_image(fs::path const& path, std::span<T const> values,
                                      std::array<std::int64_t, 3> const& extent,
                                      std::array<double, 2> const& pitch, job const& control) {
   auto const [views, nu, nv] = extent;
+  check_count(path, values.size(), extent);
   return prepare_image<T>(
       path, {values.data(), {nu, nv, views}, {nv, 1, nu * nv}, {pitch[0], pitch[1], 1}, {}, "1"},
       job{{}, control.cancelled});
 }
-template atomic_file prepare_projection_image(fs::path const&, std::vector<float> const&,
+template atomic_file prepare_projection_image(fs::path const&, std::span<float const>,
                                               std::array<std::int64_t, 3> const&,
                                               std::array<double, 2> const&, job const&);
-template atomic_file prepare_projection_image(fs::path const&, std::vector<double> const&,
+template atomic_file prepare_projection_image(fs::path const&, std::span<double const>,
                                               std::array<std::int64_t, 3> const&,
                                               std::array<double, 2> const&, job const&);
 

@@ -17,13 +17,14 @@
 
 namespace iso::files::detail {
 
-/// The bytes of an array's block on its way to or from a file. One plane is the least.
-constexpr std::int64_t block_bytes = std::int64_t(1) << 25;
-
-/// Returns how many planes of so many bytes a block has.
+/// Returns how many planes of so many bytes are on their way to or from a file at a time: 32 MiB of
+/// them, and at least one. Of large planes 16, where these are a sixteenth of the array at most:
+/// neighbours on the array's last axis then fill a line of the cache.
 inline std::int64_t planes_of_block(std::int64_t plane_bytes, std::int64_t planes) {
-  return std::clamp<std::int64_t>(block_bytes / std::max<std::int64_t>(plane_bytes, 1), 1,
-                                  std::max<std::int64_t>(planes, 1));
+  constexpr std::int64_t usual = std::int64_t(1) << 25;
+  return std::clamp<std::int64_t>(std::max(usual / std::max<std::int64_t>(plane_bytes, 1),
+                                           std::min<std::int64_t>(16, planes / 16)),
+                                  1, std::max<std::int64_t>(planes, 1));
 }
 
 /// The place of a volume's voxels in a file, and how they are stored.

@@ -3,6 +3,7 @@
 // and files that change, end or have no room in the midst of it.
 #include "image_support.hpp"
 
+#include <iso/files/mapped_array.hpp>
 #include <iso/files/stack_file.hpp>
 #include <iso/files/volume_file.hpp>
 
@@ -184,6 +185,46 @@ TEST_CASE("stacks of several blocks are written and read beside one block of mem
     same = same && image.values[std::size_t((u * nv + v) * views + view)] == value_at(i);
   }
   CHECK(same);
+}
+
+TEST_CASE("volumes and stacks are read into memory that is given, and written from it") {
+  scratch_folder const folder;
+  auto const volume = large_volume({150, 290, 310});
+  auto const count = std::int64_t(volume.values.size());
+  files::mapped_array<float> array(folder.path(), count);
+  std::ranges::copy(volume.values, array.data());
+  auto const bare = files::host_volume{volume.extent, volume.spacing, volume.origin, {}, "HU"};
+  files::prepare_voxels(folder / "v.mha", bare, array.values()).commit();
+  std::ranges::fill(array.values(), 0.0F);
+  files::host_volume read;
+  auto const taken = growth([&] { read = files::read_voxels(folder / "v.mha", array.values()); });
+  CHECK(taken < count * 4 + 40 * mib);  // pages of the array that are in memory, too
+  CHECK(std::ranges::equal(array.values(), volume.values));
+  CHECK(read.unit == "HU");
+  CHECK(read.extent == volume.extent);
+  CHECK(read.values.empty());
+  files::projection_stack<float> const stack{volume.extent, {}, "1", "{}"};
+  files::prepare_readings<float>(folder / "p.h5", stack, array.values()).commit();
+  std::ranges::fill(array.values(), 0.0F);
+  CHECK(files::read_readings<float>(folder / "p.h5", array.values()).geometry == "{}");
+  CHECK(std::ranges::equal(array.values(), volume.values));
+  auto const few = array.values().first(array.values().size() - 1);
+  auto const said = [](auto const& action) {
+    try {
+      action();
+    } catch (iso::invalid_argument const& failure) {
+      return std::string(failure.what());
+    }
+    return std::string();
+  };
+  CHECK(names(said([&] { files::read_voxels(folder / "v.mha", few); }), {"v.mha", "13484999"}));
+  CHECK(names(said([&] { files::read_readings<float>(folder / "p.h5", few); }),
+              {"p.h5", "13484999"}));
+  CHECK(names(said([&] { files::prepare_voxels(folder / "x.mha", bare, few).commit(); }),
+              {"x.mha", "13484999"}));
+  CHECK(names(said([&] { files::prepare_readings<float>(folder / "x.h5", stack, few).commit(); }),
+              {"x.h5", "13484999"}));
+  CHECK(files_in(folder.path()) == 2);
 }
 
 TEST_CASE("files that change while they are read are refused") {

@@ -83,6 +83,9 @@ TEST_CASE("volumes") {
   CHECK(iso::files::reorder<double>(pixels, 0, iso::files::last_axis_fastest({2, 2, 1})) ==
         std::vector<double>{1, 3, 2, 4});
   CHECK(iso::files::reorder<float, float>(pixels, 0, {{{1, 4}, {1, 4}, {4, 1}}}) == pixels);
+  std::vector<float> two(2);
+  CHECK(iso::files::read_voxels("v.mha", two).extent[2] == 2);
+  iso::files::prepare_voxels("w.mha", {{1, 1, 2}, {1, 1, 1}, {}, {}}, two).commit();
   std::vector<double> turned(4);
   iso::files::copy_axes(pixels.data(), turned.data(), {{{1, 4, 4}, {1, 4, 4}, {4, 1, 1}}});
   CHECK(turned[3] == pixels[3]);
@@ -109,6 +112,9 @@ TEST_CASE("stacks, matrices and checkpoints") {
   iso::files::projection_stack<float> const stack{{1, 2, 2}, {1, 2, 3, 4}};
   iso::files::prepare_stack("s.h5", stack).commit();
   CHECK(iso::files::read_stack<double>("s.h5").values[3] == 4);
+  std::vector<double> four(4);
+  iso::files::read_readings<double>("s.h5", four);
+  iso::files::prepare_readings<double>("r.h5", {{1, 2, 2}, {}}, four).commit();
   CHECK(iso::files::read_stack_header("s.h5").extent[1] == 2);
   CHECK(iso::files::read_hdf5_kind("s.h5") == iso::files::hdf5_kind::stack);
   CHECK(iso::files::name_of(iso::files::hdf5_kind::matrix) == "matrix");

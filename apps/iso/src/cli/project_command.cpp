@@ -174,9 +174,9 @@ files::atomic_file prepare_projections(project_options const& options,
                                        jobs::projection_result const& result,
                                        std::vector<T> const& values) {
   if (is_stack_path(options.output)) {
-    return files::prepare_stack<T>(options.output,
-                                   {result.extent, values, "1", options.request.geometry.text},
-                                   asked_of_user());
+    return files::prepare_readings<T>(options.output,
+                                      {result.extent, {}, "1", options.request.geometry.text},
+                                      values, asked_of_user());
   }
   return files::prepare_projection_image<T>(options.output, values, result.extent,
                                             ct::detector_pitch(options.request.geometry.scan),

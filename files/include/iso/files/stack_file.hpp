@@ -9,7 +9,9 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace iso::files {
@@ -32,6 +34,17 @@ template <class T>
 [[nodiscard]] atomic_file prepare_stack(std::filesystem::path const& path,
                                         projection_stack<T> const& stack, job const& control = {});
 
+/// Does the same for readings in memory of the caller.
+/// \param[in] stack     whose values are not looked at
+/// \param[in] readings  [views, u, v], v fastest
+/// \throws iso::invalid_argument  another number of readings than the extent's; else as
+/// prepare_stack
+template <class T>
+[[nodiscard]] atomic_file prepare_readings(std::filesystem::path const& path,
+                                           projection_stack<T> const& stack,
+                                           std::span<std::type_identity_t<T> const> readings,
+                                           job const& control = {});
+
 /// The treatment of a stack's /geometry: it is read, or, where another geometry is known, left
 /// alone whatever it is.
 enum class stack_geometry { read, leave };
@@ -50,6 +63,16 @@ projection_stack<T> read_stack(std::filesystem::path const& path,
                                std::vector<float> const& mask = {},
                                finite_values values = finite_values::required,
                                job const& control = {});
+
+/// Reads the same into memory that is given, such as a mapped_array: one number a reading, as many
+/// as read_stack_header says. Returns it without values.
+/// \param[out] readings  [views, u, v], v fastest; anything where it throws
+/// \throws iso::invalid_argument  another number of readings; else as read_stack
+template <class T>
+projection_stack<T> read_readings(std::filesystem::path const& path, std::span<T> readings,
+                                  stack_geometry geometry = stack_geometry::read,
+                                  finite_values values = finite_values::required,
+                                  job const& control = {});
 
 /// Reads the same without values: extent, unit and geometry.
 /// \throws iso::file_error  as read_stack, but for what values are

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -65,6 +66,13 @@ host_volume read_volume(std::filesystem::path const& path,
                         finite_values values = finite_values::required,
                         subfolders search = subfolders::left_out, job const& control = {});
 
+/// Reads the same, but for DICOM, into memory that is given, such as a mapped_array: one float a
+/// voxel, as many as read_volume_grid says. Returns it without values.
+/// \param[out] voxels  [nx, ny, nz], z fastest; anything where it throws
+/// \throws iso::invalid_argument  another number of floats; else as read_volume
+host_volume read_voxels(std::filesystem::path const& path, std::span<float> voxels,
+                        finite_values values = finite_values::required, job const& control = {});
+
 /// Reads the same without values: extent, spacing, origin and unit.
 /// \throws iso::file_error  as read_volume, as far as the header and the length of the file tell
 host_volume read_volume_grid(std::filesystem::path const& path,
@@ -79,19 +87,35 @@ host_volume read_volume_grid(std::filesystem::path const& path,
 [[nodiscard]] atomic_file prepare_volume(std::filesystem::path const& path,
                                          host_volume const& volume, job const& control = {});
 
+/// Does the same for voxels in memory of the caller.
+/// \param[in] grid    whose values are not looked at
+/// \param[in] voxels  [nx, ny, nz], z fastest
+/// \throws iso::invalid_argument  another number of voxels than the grid's; else as prepare_volume
+[[nodiscard]] atomic_file prepare_voxels(std::filesystem::path const& path, host_volume const& grid,
+                                         std::span<float const> voxels, job const& control = {});
+
 /// Prepares projections [views, u, v], v fastest, as an image with u along x, v along y and the
 /// views along z
 /// (.mha, .nrrd), in their own precision and with the unit "1", which a commit puts in place.
 /// \param[in] pitch    distance of pixel centres along u and v, mm
 /// \param     control  asked between blocks
+/// \throws iso::invalid_argument  another number of values than the extent's
 /// \throws iso::file_error
 /// \throws iso::cancelled  as job::step; nothing is left
+template <class T>
+[[nodiscard]] atomic_file prepare_projection_image(std::filesystem::path const& path,
+                                                   std::span<T const> values,
+                                                   std::array<std::int64_t, 3> const& extent,
+                                                   std::array<double, 2> const& pitch,
+                                                   job const& control = {});
 template <class T>
 [[nodiscard]] atomic_file prepare_projection_image(std::filesystem::path const& path,
                                                    std::vector<T> const& values,
                                                    std::array<std::int64_t, 3> const& extent,
                                                    std::array<double, 2> const& pitch,
-                                                   job const& control = {});
+                                                   job const& control = {}) {
+  return prepare_projection_image<T>(path, std::span<T const>(values), extent, pitch, control);
+}
 
 /// Returns true where the ending is one that read_volume and prepare_volume know.
 bool is_image_path(std::filesystem::path const& path);

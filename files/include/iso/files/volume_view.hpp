@@ -11,6 +11,7 @@
 #include <iso/core/view_checks.hpp>
 #include <iso/core/volume_view.hpp>
 #include <iso/core/wrap.hpp>
+#include <iso/files/dicom_series.hpp>
 #include <iso/files/volume_file.hpp>
 
 #include <Kokkos_Core.hpp>
@@ -100,14 +101,29 @@ host_volume make_host_volume(Exec const& exec, volume_view<T, Space> const& from
 }
 
 /// Reads a volume by read_volume, as one of T that kernels of `exec` reach, on the grid of the
-/// file. Its unit is that of read_volume_grid. Waits for `exec`.
-/// Determinism: backend_to_backend, a copy.
+/// file. Its unit is that of read_volume_grid. Waits for `exec`. A volume of floats that is no
+/// DICOM takes no memory on the host beside the volume, where `exec` computes there. Determinism:
+/// backend_to_backend, a copy.
 /// \throws iso::file_error     as read_volume
 /// \throws iso::out_of_memory  for the file's values or for the volume
 template <real T, execution_space Exec>
 volume_view<T, typename Exec::memory_space> read_volume_view(
     Exec const& exec, std::filesystem::path const& path,
     finite_values values = finite_values::required) {
+  using space = typename Exec::memory_space;
+  if constexpr (std::is_same_v<T, float> &&
+                Kokkos::SpaceAccessibility<Kokkos::HostSpace, space>::accessible) {
+    if (!is_dicom_path(path)) {
+      char const* const function = "iso::files::read_volume_view";
+      grid const g = make_grid(read_volume_grid(path));
+      using data_type = typename volume_view<T, space>::data_type;
+      auto const to = allocate<data_type>(function, {g.extent[0], g.extent[1], g.extent[2]}, exec,
+                                          Kokkos::WithoutInitializing);
+      exec.fence("iso::files::read_volume_view: the memory is there");
+      read_voxels(path, {to.data(), to.size()}, values);
+      return {g, to};
+    }
+  }
   return make_volume_view<T>(exec, read_volume(path, values));
 }
 
@@ -121,7 +137,18 @@ template <execution_space Exec, class T, class Space>
   requires accesses<Exec, Space> && real<std::remove_const_t<T>>
 void write_volume_view(Exec const& exec, volume_view<T, Space> const& volume,
                        std::filesystem::path const& path, std::string unit = {}) {
-  prepare_volume(path, make_host_volume(exec, volume, std::move(unit))).commit();
+  if constexpr (std::is_same_v<std::remove_const_t<T>, float> &&
+                Kokkos::SpaceAccessibility<Kokkos::HostSpace, Space>::accessible) {
+    char const* const function = "iso::files::write_volume_view";
+    validate(volume, function);
+    validate_contiguous(volume.data, "volume data", function);
+    exec.fence("iso::files::write_volume_view: the values are here");
+    host_volume of = make_host_volume(volume.grid);
+    of.unit = std::move(unit);
+    prepare_voxels(path, of, {volume.data.data(), volume.data.size()}).commit();
+  } else {
+    prepare_volume(path, make_host_volume(exec, volume, std::move(unit))).commit();
+  }
 }
 
 }  // namespace iso::files
