@@ -313,6 +313,26 @@ void write_text(fs::path const& path, hid_t file, char const* name, std::string 
                   text_length::fixed);
 }
 
+std::optional<double> read_number(fs::path const& path, hid_t object, char const* name) {
+  if (H5Aexists(object, name) <= 0) {
+    return std::nullopt;
+  }
+  auto const damaged = fmt::format(
+      "attribute '{}' cannot be read (it is damaged); fetch or write the file again", name);
+  handle const attribute(path, H5Aopen(object, name, H5P_DEFAULT), H5Aclose, damaged);
+  handle const type(path, H5Aget_type(attribute), H5Tclose, damaged);
+  handle const space(path, H5Aget_space(attribute), H5Sclose, damaged);
+  auto const kind = H5Tget_class(type);
+  if ((kind != H5T_FLOAT && kind != H5T_INTEGER) || H5Sget_simple_extent_npoints(space) != 1) {
+    return std::nullopt;
+  }
+  double number = 0;
+  if (H5Aread(attribute, H5T_NATIVE_DOUBLE, &number) < 0) {
+    refuse(path, damaged);
+  }
+  return number;
+}
+
 std::optional<std::string> read_attribute(fs::path const& path, hid_t object, char const* name) {
   if (H5Aexists(object, name) <= 0) {
     return std::nullopt;

@@ -113,6 +113,9 @@ void write_text(std::filesystem::path const& path, hid_t file, char const* name,
 /// Returns an attribute that is one text; none where it is missing or something else.
 std::optional<std::string> read_attribute(std::filesystem::path const& path, hid_t object,
                                           char const* name);
+/// Returns an attribute that is one number; none where it is missing or something else.
+std::optional<double> read_number(std::filesystem::path const& path, hid_t object,
+                                  char const* name);
 /// The two ways by which HDF5 stores an attribute's text. Where its heap, which has no checksum, is
 /// damaged, HDF5 1.10 crashes on a variable one.
 enum class text_length { variable, fixed };

@@ -8,6 +8,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 
 namespace iso::files {
 namespace {
@@ -60,14 +62,37 @@ void check_range(fs::path const& path, detail::hdf5_dataset const& set,
   }
 }
 
+/// What integers of 16 bits stand for: offset + scale times the integer.
+struct stored_numbers {
+  double scale = 1;
+  double offset = 0;
+};
+
+/// Returns it where a file's readings are such integers.
+std::optional<stored_numbers> stored_numbers_of(fs::path const& path,
+                                                detail::hdf5_dataset const& set) {
+  if (set.kind() != H5T_INTEGER || H5Tget_size(set.type()) != 2 ||
+      H5Tget_sign(set.type()) != H5T_SGN_NONE) {
+    return std::nullopt;
+  }
+  stored_numbers const found{detail::read_number(path, set.id(), "scale").value_or(1),
+                             detail::read_number(path, set.id(), "offset").value_or(0)};
+  if (!std::isfinite(found.scale) || !std::isfinite(found.offset)) {
+    refuse(path, fmt::format("/projections has scale {} and offset {} (must be finite); write what "
+                             "its integers stand for",
+                             found.scale, found.offset));
+  }
+  return found;
+}
+
 /// Returns what a stack's file says beside the values of `set`, its projections.
 template <class T>
 projection_stack<T> header_of(fs::path const& path, hid_t file, detail::hdf5_dataset const& set,
                               stack_geometry geometry) {
-  if (set.kind() != H5T_FLOAT) {
+  if (set.kind() != H5T_FLOAT && !stored_numbers_of(path, set)) {
     refuse(path,
-           "dataset /projections holds no floating-point numbers (32 or 64 bits are expected); "
-           "store it as one of these");
+           "dataset /projections holds neither floating-point numbers nor integers of 16 bits "
+           "without sign; store it as one of these");
   }
   projection_stack<T> stack;
   auto const& n = set.extent();
@@ -135,6 +160,12 @@ projection_stack<T> read_to(fs::path const& path, std::span<T> const* given,
     }
     to = given == nullptr ? std::span<T>(stack.values) : *given;
     set.read_to(native_type<T>(), to.data(), job{{}, control.cancelled});
+    // Integers of 16 bits are the same numbers in T. As ct::stored_readings rounds them:
+    if (auto const stored = stored_numbers_of(path, set)) {
+      for (T& reading : to) {
+        reading = T(std::fma(stored->scale, double(reading), stored->offset));
+      }
+    }
     hide<T>(to, mask);
     if constexpr (sizeof(T) == sizeof(float)) {
       check_range(path, set, to, mask);

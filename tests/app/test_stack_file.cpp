@@ -14,8 +14,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cmath>
+#include <cstdint>
 #include <limits>
 #include <thread>
+#include <utility>
+#include <vector>
 
 namespace files = iso::files;
 using iso::test::files_in;
@@ -39,6 +43,50 @@ files::projection_stack<T> small_stack() {
 }
 
 }  // namespace
+
+TEST_CASE_TEMPLATE("integers of 16 bits are read as the numbers that they stand for", T, float,
+                   double) {
+  scratch_folder const folder;
+  auto const path = folder / "p.h5";
+  std::vector<std::uint16_t> const integers{0, 1, 2, 3, 65534, 65535};
+  /// Writes them with the attributes that are given.
+  auto const write = [&](std::vector<std::pair<char const*, double>> const& attributes,
+                         hid_t stored) {
+    hid_t const file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    hsize_t const extent[3] = {1, 2, 3};
+    hid_t const space = H5Screate_simple(3, extent, nullptr);
+    hid_t const set =
+        H5Dcreate2(file, "projections", stored, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    REQUIRE(H5Dwrite(set, H5T_NATIVE_UINT16, H5S_ALL, H5S_ALL, H5P_DEFAULT, integers.data()) >= 0);
+    hid_t const one = H5Screate(H5S_SCALAR);
+    for (auto const& [name, value] : attributes) {
+      hid_t const attribute = H5Acreate2(set, name, H5T_IEEE_F64LE, one, H5P_DEFAULT, H5P_DEFAULT);
+      REQUIRE(H5Awrite(attribute, H5T_NATIVE_DOUBLE, &value) >= 0);
+      H5Aclose(attribute);
+    }
+    H5Sclose(one);
+    H5Dclose(set);
+    H5Sclose(space);
+    H5Fclose(file);
+  };
+  write({{"scale", 1e-4}, {"offset", -0.3}}, H5T_STD_U16LE);
+  auto const read = files::read_stack<T>(path);
+  for (std::size_t i = 0; i < integers.size(); ++i) {
+    CHECK(read.values[i] == T(std::fma(1e-4, double(integers[i]), -0.3)));
+  }
+  write({}, H5T_STD_U16BE);
+  CHECK(files::read_stack<T>(path).values == std::vector<T>(integers.begin(), integers.end()));
+  write({{"scale", std::numeric_limits<double>::infinity()}}, H5T_STD_U16LE);
+  CHECK(refusal([&] { files::read_stack<T>(path); }) ==
+        "'" + path.string() +
+            "': /projections has scale inf and offset 0 (must be finite); write what its integers "
+            "stand for");
+  write({}, H5T_STD_I16LE);
+  CHECK(refusal([&] { files::read_stack<T>(path); }) ==
+        "'" + path.string() +
+            "': dataset /projections holds neither floating-point numbers nor integers of 16 bits "
+            "without sign; store it as one of these");
+}
 
 TEST_CASE_TEMPLATE("a stack comes back bit for bit", T, float, double) {
   scratch_folder const folder;

@@ -49,9 +49,12 @@ template <class T>
 /// alone whatever it is.
 enum class stack_geometry { read, leave };
 
-/// Reads it back; a file in the other precision is converted. `unit` and `geometry` are empty where
-/// the file has none, or `geometry` is left. Text may be of fixed or variable length. Values where
-/// `mask` is 0 are not looked at and become 0; a mask of another size than the file's masks none.
+/// Reads it back; a file in the other precision is converted. Integers of 16 bits without sign
+/// become offset + scale times the integer by the attributes of these names, 0 and 1 where there is
+/// none: one fma in double, rounded once, as iso::ct::decode_readings. `unit` and `geometry` are
+/// empty where the file has none, or `geometry` is left. Text may be of fixed or variable length.
+/// Values where `mask` is 0 are not looked at and become 0; a mask of another size than the file's
+/// masks none.
 /// \throws iso::file_error     not HDF5, truncated, changed while it is read, no such dataset,
 /// wrong
 ///                             rank or type, a value that is not finite, unless it need not be
