@@ -38,6 +38,7 @@ WITHOUT_VIEWS = {
     "iso::backend::texture_planes",  # a number
     "iso::workspace_parts",  # counts parts of somebody's memory
     "iso::reproducible_scale",  # numbers
+    "iso::partial_sum",  # numbers
     "iso::gamma::gamma_sums",  # vectors of the standard library
     "iso::ct::geometry",  # vectors of the standard library
     "iso::ct::streamed",  # copied where it is moved

@@ -109,6 +109,9 @@ TEST_CASE("numbers") {
   Kokkos::View<float*, space> const x("x", 8);
   Kokkos::deep_copy(exec, x, 2.0F);
   CHECK(iso::sum_of(exec, 8, one{}) == 8);
+  iso::partial_sum part(iso::bounds_of_terms(exec, 8, one{}));
+  part.add(exec, 8, one{});
+  CHECK(part.value() == 8);
   CHECK(iso::dot(exec, x.data(), x.data(), 8) == 32);
   iso::axpby(exec, 2, x.data(), -1, x.data(), 8);
   CHECK(iso::dot(exec, x.data(), x.data(), 8) == 32);

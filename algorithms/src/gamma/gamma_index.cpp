@@ -416,8 +416,9 @@ std::vector<gamma_summary> gamma_sums::finish() const {
     s.outside_passed = counts.outside_passed;
     s.pass_rate = s.compared > 0 ? double(s.passed) / double(s.compared) : nan;
     s.largest = counts.largest;
-    s.mean =
-        s.compared > 0 && counts.no_gamma == 0 ? scale_.value(counts) / double(s.compared) : nan;
+    s.mean = s.compared > 0 && counts.no_gamma == 0
+                 ? scale_.scale.value(counts.sum) / double(s.compared)
+                 : nan;
     s.bin_width = options_.max_gamma / double(histogram.size());
     s.histogram.assign(histogram.begin(), histogram.end());
     all.push_back(s);

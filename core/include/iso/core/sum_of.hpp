@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  iso/core/sum_of.hpp
-//! Makes sums and scalar products of long arrays that do not depend on any order.
+//! Makes sums and scalar products of long arrays that do not depend on any order, at once or piece
+//! by piece.
 #pragma once
 
+#include <iso/core/check.hpp>
 #include <iso/core/concepts.hpp>
 #include <iso/core/numerics.hpp>
 #include <iso/core/reproducible.hpp>
@@ -27,6 +29,26 @@ struct split_sum {
   }
 };
 
+/// The grids of a sum: a coarse one, and a fine one of what that leaves.
+struct split_scale {
+  using grid = reproducible_scale<double>;
+  grid coarse;
+  grid fine;
+
+  split_scale() = default;
+  split_scale(double largest, double count) : coarse(largest, count), fine(coarse.unit(), count) {}
+
+  KOKKOS_FUNCTION void add(double x, split_sum& sum) const {
+    std::uint64_t const bits = coarse.round(x);
+    double const rounded = (Kokkos::bit_cast<double>(bits) - grid::rounder) * coarse.unit();
+    sum.coarse += coarse.without_rounder(bits, 1);
+    sum.fine += fine.without_rounder(fine.round(x - rounded), 1);
+  }
+  [[nodiscard]] double value(split_sum const& sum) const {
+    return coarse.value(sum.coarse) + fine.value(sum.fine);
+  }
+};
+
 /// The terms of a sum with one term, of any size, for each index.
 template <class Term>
 struct single_terms {
@@ -45,18 +67,11 @@ struct single_terms {
 template <class Terms>
 struct split_sum_kernel {
   using value_type = split_sum;
-  using grid = reproducible_scale<double>;
   Terms terms;
-  grid coarse;
-  grid fine;
+  split_scale scale;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i, split_sum& sum) const {
-    terms(i, [&](double x) {
-      std::uint64_t const bits = coarse.round(x);
-      double const rounded = (Kokkos::bit_cast<double>(bits) - grid::rounder) * coarse.unit();
-      sum.coarse += coarse.without_rounder(bits, 1);
-      sum.fine += fine.without_rounder(fine.round(x - rounded), 1);
-    });
+    terms(i, [&](double x) { scale.add(x, sum); });
   }
   KOKKOS_FUNCTION void join(split_sum& to, split_sum const& of) const { to += of; }
   KOKKOS_FUNCTION void init(split_sum& sum) const { sum = {}; }
@@ -79,35 +94,6 @@ struct term_range_kernel {
   }
 };
 
-/// Returns iso::sum_of of at most `count` terms, which come in groups.
-/// \param terms  a functor that can be copied: terms(i, add) calls add(x) for each term of group i,
-///               terms.bound(i) is at least the largest |x| of them
-template <execution_space Exec, class Terms>
-double sum_of_groups(Exec const& exec, std::int64_t groups, std::int64_t count,
-                     Terms const& terms) {
-  if (groups == 0) {
-    return 0;
-  }
-  using range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
-  double most = 0;
-  Kokkos::parallel_reduce("iso::sum_of: range", range(exec, 0, groups),
-                          term_range_kernel<Terms>{terms}, Kokkos::Max<double>(most));
-  exec.fence("iso::sum_of: the range is here");
-  if (!(most > 0)) {
-    return 0;  // below all numbers where there are no terms
-  }
-  if (!is_finite(most)) {
-    return std::numeric_limits<double>::quiet_NaN();
-  }
-  reproducible_scale<double> const coarse(most, double(count));
-  reproducible_scale<double> const fine(coarse.unit(), double(count));
-  split_sum sum;
-  Kokkos::parallel_reduce("iso::sum_of", range(exec, 0, groups),
-                          split_sum_kernel<Terms>{terms, coarse, fine}, sum);
-  exec.fence("iso::sum_of: the sum is here");
-  return coarse.value(sum.coarse) + fine.value(sum.fine);
-}
-
 template <class T>
 struct product_term {
   T const* x;
@@ -117,6 +103,101 @@ struct product_term {
 
 }  // namespace detail
 
+/// What a sum of terms that come in pieces must know of all of them before the first piece.
+struct term_bounds {
+  double largest = 0;      ///< |term|; infinite where one is not finite
+  std::int64_t count = 0;  ///< of the terms
+
+  /// Returns the bounds of two pieces together.
+  [[nodiscard]] term_bounds joined(term_bounds const& other) const {
+    return {largest > other.largest ? largest : other.largest, count + other.count};
+  }
+
+  friend bool operator==(term_bounds const&, term_bounds const&) = default;
+};
+
+/// Returns the bounds of term(i), i from 0 to `count`. Waits for `exec`.
+/// Determinism: backend_to_backend; a maximum and a count.
+/// \param term  a functor that can be copied: double operator()(std::int64_t) const
+template <execution_space Exec, class Term>
+term_bounds bounds_of_terms(Exec const& exec, std::int64_t count, Term const& term) {
+  using range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+  if (count == 0) {
+    return {};
+  }
+  term_bounds found{0, count};
+  using terms = detail::single_terms<Term>;
+  Kokkos::parallel_reduce("iso::sum_of: range", range(exec, 0, count),
+                          detail::term_range_kernel<terms>{{term}},
+                          Kokkos::Max<double>(found.largest));
+  exec.fence("iso::sum_of: the range is here");
+  return found;
+}
+
+/// The sum of terms that come in pieces, in any order and number: sum_of, to the bit. It is two
+/// words, which add as integers. Their units follow from the bounds of all terms, so a pass over
+/// all of them comes before.
+/// Determinism: backend_to_backend, in any order and number of pieces.
+class partial_sum {
+ public:
+  /// Makes the sum of no terms.
+  /// \param all  bounds_of_terms of every piece, joined
+  explicit partial_sum(term_bounds const& all)
+      : all_(all), scale_(all.largest, double(all.count)) {}
+
+  /// Adds term(i), i from 0 to `count`. Waits for `exec`.
+  /// \throws iso::invalid_argument  more terms than the bounds are of
+  template <execution_space Exec, class Term>
+  void add(Exec const& exec, std::int64_t count, Term const& term) {
+    using range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+    using terms = detail::single_terms<Term>;
+    take(count);
+    if (count == 0 || !(all_.largest > 0) || !is_finite(all_.largest)) {
+      return;
+    }
+    detail::split_sum some;
+    Kokkos::parallel_reduce("iso::sum_of", range(exec, 0, count),
+                            detail::split_sum_kernel<terms>{{term}, scale_}, some);
+    exec.fence("iso::sum_of: the sum is here");
+    sum_ += some;
+  }
+  /// Adds the terms of other pieces.
+  /// \throws iso::invalid_argument  a sum with other bounds, more terms than these are of
+  void add(partial_sum const& other) {
+    ISO_VALIDATE(other.all_ == all_,
+                 "iso::partial_sum::add: a sum of {} terms up to {} to one of {} up to {} (their "
+                 "words count in other units); make both with the bounds of all terms",
+                 other.all_.count, other.all_.largest, all_.count, all_.largest);
+    take(other.added_);
+    sum_ += other.sum_;
+  }
+  /// Returns the sum: NaN where a term is not finite.
+  /// \throws iso::invalid_argument  fewer terms than the bounds are of
+  [[nodiscard]] double value() const {
+    ISO_VALIDATE(added_ == all_.count,
+                 "iso::partial_sum::value: {} of {} terms were added (a sum needs all); add every "
+                 "piece",
+                 added_, all_.count);
+    return !(all_.largest > 0)       ? 0.0
+           : is_finite(all_.largest) ? scale_.value(sum_)
+                                     : std::numeric_limits<double>::quiet_NaN();
+  }
+
+ private:
+  void take(std::int64_t count) {
+    ISO_VALIDATE(count <= all_.count - added_,
+                 "iso::partial_sum::add: {} terms after {} (the bounds are of {}); add each piece "
+                 "once",
+                 count, added_, all_.count);
+    added_ += count;
+  }
+
+  term_bounds all_;
+  detail::split_scale scale_;
+  detail::split_sum sum_;
+  std::int64_t added_ = 0;
+};
+
 /// Returns the sum of term(i), i from 0 to `count`, off by at most 1e-13 of the sum of |term(i)|
 /// (count up to 2^36). NaN where a term is not finite. Each term is asked for twice, and must be
 /// the same. Waits for `exec`. Determinism: backend_to_backend; terms are rounded to two grids of
@@ -124,7 +205,9 @@ struct product_term {
 /// \param term  a functor that can be copied: double operator()(std::int64_t) const
 template <execution_space Exec, class Term>
 double sum_of(Exec const& exec, std::int64_t count, Term const& term) {
-  return detail::sum_of_groups(exec, count, count, detail::single_terms<Term>{term});
+  partial_sum sum(bounds_of_terms(exec, count, term));
+  sum.add(exec, count, term);
+  return sum.value();
 }
 
 /// Returns the sum of x[i] y[i], products rounded to double, as sum_of makes it.

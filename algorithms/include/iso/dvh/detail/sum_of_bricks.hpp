@@ -15,9 +15,10 @@
 
 namespace iso::dvh::detail {
 
-/// Returns iso::detail::sum_of_groups, with its bits: sums of integers, and a maximum. Passes twice
-/// over the bricks.
-/// \param terms  terms(part) is a functor as there, a group a brick
+/// Returns the sum of the bricks' terms as iso::sum_of makes it: sums of integers in a unit that
+/// follows from the largest term. Passes twice over the bricks.
+/// \param terms  terms(part) is a functor that can be copied: its call with (brick, add) calls
+///               add(x) for each term, its bound(brick) is at least the largest |x| of them
 template <execution_space Exec, class T, class Terms>
 double sum_of_bricks(placed_region<Exec, T> const& placed, Terms const& terms, job const& asked) {
   using range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
@@ -43,21 +44,19 @@ double sum_of_bricks(placed_region<Exec, T> const& placed, Terms const& terms, j
   if (!is_finite(most)) {
     return std::numeric_limits<double>::quiet_NaN();
   }
-  reproducible_scale<double> const coarse(most, count);
-  reproducible_scale<double> const fine(coarse.unit(), count);
+  iso::detail::split_scale const scale(most, count);
   iso::detail::split_sum sum;
   placed.for_each_part(asked, [&](auto const& part) {
     auto const bricks = part.cells.num_bricks();
     in_timed_batches(exec, bricks, asked, [&](std::int64_t first, std::int64_t last) {
       iso::detail::split_sum some;
       Kokkos::parallel_reduce("iso::dvh: sum", range(exec, first, last),
-                              iso::detail::split_sum_kernel<part_terms>{terms(part), coarse, fine},
-                              some);
+                              iso::detail::split_sum_kernel<part_terms>{terms(part), scale}, some);
       exec.fence("iso::dvh: the sum is here");
       sum += some;
     });
   });
-  return coarse.value(sum.coarse) + fine.value(sum.fine);
+  return scale.value(sum);
 }
 
 }  // namespace iso::dvh::detail

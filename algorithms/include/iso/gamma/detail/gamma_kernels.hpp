@@ -295,7 +295,7 @@ struct gamma_counts_kernel {
     c.outside_passed += outside && passes ? 1 : 0;
     c.largest = x > c.largest ? x : c.largest;
     if (x >= 0 && x <= scale.most) {
-      scale.add(x, c);
+      scale.scale.add(x, c.sum);
     } else {
       ++c.no_gamma;
     }
