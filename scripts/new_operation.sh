@@ -28,8 +28,10 @@ words=$(tr -s ' \n' '|' <<<'alignas alignof and and_eq asm auto bitand bitor boo
   virtual void volatile wchar_t while xor xor_eq')
 [[ "|$words" != *"|$name|"* ]] || misused "'$name' is no name of a namespace (C++ has the word); choose another"
 PATH=$ISO_DEPS/venv/bin:$PATH
-have clang-format || fail "clang-format is missing (names of other lengths break lines elsewhere)" \
-  "Run scripts/setup.sh (without ISO_PYTHON=off)."
+# A version that cannot read .clang-format would end this half-way.
+clang-format --dump-config >/dev/null 2>&1 ||
+  fail "there is no clang-format that reads .clang-format (names of other lengths break lines elsewhere)" \
+    "Run scripts/setup.sh (without ISO_PYTHON=off)."
 taken=$(grep -rlE --include='*.?pp' "^namespace (iso::)?$name(::| \{)" -- */include */src apps | head -n 1 || true)
 [ -z "$taken" ] || misused "there is a namespace '$name' ($taken); choose another name"
 for taken in */include/iso/"$name" tests/"$name"; do

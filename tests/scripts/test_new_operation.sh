@@ -28,9 +28,11 @@ refused() {
   [ -z "$(git ls-files -o -m --exclude-standard)" ] || failed "new_operation.sh $* leaves files"
 }
 see='see scripts/new_operation.sh --help'
-if ! PATH=/usr/bin:/bin command -v clang-format >/dev/null; then
-  PATH=/usr/bin:/bin refused 1 'clang-format is missing (*' dose_rate
-fi
+# As an old version that does not know a key of .clang-format.
+stubs=$(mktemp -d)
+trap 'rm -rf "$work" "$stubs"' EXIT
+printf '#!/bin/sh\nexit 1\n' >"$stubs/clang-format" && chmod +x "$stubs/clang-format"
+PATH=$stubs:/usr/bin:/bin refused 1 'there is no clang-format that reads .clang-format (*' dose_rate
 ln -s "$source/.deps" .deps
 refused 2 "a name is needed (none is given); $see"
 refused 2 "one name makes one family (2 are given); $see" one two
