@@ -74,6 +74,22 @@ beyond() {
     grep -vFf <(headers_of "${folders[@]}" "$@" | sed 's|.*|#include <&>|') || true
 }
 
+# with_kokkos FOLDER: its headers that include Kokkos, themselves or by another one of the folder
+with_kokkos() {
+  local found="" more
+  more=$(in_code '#include <Kokkos_' "$1" | header_of_line)
+  until [ "$more" = "$found" ]; do
+    found=$more
+    more=$({
+      echo "$found"
+      in_code '#include <iso/' "$1" | grep -F "$(sed 's|.*|#include <&>|' <<<"$found")" | header_of_line
+    } | sort -u)
+  done
+  echo "$found"
+}
+# header_of_line: of lines as in_code has them, what their file gives to be included
+header_of_line() { sed -n 's#^\([^:]*/\)\{0,1\}include/\(iso/[^:]*\.hpp\)\(\.in\)\{0,1\}:.*#\2#p' | sort -u; }
+
 check_format() {
   local sources cmakes
   sources=$(files | grep -E '\.(cpp|hpp)$' || true)
@@ -125,6 +141,8 @@ check_comments() {
 }
 
 check_layers() {
+  local kokkos
+  kokkos="Kokkos|KOKKOS_|#include <($(with_kokkos core | paste -sd '|'))>"
   wrong "core/, model/ and algorithms/ name no backend; backends/ does" \
     "$(in_code 'KOKKOS_ENABLE_|__CUDA_ARCH__|cuda_runtime|Kokkos::(Cuda|OpenMP|Threads|Serial|HIP|SYCL)\b|ISO_(HAS|IF)_(CUDA|OPENMP|THREADS)|\bomp_' core model algorithms)"
   wrong "algorithms/ names nothing of backend::detail" \
@@ -141,13 +159,15 @@ check_layers() {
     beyond model core
     beyond 'algorithms/include algorithms/src' core backends/include model
     beyond algorithms/synthetic core backends model algorithms
+    beyond oracle core backends/include model algorithms
+    beyond cases core backends model algorithms oracle
   )"
-  wrong "model/ is C++ without Kokkos" "$(in_code 'Kokkos|KOKKOS_' model)"
+  wrong "model/ is C++ without Kokkos" "$(in_code "$kokkos" model)"
   wrong "documents/ is C++ without Kokkos, and needs no library of files" "$(
-    beyond documents core model && in_code 'Kokkos|KOKKOS_|#include <(itk|H5|dcmtk|tiff|zlib|gdcm)' documents
+    beyond documents core model && in_code "$kokkos|"'#include <(itk|H5|dcmtk|tiff|zlib|gdcm)' documents
   )"
   wrong "files/ is C++ without Kokkos, save dose_matrix_file.hpp and volume_view.hpp" "$(
-    { beyond files core model documents && in_code 'Kokkos|KOKKOS_' files; } |
+    { beyond files core model documents && in_code "$kokkos" files; } |
       grep -vE '^files/include/iso/files/(dose_matrix_file|volume_view)\.hpp:' || true
   )"
   wrong "library code does not print, abort, read the environment, or own Kokkos" \
@@ -199,17 +219,25 @@ self_test() (
   trap 'rm -rf "$top"' EXIT
   cd "$top"
   git init -q .
-  mkdir -p core/include/iso/core algorithms/include/iso/{new_area,old_area} backends/src cases/src
+  mkdir -p core/include/iso/core model/src algorithms/include/iso/{new_area,old_area} backends/src oracle/src cases/{include/iso/cases,src}
   echo '#include <iso/new_area/new.hpp>' | tee core/include/iso/core/a.hpp >algorithms/include/iso/old_area/b.hpp
   echo 'printf("out");' >algorithms/include/iso/new_area/new.hpp
   echo 'int new_area;' >backends/src/c.cpp
   printf 'View<float**> v;\nv(0, 1) = 1;\n' >cases/src/d.cpp
+  echo '#include <iso/cases/new.hpp>' >oracle/src/e.cpp
+  echo '#include <iso/cli/new.hpp>' >cases/include/iso/cases/new.hpp
+  echo '#include <Kokkos_Core.hpp>' >core/include/iso/core/first.hpp
+  echo '#include <iso/core/first.hpp>' >core/include/iso/core/second.hpp
+  echo '#include <iso/core/without.hpp>' | tee core/include/iso/core/with.hpp >model/src/f.cpp
+  echo '#include <iso/core/second.hpp>' >>model/src/f.cpp
+  touch core/include/iso/core/without.hpp
   list_files
   found=$(check_layers 2>&1 || true)
-  for line in core/include/iso/core/a.hpp:1 algorithms/include/iso/new_area/new.hpp:1 backends/src/c.cpp:1 cases/src/d.cpp:2; do
+  for line in core/include/iso/core/a.hpp:1 algorithms/include/iso/new_area/new.hpp:1 backends/src/c.cpp:1 cases/src/d.cpp:2 \
+    oracle/src/e.cpp:1 cases/include/iso/cases/new.hpp:1 model/src/f.cpp:2; do
     grep -q "^    $line:" <<<"$found" || exit 1
   done
-  ! grep -q old_area <<<"$found"
+  ! grep -qE 'old_area|model/src/f.cpp:1' <<<"$found"
 )
 
 self_test || fail "scripts/lint.sh fails its own test" "Mend it: a new folder is not checked."
