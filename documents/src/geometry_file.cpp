@@ -174,7 +174,8 @@ void check_shifts(std::string const& name, char const* field, std::size_t shifts
   }
 }
 
-// As the library's geometry asks: their cross product vanishes.
+// Steps that are exactly parallel are refused by the name of their field. ct::geometry refuses
+// those whose angle has a sine below 1e-4 too, by the number of their view.
 bool are_parallel(vec3<double> const& u, vec3<double> const& v) {
   return u.y * v.z == u.z * v.y && u.z * v.x == u.x * v.z && u.x * v.y == u.y * v.x;
 }

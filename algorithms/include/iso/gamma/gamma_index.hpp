@@ -94,12 +94,12 @@ class gamma_plan {
   /// voxels
   ///           do not overlap; 2^30 evaluated voxels along an axis; no criteria or more than 64; a
   ///           criterion, cut-off or given dose that is not finite or not positive (the cut-off may
-  ///           be 0); a maximum gamma outside 1e-6..1e6; a given dose with another normalisation;
-  ///           an interpolation or normalisation that is none; a distance of more than 1e6 or less
-  ///           than 1e-6 spacings; more than 2^24 cells in the box of what is within reach; doses
-  ///           that are not finite or above 1e300 in size; no reference dose above zero; dose
-  ///           differences below 1e-8 of the largest dose, as where normalisation::local meets a
-  ///           dose of zero, or below 1e-290
+  ///           be 0); a maximum gamma of at most 1 or above 1e6; a given dose with another
+  ///           normalisation; an interpolation or normalisation that is none; a distance of more
+  ///           than 1e6 or less than 1e-6 spacings; more than 2^24 cells in the box of what is
+  ///           within reach; doses that are not finite or above 1e300 in size; no reference dose
+  ///           above zero; dose differences below 1e-8 of the largest dose, as where
+  ///           normalisation::local meets a dose of zero, or below 1e-290
   /// \throws iso::out_of_memory     as iso::allocate
   template <execution_space Exec>
   gamma_plan(Exec const& exec, volume const& reference, volume const& evaluated,

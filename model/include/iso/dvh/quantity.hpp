@@ -68,7 +68,7 @@ std::string_view unit_of(quantity const& q);
 inline constexpr double beyond_largest_dose = 1.02;
 
 struct histogram_options {
-  std::int64_t bins = 1000;  ///< 1 to 2^20
+  std::int64_t bins = 1000;  ///< 1 to 2^20 - 1
   /// The dose where the last bin ends; the first begins at 0. 0: 1.02 times the largest finite dose
   /// at the voxels' middles of all doses, so that histograms have the same bins.
   double end = 0;
