@@ -46,7 +46,8 @@ struct angle_range {
 
 void describe(auto&& visit, describes<angle_range> auto& x) {
   auto const angle = [](std::string_view name, std::string_view says) {
-    return field{.name = name, .says = says, .unit = {"deg", ""}, .low = -36000, .high = 36000};
+    return field{
+        .name = name, .says = says, .unit = {"deg", ""}, .low = -max_degrees, .high = max_degrees};
   };
   visit(x.count, required{field{
                      .name = "count", .says = "number of views", .low = 1, .high = ct::max_views}});
@@ -73,8 +74,7 @@ struct view_fields {
 
 void describe(auto&& visit, describes<view_fields> auto& x) {
   auto const point = [](std::string_view name, std::string_view says, unit const& u) {
-    return field{
-        .name = name, .says = says, .unit = u, .low = -ct::max_distance, .high = ct::max_distance};
+    return field{.name = name, .says = says, .unit = u, .low = -max_distance, .high = max_distance};
   };
   visit(x.source, point("source", "the source [x, y, z] of a cone", units::mm));
   visit(x.direction, point("direction", "of parallel rays [x, y, z]", units::none));

@@ -7,6 +7,7 @@
 #include <iso/files/json_fields.hpp>
 #include <iso/files/plan_file.hpp>
 #include <iso/files/text.hpp>
+#include <iso/model/limits.hpp>
 
 #include <fmt/core.h>
 
@@ -20,8 +21,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr double farthest = 1e9;  // mm, either way
-
 struct field_edges {
   std::array<double, 2> x{};
   std::array<double, 2> y{};
@@ -33,8 +32,8 @@ void describe(auto&& visit, describes<field_edges> auto& x) {
                                .says = "the lower and the upper edge of the field in the plane of "
                                        "the isocentre",
                                .unit = {"mm", ""},
-                               .low = -farthest,
-                               .high = farthest}});
+                               .low = -max_distance,
+                               .high = max_distance}});
   };
   edges(x.x, "x");
   edges(x.y, "y");
@@ -49,11 +48,12 @@ struct fluence_fields {
 
 void describe(auto&& visit, describes<fluence_fields> auto& x) {
   auto const length = [&](auto& value, std::string_view name, std::string_view says, double low) {
-    visit(value, required{field{
-                     .name = name, .says = says, .unit = units::mm, .low = low, .high = farthest}});
+    visit(value,
+          required{field{
+              .name = name, .says = says, .unit = units::mm, .low = low, .high = max_distance}});
   };
-  length(x.x_low, "x-low", "edge of the first column", -farthest);
-  length(x.y_low, "y-low", "edge of the first row", -farthest);
+  length(x.x_low, "x-low", "edge of the first column", -max_distance);
+  length(x.y_low, "y-low", "edge of the first row", -max_distance);
   length(x.pixel, "pixel", "size of the pixels [along x, along y] in the plane of the isocentre",
          1e-6);
   visit(x.values, required{list_field{{.name = "values",
@@ -77,8 +77,8 @@ void describe(auto&& visit, describes<beam_fields> auto& x) {
   describe(
       [&](auto& member, auto f) {
         if constexpr (std::is_same_v<std::remove_cvref_t<decltype(member)>, vec3<double>>) {
-          f.low = -farthest;
-          f.high = farthest;
+          f.low = -max_distance;
+          f.high = max_distance;
           visit(member, required{f});
         } else {
           visit(member, f);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <iso/ct/circular_scan.hpp>
+#include <iso/model/limits.hpp>
 #include <iso/model/list_field.hpp>
 
 #include <string_view>
@@ -13,7 +14,6 @@
 
 namespace iso::ct {
 
-inline constexpr double max_distance = 1e9;  ///< mm, either way, of what a file may say
 inline constexpr int max_views = 1000000;
 
 /// What a file says of a detector, which stands at several places of a scan.
@@ -39,8 +39,8 @@ void describe(auto&& visit, describes<detector_turn> auto& x) {
     visit(a, field{.name = name,
                    .says = says,
                    .unit = {"deg", "", units::degrees.to_library},
-                   .low = -36000,
-                   .high = 36000});
+                   .low = -max_degrees,
+                   .high = max_degrees});
   };
   angle(x.yaw, "yaw", "about v");
   angle(x.pitch, "pitch", "about u");
@@ -120,8 +120,8 @@ void describe(auto&& visit, describes<circular_scan> auto& x) {
   visit(x.angles, required{list_field{{.name = "angles",
                                        .says = "the angle of every view",
                                        .unit = units::degrees,
-                                       .low = -36000,
-                                       .high = 36000},
+                                       .low = -max_degrees,
+                                       .high = max_degrees},
                                       1,
                                       max_views}});
 }

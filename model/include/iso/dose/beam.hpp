@@ -6,6 +6,7 @@
 #include <iso/core/grid.hpp>
 #include <iso/core/vec3.hpp>
 #include <iso/model/describe.hpp>
+#include <iso/model/limits.hpp>
 
 #include <cstdint>
 #include <string_view>
@@ -60,14 +61,14 @@ constexpr void describe(auto&& visit, describes<beam> auto& x) {
                                  .says = "from the source to the isocentre",
                                  .unit = units::mm,
                                  .low = 1e-6,
-                                 .high = 1e9});
+                                 .high = max_distance});
   visit(x.isocentre, field{.name = "isocentre", .says = "a point [x, y, z]", .unit = units::mm});
   auto const angle = [&](auto& a, std::string_view name) {
     visit(a, field{.name = name,
                    .says = "as IEC 61217 defines it",
                    .unit = units::turned_degrees,
-                   .low = -36000,
-                   .high = 36000});
+                   .low = -max_degrees,
+                   .high = max_degrees});
   };
   angle(x.gantry, "gantry");
   angle(x.couch, "couch");

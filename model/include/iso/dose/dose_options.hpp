@@ -7,6 +7,7 @@
 #include <iso/dose/beam.hpp>
 #include <iso/dose/spectrum.hpp>
 #include <iso/model/describe.hpp>
+#include <iso/model/limits.hpp>
 #include <iso/ray/path_options.hpp>
 
 #include <array>
@@ -116,7 +117,7 @@ constexpr void describe(auto&& visit, describes<calculator_options> auto& x) {
                         .says = "how far beyond the edges of the field dose is calculated",
                         .unit = units::mm,
                         .low = 0,
-                        .high = 1e9});
+                        .high = max_distance});
 }
 
 }  // namespace iso::dose
