@@ -20,7 +20,6 @@ constexpr int rounds = 14;             // 7^14 > 1e11
 constexpr double beside_guess = 2e-3;  // of a bracket
 constexpr double narrow = 1e-12;       // of the dose's range
 constexpr double volume_rounding = 1e-9;
-constexpr double mm3_per_cm3 = 1000;
 double const none = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace

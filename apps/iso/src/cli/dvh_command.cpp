@@ -23,7 +23,7 @@
 namespace iso::cli {
 namespace {
 
-constexpr double mm3_per_cm3 = 1000;
+using dvh::mm3_per_cm3;
 
 struct dvh_options {
   common_options common;

@@ -21,7 +21,7 @@
 namespace iso::jobs {
 namespace {
 
-constexpr double mm3_per_cm3 = 1000;
+using dvh::mm3_per_cm3;
 
 /// Ends all curves at one dose; 0 lets the library say that there is none.
 double end_of(std::vector<files::host_volume> const& doses) {

@@ -12,6 +12,8 @@
 
 namespace iso::dvh {
 
+inline constexpr double mm3_per_cm3 = units::cm3.to_library(1);
+
 /// The points whose smallest and largest dose are reported.
 enum class extremes {
   surface,        ///< of voxels wholly inside, and region::surface
