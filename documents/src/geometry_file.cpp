@@ -44,9 +44,11 @@ struct angle_range {
   int count = 0;
 };
 
-void describe(auto&& visit, describes<angle_range> auto& x) {
+constexpr void describe(auto&& visit, describes<angle_range> auto& x) {
   auto const angle = [](std::string_view name, std::string_view says) {
     return field{
+static_assert(all_described<angle_range>);
+
         .name = name, .says = says, .unit = {"deg", ""}, .low = -max_degrees, .high = max_degrees};
   };
   visit(x.count, required{field{
@@ -60,7 +62,7 @@ struct bare_detector {
   std::int64_t num_v = 0;
 };
 
-void describe(auto&& visit, describes<bare_detector> auto& x) {
+constexpr void describe(auto&& visit, describes<bare_detector> auto& x) {
   ct::detail::describe_pixels(visit, x.num_u, x.num_v);
 }
 
@@ -72,7 +74,7 @@ struct view_fields {
   vec3<double> v_step;
 };
 
-void describe(auto&& visit, describes<view_fields> auto& x) {
+constexpr void describe(auto&& visit, describes<view_fields> auto& x) {
   auto const point = [](std::string_view name, std::string_view says, unit const& u) {
     return field{.name = name, .says = says, .unit = u, .low = -max_distance, .high = max_distance};
   };
@@ -89,8 +91,10 @@ struct vectors_file {
   std::vector<view_fields> views;
 };
 
-void describe(auto&& visit, describes<vectors_file> auto& x) {
+constexpr void describe(auto&& visit, describes<vectors_file> auto& x) {
   visit(x.rays,
+static_assert(all_described<vectors_file>);
+
         required{field{.name = "rays", .says = "of the views, from a point source or parallel"}});
   visit(x.detector, required{field{.name = "detector", .says = "whose pixels the views place"}});
   visit(x.views, required{list_field{{.name = "views", .says = "one by one"},

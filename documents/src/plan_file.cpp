@@ -26,7 +26,7 @@ struct field_edges {
   std::array<double, 2> y{};
 };
 
-void describe(auto&& visit, describes<field_edges> auto& x) {
+constexpr void describe(auto&& visit, describes<field_edges> auto& x) {
   auto const edges = [&](auto& both, std::string_view name) {
     visit(both, required{field{.name = name,
                                .says = "the lower and the upper edge of the field in the plane of "
@@ -39,6 +39,8 @@ void describe(auto&& visit, describes<field_edges> auto& x) {
   edges(x.y, "y");
 }
 
+static_assert(all_described<field_edges>);
+
 struct fluence_fields {
   double x_low = 0;
   double y_low = 0;
@@ -46,7 +48,7 @@ struct fluence_fields {
   std::vector<std::vector<double>> values;
 };
 
-void describe(auto&& visit, describes<fluence_fields> auto& x) {
+constexpr void describe(auto&& visit, describes<fluence_fields> auto& x) {
   auto const length = [&](auto& value, std::string_view name, std::string_view says, double low) {
     visit(value,
           required{field{
@@ -64,6 +66,8 @@ void describe(auto&& visit, describes<fluence_fields> auto& x) {
                                       1,
                                       4096}});
 }
+
+static_assert(all_described<fluence_fields>);
 
 struct beam_fields {
   std::string name;

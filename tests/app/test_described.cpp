@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A field that is added to a description: option, help, JSON both ways, range and message have it.
 #include "described.hpp"
+#include "json_schema.hpp"
 
 #include <iso/core/error.hpp>
 #include <iso/ct/fdk_options.hpp>
@@ -83,7 +84,8 @@ std::vector<seen_field> fields_of(T const& x) {
   return all;
 }
 
-/// Every field that is for users is an option with its help, and a key of JSON that reads back.
+/// Every field that is for users is an option with its help, a key of JSON that reads back, and a
+/// property of the schema.
 template <class T>
 void check_everywhere(T const& x) {
   CLI::App app;
@@ -91,12 +93,15 @@ void check_everywhere(T const& x) {
   iso::cli::add_fields(app, parsed);
   nlohmann::ordered_json document = nlohmann::ordered_json::object();
   iso::files::put_fields(document, x);
+  auto const schema = iso::files::detail::make_schema(x, "", "").at("properties");
   auto const all = fields_of(x);
   CHECK(all.size() == document.size());
+  CHECK(all.size() == schema.size());
   for (auto const& f : all) {
     CAPTURE(f.name);
     CHECK(app.help().find("--" + f.name) != std::string::npos);
     CHECK(document.contains(f.key));
+    CHECK(schema.contains(f.key));
   }
   T read = x;
   iso::files::get_fields(nlohmann::ordered_json::parse(document.dump()), read);

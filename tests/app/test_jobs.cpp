@@ -7,6 +7,7 @@
 #include <iso/jobs/device_lock.hpp>
 #include <iso/jobs/dvh.hpp>
 #include <iso/jobs/info.hpp>
+#include <iso/jobs/matrix_product.hpp>
 #include <iso/jobs/project.hpp>
 #include <iso/jobs/verify.hpp>
 
@@ -149,6 +150,11 @@ TEST_CASE("a structure beside the doses is refused before any other is evaluated
   watch.progress = [](double, std::string const& what) { CHECK(what == "preparing"); };
   CHECK_THROWS_WITH_AS(jobs::evaluate_structures(request, watch),
                        doctest::Contains("'far' goes from 96 to 104 mm"), iso::invalid_argument);
+}
+
+TEST_CASE("all members of a row of matrix bench are described") {
+  using namespace iso::detail;
+  CHECK(count_described<jobs::bench_row>() == count_members<jobs::bench_row>());
 }
 
 TEST_CASE("records that agree on what is no number do not pass") {

@@ -69,6 +69,12 @@ files::sweep_point point(std::int64_t size) {
 
 }  // namespace
 
+TEST_CASE("all members of a sweep are described") {
+  using namespace iso::detail;
+  CHECK(count_described<files::sweep_set>() == count_members<files::sweep_set>());
+  CHECK(count_described<files::sweep_description>() == count_members<files::sweep_description>());
+}
+
 TEST_CASE("a sweep of one set has the defaults for the rest") {
   auto const s = files::parse_sweep(sweep().dump(), "s.json");
   CHECK(s.rounds == 3);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Fields that are described: all of them, units that read back, words, ranges and messages.
+#include <iso/ct/describe_scan.hpp>
 #include <iso/ct/fdk_options.hpp>
 #include <iso/ct/iterative_options.hpp>
 #include <iso/ct/readings_options.hpp>
@@ -79,6 +80,7 @@ static_assert(iso::all_described<iso::dose::terma_options>);
 static_assert(iso::all_described<iso::dose::calculator_options>);
 static_assert(iso::all_described<iso::ct::scan_options>);
 static_assert(iso::all_described<iso::ct::fdk_options>);
+static_assert(iso::all_described<iso::ct::detector_turn>);
 static_assert(iso::all_described<iso::ct::iteration>);
 static_assert(iso::all_described<iso::ct::projector_options>);
 static_assert(iso::all_described<iso::ct::value_range>);
@@ -93,7 +95,21 @@ static_assert(iso::all_described<iso::ct::centre_options>);
 static_assert(iso::all_described<iso::sparse::format_report>);
 static_assert(iso::all_described<iso::sparse::value_report>);
 static_assert(iso::all_described<iso::sparse::dose_matrix_options>);
-static_assert(iso::all_described<iso::sparse::dose_matrix_report>);
+
+/// How many lines describe a detector, where they stand in a scan.
+constexpr std::size_t count_detector() {
+  iso::ct::circular_scan scan;
+  iso::detail::count_fields count;
+  describe(count, iso::ct::detector_of{scan});
+  return count.n;
+}
+// A line has two members of the detector, and two lines have members of the scan. Of the scan's own
+// members, a line has the detector, and none the beam, which a file's type says.
+constexpr std::size_t turn_and_shifts = 2;
+static_assert(2 * (count_detector() - turn_and_shifts) ==
+              iso::detail::count_members<iso::ct::flat_detector>());
+static_assert(iso::detail::count_described<iso::ct::circular_scan>() + turn_and_shifts + 1 ==
+              iso::detail::count_members<iso::ct::circular_scan>());
 
 template <class T>
 std::string refusal_of(T const& x) {
@@ -167,10 +183,15 @@ TEST_CASE("describe: ranges and enumerations are checked, in members of members 
   CHECK(!refusal_of(iso::dvh::structure_options{.slice_thickness = -1}).empty());
 }
 
-TEST_CASE("describe: rules for stopping, which are no literals") {
-  using iso::ct::stopping_rules;
-  CHECK(iso::detail::count_described<stopping_rules>() ==
-        iso::detail::count_members<stopping_rules>());
+template <class T>
+bool is_all_described() {
+  return iso::detail::count_described<T>() == iso::detail::count_members<T>();
+}
+
+// A std::function is no literal, and a std::string none to clang 14.
+TEST_CASE("describe: all members of types that are no literals") {
+  CHECK(is_all_described<iso::ct::stopping_rules>());
+  CHECK(is_all_described<iso::sparse::dose_matrix_report>());
 }
 
 TEST_CASE("describe: keys of JSON") {

@@ -26,7 +26,7 @@ detector_of(Scan&) -> detector_of<Scan>;
 
 namespace detail {
 
-inline void describe_pixels(auto&& visit, auto& num_u, auto& num_v) {
+constexpr void describe_pixels(auto&& visit, auto& num_u, auto& num_v) {
   auto pixels = std::tie(num_u, num_v);
   visit(pixels, required{field{
                     .name = "pixels", .says = "of the detector [u, v]", .low = 1, .high = 65536}});
@@ -34,7 +34,7 @@ inline void describe_pixels(auto&& visit, auto& num_u, auto& num_v) {
 
 }  // namespace detail
 
-void describe(auto&& visit, describes<detector_turn> auto& x) {
+constexpr void describe(auto&& visit, describes<detector_turn> auto& x) {
   auto const angle = [&](auto& a, std::string_view name, std::string_view says) {
     visit(a, field{.name = name,
                    .says = says,
@@ -48,7 +48,7 @@ void describe(auto&& visit, describes<detector_turn> auto& x) {
 }
 
 template <class Scan>
-void describe(auto&& visit, detector_of<Scan> const& x) {
+constexpr void describe(auto&& visit, detector_of<Scan> const& x) {
   auto& d = x.scan.detector;
   detail::describe_pixels(visit, d.num_u, d.num_v);
   auto pitch = std::tie(d.pitch_u, d.pitch_v);
@@ -78,7 +78,7 @@ void describe(auto&& visit, detector_of<Scan> const& x) {
 }
 
 /// Describes what its beam has. The beam itself is not described: a file's type says it.
-void describe(auto&& visit, describes<circular_scan> auto& x) {
+constexpr void describe(auto&& visit, describes<circular_scan> auto& x) {
   detector_of detector{x};
   visit(detector, required{field{.name = "detector", .says = "a flat detector"}});
   auto const shift = [&](auto& value, std::string_view name, std::string_view says) {
