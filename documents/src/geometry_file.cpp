@@ -25,14 +25,6 @@ namespace {
 
 using nlohmann::json;
 
-enum class scan_type { circular_cone, circular_parallel, vectors };
-
-constexpr auto words(scan_type) {
-  return std::array{word{scan_type::circular_cone, "circular_cone"},
-                    word{scan_type::circular_parallel, "circular_parallel"},
-                    word{scan_type::vectors, "vectors"}};
-}
-
 ct::beam rays_of(scan_type type) {
   return type == scan_type::circular_parallel ? ct::beam::parallel : ct::beam::cone;
 }
@@ -47,8 +39,6 @@ struct angle_range {
 constexpr void describe(auto&& visit, describes<angle_range> auto& x) {
   auto const angle = [](std::string_view name, std::string_view says) {
     return field{
-static_assert(all_described<angle_range>);
-
         .name = name, .says = says, .unit = {"deg", ""}, .low = -max_degrees, .high = max_degrees};
   };
   visit(x.count, required{field{
@@ -56,6 +46,8 @@ static_assert(all_described<angle_range>);
   visit(x.range, required{angle("range", "over which views are spread; its end is left out")});
   visit(x.first, angle("first", "of the first view"));
 }
+
+static_assert(all_described<angle_range>);
 
 struct bare_detector {
   std::int64_t num_u = 0;
@@ -93,8 +85,6 @@ struct vectors_file {
 
 constexpr void describe(auto&& visit, describes<vectors_file> auto& x) {
   visit(x.rays,
-static_assert(all_described<vectors_file>);
-
         required{field{.name = "rays", .says = "of the views, from a point source or parallel"}});
   visit(x.detector, required{field{.name = "detector", .says = "whose pixels the views place"}});
   visit(x.views, required{list_field{{.name = "views", .says = "one by one"},
@@ -102,6 +92,8 @@ static_assert(all_described<vectors_file>);
                                      ct::max_views,
                                      "one view, with source_mm (cone) or direction (parallel)"}});
 }
+
+static_assert(all_described<vectors_file>);
 
 // The schema of one kind of scan alone.
 json schema_of(scan_type type) {

@@ -55,7 +55,17 @@ for file in "$top"/examples/geometry/*.json; do
   says '^  views +[0-9]+, '
 done
 expect 0 'tilted by' info "$top/examples/geometry/laminography.json"
-expect 0 ' mm a turn$' info "$top/examples/geometry/helix.json"
+expect 0 ' mm a turn$' info "$top/examples/geometry/helix.json" --json r.json
+holds type '"circular_cone"'
+holds helix_pitch_mm 75.0
+holds axis_offset_mm 0.0
+holds pitch_mm '[8.0, 8.0]'
+expect 0 'geometry of a scan' info "$top/examples/geometry/rolled_detector.json" --json r.json
+holds turn_deg '{"yaw": 0.0, "pitch": 0.0, "roll": 30.0}'
+expect 0 'geometry of a scan' info "$top/examples/geometry/circular_parallel.json" --json r.json
+holds type '"circular_parallel"'
+expect 0 'geometry of a scan' info "$top/examples/geometry/vectors.json" --json r.json
+holds type '"vectors"'
 for file in "$top"/examples/plans/*.json; do
   expect 0 ': plan of [0-9]+ beams?$' info "$file"
   says '^  beam 1 +.*gantry .*isocentre .*weight '

@@ -6,9 +6,11 @@
 #include "support.hpp"
 
 #include <iso/core/error.hpp>
+#include <iso/ct/describe_scan.hpp>
 #include <iso/files/dicom_series.hpp>
 #include <iso/files/geometry_file.hpp>
 #include <iso/files/hdf5_kind.hpp>
+#include <iso/files/json_fields.hpp>
 #include <iso/files/matrix_file.hpp>
 #include <iso/files/plan_file.hpp>
 #include <iso/files/stack_file.hpp>
@@ -117,6 +119,17 @@ void add_angles(description& d, std::vector<double> const& angles) {
                              degrees(angles.front()), degrees(angles.back())));
 }
 
+/// Writes the numbers of a scan and of its detector side by side, but for those of each view.
+void put_scan(json& document, ct::circular_scan const& g) {
+  json said;
+  files::put_fields(said, g, [](field const& f) {
+    return f.name != "angles" && f.name != "shifts" && f.name != "source-shifts";
+  });
+  document.update(said.at("detector"));
+  said.erase("detector");
+  document.update(said);
+}
+
 void describe_geometry(files::geometry_file const& file, description& d) {
   auto const pixels = ct::detector_pixels(file.scan);
   auto const rays = std::string(to_word(ct::rays_of(file.scan)));
@@ -126,16 +139,16 @@ void describe_geometry(files::geometry_file const& file, description& d) {
   auto const* const circle = std::get_if<ct::circular_scan>(&file.scan);
   if (circle == nullptr) {
     auto const views = ct::num_views(file.scan);
-    d.document.update({{"type", "vectors"}, {"views", views}});
+    d.document.update({{"type", to_word(files::scan_type::vectors)}, {"views", views}});
     d.add("detector", detector);
     d.add("views", fmt::format("{}, each given by its vectors", views));
     return;
   }
   auto const& g = *circle;
   auto const& flat = g.detector;
-  d.document.update({{"type", "circular_" + rays},
-                     {"pitch_mm", {flat.pitch_u, flat.pitch_v}},
-                     {"offset_mm", {flat.offset_u, flat.offset_v}}});
+  d.document["type"] = to_word(g.rays == ct::beam::cone ? files::scan_type::circular_cone
+                                                        : files::scan_type::circular_parallel);
+  put_scan(d.document, g);
   d.add("detector",
         fmt::format(
             "{}, {} mm apart, {} mm in all{}", detector, by(flat.pitch_u, flat.pitch_v),
@@ -145,10 +158,7 @@ void describe_geometry(files::geometry_file const& file, description& d) {
                 : fmt::format(", moved by ({:.6g}, {:.6g}) mm", flat.offset_u, flat.offset_v)));
   if (g.rays == ct::beam::cone) {
     double const magnification = g.source_detector / g.source_axis;
-    d.document.update({{"source_axis_mm", g.source_axis},
-                       {"source_detector_mm", g.source_detector},
-                       {"magnification", magnification},
-                       {"axis_offset_mm", g.axis_offset}});
+    d.document["magnification"] = magnification;
     d.add("source",
           fmt::format("{:.6g} mm from the axis, {:.6g} mm from the detector: magnification {:.6g}",
                       g.source_axis, g.source_detector, magnification));
@@ -157,11 +167,9 @@ void describe_geometry(files::geometry_file const& file, description& d) {
   }
   add_angles(d, g.angles);
   if (g.helix_pitch != 0) {
-    d.document["helix_pitch_mm"] = g.helix_pitch;
     d.add("helix", fmt::format("{:.6g} mm a turn", g.helix_pitch));
   }
   if (g.axis_tilt != 0) {
-    d.document["axis_tilt_deg"] = degrees(g.axis_tilt);
     d.add("axis", fmt::format("tilted by {:.6g} degrees", degrees(g.axis_tilt)));
   }
 }

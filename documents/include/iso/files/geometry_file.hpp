@@ -5,12 +5,23 @@
 
 #include <iso/core/job.hpp>
 #include <iso/ct/circular_scan.hpp>
+#include <iso/model/word.hpp>
 
+#include <array>
 #include <filesystem>
 #include <string>
 #include <string_view>
 
 namespace iso::files {
+
+/// What a geometry file describes, its `type`.
+enum class scan_type { circular_cone, circular_parallel, vectors };
+
+constexpr auto words(scan_type) {
+  return std::array{word{scan_type::circular_cone, "circular_cone"},
+                    word{scan_type::circular_parallel, "circular_parallel"},
+                    word{scan_type::vectors, "vectors"}};
+}
 
 /// What a geometry file says.
 struct geometry_file {
