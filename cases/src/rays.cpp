@@ -126,11 +126,8 @@ void add_rays(catalogue& all) {
   using ray::ray_order;
   using ray::traversal;
   // The walks promise the same bits, whichever the backend prefers.
-  std::pair<std::string, traversal> const walks[] = {{"amanatides_woo", traversal::amanatides_woo},
-                                                     {"branchless", traversal::branchless},
-                                                     {"siddon", traversal::siddon},
-                                                     {"fastest", traversal::fastest}};
-  for (auto const& [name, method] : walks) {
+  for (auto const& [method, text] : words(traversal())) {
+    std::string const name(text);
     if (method != traversal::fastest) {
       all.add<visitor_case>({"traverse_" + name, {"iso::ray::traverse"}}, method);
     }

@@ -136,17 +136,13 @@ void run(benchmark::State& state, ct::ramp_window window, std::int64_t n) {
 
 template <class Exec>
 void add_rows(std::string const& where) {
-  std::pair<char const*, ct::ramp_window> const windows[] = {
-      {"ram_lak", ct::ramp_window::ram_lak},
-      {"shepp_logan", ct::ramp_window::shepp_logan},
-      {"cosine", ct::ramp_window::cosine},
-      {"hamming", ct::ramp_window::hamming},
-      {"hann", ct::ramp_window::hann}};
   std::vector<std::int64_t> const sizes =
       smoke() ? std::vector<std::int64_t>{32} : std::vector<std::int64_t>{64, 128, 256};
   for (auto const n : sizes) {
-    for (auto const& [name, window] : windows) {
-      add_row(std::string("fdk_error/") + name + "/" + where + "/" + std::to_string(n), 1,
+    for (auto const& [window, text] : words(ct::ramp_window())) {
+      std::string name(text);
+      std::replace(name.begin(), name.end(), '-', '_');
+      add_row("fdk_error/" + name + "/" + where + "/" + std::to_string(n), 1,
               [=, w = window](benchmark::State& state) { run<Exec>(state, w, n); });
     }
   }

@@ -81,17 +81,15 @@ void measure_terma(benchmark::State& state, field const& p) {
 /// The engines as published, by exponentials and by a table.
 template <class Add>
 void add_published(Add const& add, field p, std::string const& where) {
-  using engine = dose::dose_engine;
-  std::vector<std::pair<char const*, engine>> const published = {
-      {"voxel_lines", engine::voxel_lines},
-      {"voxel_samples", engine::voxel_samples},
-      {"non_voxel", engine::non_voxel}};
   std::string const directions = "/" + std::to_string(p.cones.cones * p.cones.azimuths);
   for (bool const table : {false, true}) {
     p.table = table;
-    for (auto const& [name, which] : published) {
+    for (auto const& [which, name] : words(dose::dose_engine())) {
+      if (which == dose::dose_engine::lattice) {
+        continue;
+      }
       p.engine = which;
-      add(std::string(table ? "tabulated/" : "convolution/") + name + where + directions, p, 0.0F,
+      add((table ? "tabulated/" : "convolution/") + std::string(name) + where + directions, p, 0.0F,
           64);
     }
   }

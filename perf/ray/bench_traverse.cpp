@@ -158,14 +158,13 @@ void add_rows_of(std::string const& backend_name, std::string const& type) {
                        {"random", bundle::random, sorting::none},
                        {"sorted_by_ends", bundle::random, sorting::by_ends},
                        {"sorted_by_entry", bundle::random, sorting::by_entry}};
-  std::pair<char const*, ray::traversal> const methods[] = {
-      {"amanatides_woo", ray::traversal::amanatides_woo},
-      {"branchless", ray::traversal::branchless},
-      {"siddon", ray::traversal::siddon}};
   for (auto const& rays : bundles) {
-    for (auto const& [method_name, method] : methods) {
-      add_row(std::string("traverse/") + rays.name + "/" + method_name + "/" + backend_name + "/" +
-                  type,
+    for (auto const& [method, text] : words(ray::traversal())) {
+      if (method == ray::traversal::fastest) {
+        continue;  // it is one of the others
+      }
+      add_row(std::string("traverse/") + rays.name + "/" + std::string(text) + "/" + backend_name +
+                  "/" + type,
               backend::is_device<Exec> ? 11 : 5, [rays, method = method](benchmark::State& state) {
                 measure<Exec, T>(state, rays.kind, rays.how, method);
               });

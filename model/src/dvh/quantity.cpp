@@ -14,6 +14,13 @@ namespace {
 
 using kind = quantity::kind;
 
+/// What has no number; some have several words.
+constexpr word<kind> plain_words[] = {
+    {kind::mean, "mean"},       {kind::mean, "dmean"},      {kind::minimum, "min"},
+    {kind::minimum, "minimum"}, {kind::minimum, "dmin"},    {kind::maximum, "max"},
+    {kind::maximum, "maximum"}, {kind::maximum, "dmax"},    {kind::homogeneity, "hi"},
+    {kind::volume, "volume"},   {kind::outside, "outside"}, {kind::homogeneity, "homogeneity"}};
+
 /// Takes a number off the front of `text`.
 std::pair<double, bool> take_number(std::string_view& text) {
   double value = 0;
@@ -45,14 +52,9 @@ std::pair<kind, double> of_prescription(std::string_view small) {
 }  // namespace
 
 quantity quantity_named(std::string_view name, double prescription) {
-  std::pair<std::string_view, kind> const plain[] = {
-      {"mean", kind::mean},       {"dmean", kind::mean},      {"min", kind::minimum},
-      {"minimum", kind::minimum}, {"dmin", kind::minimum},    {"max", kind::maximum},
-      {"maximum", kind::maximum}, {"dmax", kind::maximum},    {"hi", kind::homogeneity},
-      {"volume", kind::volume},   {"outside", kind::outside}, {"homogeneity", kind::homogeneity}};
   std::string const small = in_small_letters(name);
-  for (auto const& [known, what] : plain) {
-    if (small == known) {
+  for (auto const& [what, text] : plain_words) {
+    if (small == text) {
       return {what, 0};
     }
   }
