@@ -91,8 +91,8 @@ projection_stack<T> header_of(fs::path const& path, hid_t file, detail::hdf5_dat
                               stack_geometry geometry) {
   if (set.kind() != H5T_FLOAT && !stored_numbers_of(path, set)) {
     refuse(path,
-           "dataset /projections holds neither floating-point numbers nor integers of 16 bits "
-           "without sign; store it as one of these");
+           "dataset /projections holds other numbers (floating-point ones, or integers of 16 bits "
+           "without sign, are expected); store it as one of these");
   }
   projection_stack<T> stack;
   auto const& n = set.extent();

@@ -84,8 +84,8 @@ TEST_CASE_TEMPLATE("integers of 16 bits are read as the numbers that they stand 
   write({}, H5T_STD_I16LE);
   CHECK(refusal([&] { files::read_stack<T>(path); }) ==
         "'" + path.string() +
-            "': dataset /projections holds neither floating-point numbers nor integers of 16 bits "
-            "without sign; store it as one of these");
+            "': dataset /projections holds other numbers (floating-point ones, or integers of 16 "
+            "bits without sign, are expected); store it as one of these");
 }
 
 TEST_CASE_TEMPLATE("a stack comes back bit for bit", T, float, double) {
