@@ -61,7 +61,7 @@ holds helix_pitch_mm 75.0
 holds axis_offset_mm 0.0
 holds pitch_mm '[8.0, 8.0]'
 expect 0 'geometry of a scan' info "$top/examples/geometry/rolled_detector.json" --json r.json
-holds turn_deg '{"yaw": 0.0, "pitch": 0.0, "roll": 30.0}'
+holds turn_deg '{"yaw": 0.0, "pitch": 0.0, "roll": 90.0}'
 expect 0 'geometry of a scan' info "$top/examples/geometry/circular_parallel.json" --json r.json
 holds type '"circular_parallel"'
 expect 0 'geometry of a scan' info "$top/examples/geometry/vectors.json" --json r.json
