@@ -204,9 +204,9 @@ class raw_series {
 
   template <class Each>
   void read(detail::float_range& range, Each const& each) const {
-    auto const [width, height] = facts_.pixels;
-    std::vector<float> image(std::size_t(width * height));
-    std::vector<std::byte> bytes(std::size_t(width * height * bytes_of(facts_.stored)));
+    std::int64_t const pixels = facts_.pixels[0] * facts_.pixels[1];
+    std::vector<float> image((std::size_t(pixels)));
+    std::vector<std::byte> bytes(std::size_t(pixels * bytes_of(facts_.stored)));
     for (auto const& path : files_) {
       detail::read_unchanged(path, [&] {
         std::ifstream in(path, std::ios::binary);
@@ -215,7 +215,7 @@ class raw_series {
           if (!in.read(reinterpret_cast<char*>(bytes.data()), std::streamsize(bytes.size()))) {
             refuse(path, "is cut short (it cannot be read to its end); fetch or write it again");
           }
-          detail::put_row(bytes.data(), facts_.stored, width * height, image.data(), range);
+          detail::put_row(bytes.data(), facts_.stored, pixels, image.data(), range);
           each(path, image);
         }
       });
@@ -241,7 +241,8 @@ void hide(std::vector<float>& image, std::span<float const> mask, std::int64_t w
 
 template <class Series>
 image_stack read_series(fs::path const& name, Series const& series, image_request const& request) {
-  auto const [width, height] = series.facts().pixels;
+  std::int64_t const width = series.facts().pixels[0];
+  std::int64_t const height = series.facts().pixels[1];
   if (request.count > 0 && series.count() != request.count) {
     refuse(name, fmt::format("has {} images (the geometry has {} views); {}", series.count(),
                              request.count,

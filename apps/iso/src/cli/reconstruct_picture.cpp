@@ -28,8 +28,8 @@ files::gray_image enlarged(files::gray_image const& image) {
 
 files::gray_image middle_slices(files::host_volume const& v) {
   auto const [nx, ny, nz] = v.extent;
-  auto const at = [&](std::int64_t i, std::int64_t j, std::int64_t k) {
-    return v.values[std::size_t((i * ny + j) * nz + k)];
+  auto const at = [&v](std::int64_t i, std::int64_t j, std::int64_t k) {
+    return v.values[std::size_t((i * v.extent[1] + j) * v.extent[2] + k)];
   };
   float const least = *std::min_element(v.values.begin(), v.values.end());
   files::gray_image image{nx + nx + ny, std::max(ny, nz), {}};

@@ -226,7 +226,7 @@ void find_facts(placed_region<Exec, T>& placed, job const& asked) {
   auto const& exec = placed.exec;
   std::int64_t bad_fractions = 0;
   auto& facts = placed.facts;
-  region_facts_kernel<T>({}, nullptr).init(facts);
+  region_facts_kernel<T>{{}, nullptr}.init(facts);
   for (slab const& own : placed.source.slabs) {
     auto p = placed.bring(own);
     if (!p) {
