@@ -10,9 +10,11 @@
 #include <iso/core/projection_view.hpp>
 #include <iso/core/reproducible.hpp>
 #include <iso/core/stage.hpp>
+#include <iso/core/sum_of.hpp>
 
 #include <cmath>
 #include <limits>
+#include <vector>
 
 namespace iso::cases {
 namespace {
@@ -285,6 +287,53 @@ struct memory_case {
   }
 };
 
+/// Terms of very different sizes.
+template <class T>
+struct random_term {
+  T const* x;
+  std::int64_t first;
+  KOKKOS_FUNCTION double operator()(std::int64_t i) const {
+    double const size = (first + i) % 97 == 0 ? 1e6 : 1;
+    return size * double(x[first + i]);
+  }
+};
+
+/// Sums of terms at once and in pieces, the last piece first: two numbers that are one.
+template <class T>
+struct term_sum_case {
+  template <class Exec>
+  prepared<Exec, T> prepare(Exec const& exec) const {
+    constexpr std::int64_t count = 10007;
+    Kokkos::View<T*, typename Exec::memory_space> const x("iso::cases::terms", count);
+    Kokkos::parallel_for("iso::cases::terms", flat_range(exec, count), fill_random<T>{x.data()});
+    exec.fence("iso::cases: the terms are there");
+    return {2,
+            [=](Exec const& on, variant const&, T* out) {
+              std::vector<std::int64_t> const ends{0, 1, 4000, count};
+              term_bounds all;
+              for (std::size_t n = 0; n + 1 < ends.size(); ++n) {
+                all = all.joined(
+                    bounds_of_terms(on, ends[n + 1] - ends[n], random_term<T>{x.data(), ends[n]}));
+              }
+              partial_sum pieces(all);
+              for (std::size_t n = ends.size() - 1; n-- > 0;) {
+                pieces.add(on, ends[n + 1] - ends[n], random_term<T>{x.data(), ends[n]});
+              }
+              put_at(on, out,
+                     {T(sum_of(on, count, random_term<T>{x.data(), 0})), T(pieces.value())});
+            },
+            {},
+            [=](std::int64_t) {
+              auto const values = fetch(exec, x);
+              long double sum = 0;
+              for (std::int64_t i = 0; i < count; ++i) {
+                sum += random_term<T>{values.data(), 0}(i);
+              }
+              return std::vector<double>(2, double(sum));
+            }};
+  }
+};
+
 }  // namespace
 
 void add_core(catalogue& all) {
@@ -294,6 +343,10 @@ void add_core(catalogue& all) {
   all.add<math_case>({"math_sincos", {"iso::math::sincos"}}, function::sincos);
   all.add<row_case>({"lane_group_row_sum", {"iso::backend::for_each_lane_group"}});
   all.add<reproducible_case>({"reproducible_sum", {"iso::reproducible_scale"}});
+  all.add<term_sum_case>({.name = "sum_of_terms",
+                          .functions = {"iso::sum_of", "iso::partial_sum", "iso::bounds_of_terms"},
+                          .variants = {{}},
+                          .has_model = false});
   all.add<vector_case>({"vectors",
                         {"iso::dot", "iso::norm", "iso::math::fma", "iso::math::sqrt",
                          "iso::is_finite", "iso::canonical"},
