@@ -229,8 +229,8 @@ TEST_CASE("plans and staged numbers that were moved from stay whole") {
   check_plan(iso::ct::fdk_plan<space>(exec, scan), [](auto const& plan) {
     return std::tuple(first_number(plan.taps()), first_number(plan.weights()),
                       first_number(plan.redundancy_weights()), plan.geometry().host().num_views(),
-                      plan.num_u(), plan.before(), plan.odd_taps_only(), plan.shares().overlaps,
-                      plan.shares().begins, plan.arc(), plan.detector(),
+                      plan.num_u(), plan.before(), plan.bytes_held(), plan.odd_taps_only(),
+                      plan.shares().overlaps, plan.shares().begins, plan.arc(), plan.detector(),
                       first_number(plan.subset(1, 2).weights()));
   });
   check_plan(iso::ct::staged_geometry<space>(exec, scan), [](auto const& staged) {
