@@ -313,22 +313,40 @@ void write_text(fs::path const& path, hid_t file, char const* name, std::string 
                   text_length::fixed);
 }
 
+namespace {
+
+/// An attribute that is there.
+struct open_attribute {
+  std::string damaged;  ///< what is said of one that is
+  handle attribute;
+  handle type;
+  std::int64_t count;  ///< of its values
+
+  open_attribute(fs::path const& path, hid_t object, char const* name)
+      : damaged(fmt::format(
+            "attribute '{}' cannot be read (it is damaged); fetch or write the file again", name)),
+        attribute(path, H5Aopen(object, name, H5P_DEFAULT), H5Aclose, damaged),
+        type(path, H5Aget_type(attribute), H5Tclose, damaged),
+        count(std::int64_t(H5Sget_simple_extent_npoints(
+            handle(path, H5Aget_space(attribute), H5Sclose, damaged)))) {}
+};
+
+}  // namespace
+
 std::optional<double> read_number(fs::path const& path, hid_t object, char const* name) {
   if (H5Aexists(object, name) <= 0) {
     return std::nullopt;
   }
-  auto const damaged = fmt::format(
-      "attribute '{}' cannot be read (it is damaged); fetch or write the file again", name);
-  handle const attribute(path, H5Aopen(object, name, H5P_DEFAULT), H5Aclose, damaged);
-  handle const type(path, H5Aget_type(attribute), H5Tclose, damaged);
-  handle const space(path, H5Aget_space(attribute), H5Sclose, damaged);
-  auto const kind = H5Tget_class(type);
-  if ((kind != H5T_FLOAT && kind != H5T_INTEGER) || H5Sget_simple_extent_npoints(space) != 1) {
-    return std::nullopt;
+  open_attribute const found(path, object, name);
+  auto const kind = H5Tget_class(found.type);
+  if ((kind != H5T_FLOAT && kind != H5T_INTEGER) || found.count != 1) {
+    refuse(path, fmt::format("attribute '{}' is not one number (another would stand for it); write "
+                             "it as a number",
+                             name));
   }
   double number = 0;
-  if (H5Aread(attribute, H5T_NATIVE_DOUBLE, &number) < 0) {
-    refuse(path, damaged);
+  if (H5Aread(found.attribute, H5T_NATIVE_DOUBLE, &number) < 0) {
+    refuse(path, found.damaged);
   }
   return number;
 }
@@ -337,12 +355,9 @@ std::optional<std::string> read_attribute(fs::path const& path, hid_t object, ch
   if (H5Aexists(object, name) <= 0) {
     return std::nullopt;
   }
-  auto const damaged = fmt::format(
-      "attribute '{}' cannot be read (it is damaged); fetch or write the file again", name);
-  handle const attribute(path, H5Aopen(object, name, H5P_DEFAULT), H5Aclose, damaged);
-  handle const type(path, H5Aget_type(attribute), H5Tclose, damaged);
-  handle const space(path, H5Aget_space(attribute), H5Sclose, damaged);
-  if (H5Tget_class(type) != H5T_STRING || H5Sget_simple_extent_npoints(space) != 1) {
+  open_attribute const found(path, object, name);
+  auto const& [damaged, attribute, type, count] = found;
+  if (H5Tget_class(type) != H5T_STRING || count != 1) {
     return std::nullopt;
   }
   if (H5Tis_variable_str(type) > 0) {

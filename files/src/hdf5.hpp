@@ -113,7 +113,8 @@ void write_text(std::filesystem::path const& path, hid_t file, char const* name,
 /// Returns an attribute that is one text; none where it is missing or something else.
 std::optional<std::string> read_attribute(std::filesystem::path const& path, hid_t object,
                                           char const* name);
-/// Returns an attribute that is one number; none where it is missing or something else.
+/// Returns an attribute that is one number; none where it is missing. Throws iso::file_error where
+/// it is something else.
 std::optional<double> read_number(std::filesystem::path const& path, hid_t object,
                                   char const* name);
 /// The two ways by which HDF5 stores an attribute's text. Where its heap, which has no checksum, is

@@ -81,6 +81,26 @@ TEST_CASE_TEMPLATE("integers of 16 bits are read as the numbers that they stand 
         "'" + path.string() +
             "': /projections has scale inf and offset 0 (must be finite); write what its integers "
             "stand for");
+  // Scales of a view each, or a text, are no scale of all.
+  {
+    write({}, H5T_STD_U16LE);
+    hid_t const file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+    hid_t const set = H5Dopen2(file, "projections", H5P_DEFAULT);
+    hsize_t const two = 2;
+    hid_t const space = H5Screate_simple(1, &two, nullptr);
+    hid_t const attribute =
+        H5Acreate2(set, "scale", H5T_IEEE_F64LE, space, H5P_DEFAULT, H5P_DEFAULT);
+    double const scales[2] = {1, 2};
+    REQUIRE(H5Awrite(attribute, H5T_NATIVE_DOUBLE, scales) >= 0);
+    H5Aclose(attribute);
+    H5Sclose(space);
+    H5Dclose(set);
+    H5Fclose(file);
+  }
+  CHECK(refusal([&] { files::read_stack<T>(path); }) ==
+        "'" + path.string() +
+            "': attribute 'scale' is not one number (another would stand for it); write it as a "
+            "number");
   write({}, H5T_STD_I16LE);
   CHECK(refusal([&] { files::read_stack<T>(path); }) ==
         "'" + path.string() +
