@@ -88,6 +88,23 @@ struct fdk_halves_case {
   }
 };
 
+/// Returns a run that reconstructs readings in host memory, numbers or integers, through the
+/// backend's.
+template <class Exec, class T, class Readings>
+auto streamed_run(fdk_case<T> const& with, Readings const& readings, bool stored) {
+  using host = Kokkos::HostSpace;
+  return [=](Exec const& on, variant const&, T* out) {
+    ct::streamed_fdk<Exec, T> fdk(
+        on, with.scan, with.volume, with.options,
+        {.device_bytes = std::int64_t(1) << 28, .max_planes = 32, .stored_readings = stored});
+    auto const x = make_volume<T, host>(Kokkos::DefaultHostExecutionSpace(), "iso::cases::streamed",
+                                        with.volume);
+    fdk.apply(readings, x);
+    Kokkos::deep_copy(on, wrap_volume<typename Exec::memory_space>(out, with.volume).data, x.data);
+    on.fence("iso::cases: the volume may go");
+  };
+}
+
 /// Of projections and a volume in host memory that pass through the backend's.
 template <class T>
 struct streamed_fdk_case {
@@ -100,16 +117,7 @@ struct streamed_fdk_case {
     auto const pixels = what.projections.template on<T>(exec, what.scan);
     projection_view<T, host> const p{Kokkos::create_mirror_view_and_copy(host(), pixels.data)};
     ready.least = {};
-    ready.run = [=, with = what](Exec const& on, variant const&, T* out) {
-      ct::streamed_fdk<Exec, T> fdk(on, with.scan, with.volume, with.options,
-                                    {.device_bytes = std::int64_t(1) << 28, .max_planes = 32});
-      auto const x = make_volume<T, host>(Kokkos::DefaultHostExecutionSpace(),
-                                          "iso::cases::streamed", with.volume);
-      fdk.apply(p, x);
-      Kokkos::deep_copy(on, wrap_volume<typename Exec::memory_space>(out, with.volume).data,
-                        x.data);
-      on.fence("iso::cases: the volume may go");
-    };
+    ready.run = streamed_run<Exec>(what, p, false);
     return ready;
   }
 };
@@ -176,16 +184,7 @@ struct stored_fdk_case {
     auto const decoded = fetch(exec, numbers.data);
     ready.exact = [=, with = what](std::int64_t count) { return with.exact(decoded, count); };
     ready.least = {};
-    ready.run = [=, with = what](Exec const& on, variant const&, T* out) {
-      ct::streamed_fdk<Exec, T> fdk(
-          on, with.scan, with.volume, with.options,
-          {.device_bytes = std::int64_t(1) << 28, .max_planes = 32, .stored_readings = true});
-      auto const x = make_volume<T, host>(Kokkos::DefaultHostExecutionSpace(),
-                                          "iso::cases::streamed", with.volume);
-      fdk.apply(stored, x);
-      Kokkos::deep_copy(on, wrap_volume<space>(out, with.volume).data, x.data);
-      on.fence("iso::cases: the volume may go");
-    };
+    ready.run = streamed_run<Exec>(what, stored, true);
     return ready;
   }
 };
