@@ -71,9 +71,15 @@ TEST_CASE("copies beside kernels") {
   arrived.wait();
   CHECK(int(here(33)) == 7);
   CHECK(int(here(48)) == int(here(0)));
-  CHECK(iso::backend::is_page_locked(exec, here.data()) == iso::backend::is_device<exec_space>);
+  CHECK(iso::backend::is_page_locked(exec, here.data(), here.data()) ==
+        iso::backend::is_device<exec_space>);
   std::byte pageable{};
-  CHECK(!iso::backend::is_page_locked(exec, &pageable));
+  CHECK(!iso::backend::is_page_locked(exec, &pageable, &pageable));
+  // Too small to be locked, and owned by no View.
+  Kokkos::View<float*, Kokkos::HostSpace> const few("few", 3);
+  CHECK(iso::backend::page_lock(exec, few) == nullptr);
+  CHECK(iso::backend::page_lock(exec, Kokkos::View<float*, Kokkos::HostSpace>(few.data(), 3)) ==
+        nullptr);
 }
 
 TEST_CASE("what kernels call, on the host") {

@@ -433,6 +433,27 @@ TEST_CASE("streamed_pair: what crosses the bus is the volume once, and the stack
   });
 }
 
+namespace {
+
+/// Returns the least bytes for which `plan_of` does not throw.
+template <class PlanOf>
+std::int64_t least_limit(PlanOf const& plan_of) {
+  std::int64_t below = 1;
+  std::int64_t enough = std::int64_t(1) << 30;
+  while (enough - below > 1) {
+    std::int64_t const middle = (below + enough) / 2;
+    try {
+      static_cast<void>(plan_of(middle));
+      enough = middle;
+    } catch (iso::out_of_memory const&) {
+      below = middle;
+    }
+  }
+  return enough;
+}
+
+}  // namespace
+
 TEST_CASE(
     "streamed: an iteration carries the volume and its weights once more, and no correction") {
   using on_host = Kokkos::DefaultHostExecutionSpace;
@@ -450,8 +471,10 @@ TEST_CASE(
       streaming_options limits{std::int64_t(1) << 30, 64};
       auto const blocks = blocks_of(scan, 48);
       using pair = streamed_pair<std::decay_t<decltype(exec)>, float>;
-      while (pair::plan(exec, scan, box, blocks, by, limits).step.views > views) {
-        limits.device_bytes = limits.device_bytes * 9 / 10;
+      if (views < 48) {
+        limits.device_bytes = least_limit([&](std::int64_t bytes) {
+          return pair::plan(exec, scan, box, blocks, by, {bytes, 64});
+        });
       }
       auto const plan = pair::plan(exec, scan, box, blocks, by, limits);
       auto const batches = [&](iso::ct::streaming_plan const& of) {
@@ -518,6 +541,39 @@ TEST_CASE("streamed_pair: it takes the device's bytes that it says") {
       CHECK(taken >= expected - expected / 50);
     });
   }
+}
+
+TEST_CASE("streamed_pair: large arrays are page-locked on a GPU while it is there") {
+  using iso::backend::is_page_locked;
+  // Arrays below 64 MiB stay as they are, and so does what a View does not own.
+  grid const whole = grid::centred({256, 256, 256}, {0.1, 0.1, 0.1});
+  geometry const scan = scan_of(16, 0);
+  auto const blocks = blocks_of(scan, 16);
+  projector_options const options{.sum = summation::reproducible};
+  auto const x = signed_volume<float>(whole, 3);
+  iso::volume_view<float, host> const not_owned{
+      whole, decltype(x.data)(x.data.data(), whole.extent[0], whole.extent[1], whole.extent[2])};
+  auto const small = host_projections<float>(scan, 0);
+  auto const p = host_projections<float>(scan, 0);
+  auto const of_locked = host_projections<float>(scan, 0);
+  for_each_backend([&](auto const& exec) {
+    using exec_space = std::decay_t<decltype(exec)>;
+    bool const locks = iso::backend::is_device<exec_space>;
+    float const* const last = x.data.data() + x.data.size() - 1;
+    {
+      streamed_pair<exec_space, float> there(exec, scan, whole, blocks, options, {256 << 20});
+      there.page_lock(not_owned.data);
+      there.page_lock(small.data);
+      CHECK(there.report().page_locked_bytes == 0);
+      there.forward(0, x, p);
+      there.page_lock(x.data);
+      CHECK(there.report().page_locked_bytes == (locks ? whole.size() * 4 : 0));
+      CHECK(is_page_locked(exec, x.data.data(), last) == locks);
+      there.forward(0, x, of_locked);
+    }
+    CHECK(!is_page_locked(exec, x.data.data(), last));
+    CHECK(iso::test::same_bits(p.data, of_locked.data));
+  });
 }
 
 TEST_CASE(

@@ -218,6 +218,15 @@ class projector_pair {
   template <execution_space E, real N>
   friend class detail::iterative_state;
 
+  /// Has an array that goes through many calls copied where it lies, where calls are streamed.
+  void page_lock(typename volume::data_type const& array) const {
+    if constexpr (on_host) {
+      if (elsewhere_) {
+        elsewhere_->page_lock(array);
+      }
+    }
+  }
+
   /// Enqueues `x` <- `by`(x, A^T p). `correction` may be overwritten: A^T p, where it needs a
   /// volume of its own.
   void adjoint_step(std::int64_t block, const_projections const& p, volume const& x,

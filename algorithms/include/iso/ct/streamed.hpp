@@ -46,6 +46,8 @@ class pair_elsewhere {
   virtual void adjoint_step(std::int64_t block, const_projections const& p, volume const& x,
                             voxel_step<T> const& by, volume const& correction, job const& control,
                             std::int32_t words) = 0;
+  /// Has arrays of many calls copied where they lie, as backend::page_lock.
+  virtual void page_lock(typename volume::data_type const& array) = 0;
   [[nodiscard]] virtual streaming_report report() const = 0;
 };
 

@@ -24,6 +24,9 @@ struct strided_runs {
   std::int64_t stride;
 
   [[nodiscard]] std::int64_t bytes() const { return count * length; }
+  [[nodiscard]] std::byte const* last_byte() const {
+    return first + (count - 1) * stride + length - 1;
+  }
 };
 
 /// Copies runs to memory without gaps, or back, by the threads of the host.
@@ -132,7 +135,7 @@ class bus {
     if (r.bytes() == 0) {
       return;
     }
-    if (backend::is_page_locked(exec, r.first)) {
+    if (backend::is_page_locked(exec, r.first, r.last_byte())) {
       backend::copy_rows(in_, {p.device, r.length}, {r.first, r.stride}, r.length, r.count);
     } else {
       arrived_[b].wait();
@@ -151,7 +154,7 @@ class bus {
       return;
     }
     computed_[b].hold(out_);
-    p.leaves_directly = backend::is_page_locked(out_, r.first);
+    p.leaves_directly = backend::is_page_locked(out_, r.first, r.last_byte());
     if (p.leaves_directly) {
       backend::copy_rows(out_, {r.first, r.stride}, {p.device, r.length}, r.length, r.count);
     } else {

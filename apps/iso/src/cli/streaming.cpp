@@ -102,6 +102,7 @@ void tell_streaming(common_options const& common, std::optional<ct::streaming_re
   }
   json streaming = {{"device_bytes", report->device_bytes},
                     {"staging_bytes", report->staging_bytes},
+                    {"page_locked_bytes", report->page_locked_bytes},
                     {"bytes_in", report->bytes_in},
                     {"bytes_out", report->bytes_out}};
   std::string how;

@@ -60,12 +60,25 @@ void copy_rows(Exec const&, byte_rows to, byte_rows from, std::int64_t length, s
     std::memcpy(to.first + row * to.stride, from.first + row * from.stride, std::size_t(length));
   }
 }
-/// Returns whether the device copies from and to this host memory while kernels run.
-/// Determinism: not_guaranteed, memory may be page-locked at any time.
+/// Returns whether the device copies from and to host memory from `first` to `last`, a byte of it,
+/// while kernels run. Determinism: not_guaranteed, memory may be page-locked at any time.
 template <execution_space Exec>
   requires(!is_device<Exec>)
-bool is_page_locked(Exec const&, void const*) {
+bool is_page_locked(Exec const&, void const*, void const*) {
   return false;
+}
+/// The bytes below which page_lock() leaves an array as it is. Large arrays have pages of their
+/// own, while small ones share theirs with others, which would seem to be locked too.
+inline constexpr std::size_t page_lock_bytes = std::size_t(64) << 20;
+/// Page-locks an array in host memory until what it returns is gone, which owns the array too: a
+/// device then copies it where it lies. Nothing is locked, and nothing returned, of an array of
+/// less than `page_lock_bytes`, of one that a View does not own (who frees it does not know of the
+/// lock), where the system refuses, and on a processor. Determinism: backend_to_backend, it changes
+/// no number.
+template <execution_space Exec, class Array>
+  requires(!is_device<Exec>)
+std::shared_ptr<void> page_lock(Exec const&, Array const&) {
+  return {};
 }
 
 #if ISO_HAS_CUDA
@@ -121,10 +134,32 @@ inline void copy_rows(Kokkos::Cuda const& exec, byte_rows to, byte_rows from, st
                                    std::size_t(count), cudaMemcpyDefault, exec.cuda_stream()));
 }
 /// As above. Determinism: not_guaranteed, memory may be page-locked at any time.
-inline bool is_page_locked(Kokkos::Cuda const&, void const* memory) {
-  cudaPointerAttributes found{};
-  ISO_CUDA_CHECK(cudaPointerGetAttributes(&found, memory));
-  return found.type == cudaMemoryTypeHost;
+inline bool is_page_locked(Kokkos::Cuda const&, void const* first, void const* last) {
+  // A page may hold the end of a locked array and the beginning of another.
+  for (void const* memory : {first, last}) {
+    cudaPointerAttributes found{};
+    ISO_CUDA_CHECK(cudaPointerGetAttributes(&found, memory));
+    if (found.type != cudaMemoryTypeHost) {
+      return false;
+    }
+  }
+  return true;
+}
+/// As above. Determinism: backend_to_backend, it changes no number.
+template <class Array>
+std::shared_ptr<void> page_lock(Kokkos::Cuda const& exec, Array const& array) {
+  using value = std::remove_const_t<typename Array::value_type>;
+  std::size_t const bytes = array.size() * sizeof(value);
+  if (array.use_count() == 0 || bytes < page_lock_bytes) {
+    return {};
+  }
+  ISO_CUDA_CHECK(cudaSetDevice(exec.cuda_device()));
+  auto* const first = const_cast<value*>(array.data());
+  if (cudaHostRegister(first, bytes, cudaHostRegisterPortable) != cudaSuccess) {
+    static_cast<void>(cudaGetLastError());  // or the next call would tell it
+    return {};
+  }
+  return {first, [array](void* locked) { static_cast<void>(cudaHostUnregister(locked)); }};
 }
 #endif
 

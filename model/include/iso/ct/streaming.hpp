@@ -30,12 +30,13 @@ struct streaming_plan {
 struct streaming_report {
   streaming_plan forward;
   streaming_plan adjoint;
-  streaming_plan step;             ///< of an adjoint of which a method's step is made at once
-  std::int64_t device_bytes = 0;   ///< of the device's memory; the calls share most of it
-  std::int64_t fixed_bytes = 0;    ///< of them, for views and plans
-  std::int64_t staging_bytes = 0;  ///< of the host's memory, from which the device copies
-  std::int64_t bytes_in = 0;       ///< carried to the device so far
-  std::int64_t bytes_out = 0;      ///< carried from the device so far
+  streaming_plan step;                 ///< of an adjoint of which a method's step is made at once
+  std::int64_t device_bytes = 0;       ///< of the device's memory; the calls share most of it
+  std::int64_t fixed_bytes = 0;        ///< of them, for views and plans
+  std::int64_t staging_bytes = 0;      ///< of the host's memory, from which the device copies
+  std::int64_t page_locked_bytes = 0;  ///< of a method's arrays, which are copied where they lie
+  std::int64_t bytes_in = 0;           ///< carried to the device so far
+  std::int64_t bytes_out = 0;          ///< carried from the device so far
 };
 
 }  // namespace iso::ct

@@ -78,6 +78,8 @@ class iterative_state {
     buffer_ = make_projections<T, space>(exec, "iso::ct::iterate: projections", blocks.max_size(),
                                          scan[1], scan[2]);
     correction = new_volume("iso::ct::iterate: correction");
+    pair.page_lock(x.data);
+    pair.page_lock(buffer_.data);
     norm_of_readings_ = std::sqrt(sum_of(
         exec, num_readings(), square_misfit_term<T>{readings_.data(), mask_data(0), nullptr}));
   }
@@ -113,11 +115,15 @@ class iterative_state {
   [[nodiscard]] std::int64_t num_voxels() const { return std::int64_t(x.data.size()); }
   [[nodiscard]] std::int64_t num_readings() const { return std::int64_t(readings_.size()); }
   [[nodiscard]] volume new_volume(std::string const& label) const {
-    return make_volume<T, space>(pair.exec(), label, x.grid);
+    auto const made = make_volume<T, space>(pair.exec(), label, x.grid);
+    pair.page_lock(made.data);
+    return made;
   }
   [[nodiscard]] projections new_projections(std::string const& label) const {
     auto const n = pair.scan();
-    return make_projections<T, space>(pair.exec(), label, n[0], n[1], n[2]);
+    auto const made = make_projections<T, space>(pair.exec(), label, n[0], n[1], n[2]);
+    pair.page_lock(made.data);
+    return made;
   }
   /// Returns where a block's projections go until the next block's.
   [[nodiscard]] projections block_buffer(std::int64_t block) const {
@@ -343,7 +349,11 @@ class iterative_state {
   array in_order(char const* what,
                  typename projection_view<T const, space>::data_type const& from) const {
     auto const& exec = pair.exec();
-    auto const to = new_projections(std::string("iso::ct::iterate: ") + what).data;
+    auto const n = pair.scan();
+    // Not page-locked: readings stay on the host.
+    auto const to =
+        make_projections<T, space>(exec, std::string("iso::ct::iterate: ") + what, n[0], n[1], n[2])
+            .data;
     for (std::size_t i = 0; i < pair.blocks().views.size(); ++i) {
       Kokkos::deep_copy(exec, Kokkos::subview(to, i, Kokkos::ALL, Kokkos::ALL),
                         Kokkos::subview(from, pair.blocks().views[i], Kokkos::ALL, Kokkos::ALL));

@@ -203,6 +203,14 @@ streamed_pair<Exec, T>::streamed_pair(Exec const& exec, geometry const& g, iso::
 }
 
 template <execution_space Exec, real T>
+void streamed_pair<Exec, T>::page_lock(typename volume::data_type const& array) {
+  if (auto lock = backend::page_lock(exec_, array)) {
+    locked_.push_back(std::move(lock));
+    report_.page_locked_bytes += std::int64_t(array.size() * sizeof(T));
+  }
+}
+
+template <execution_space Exec, real T>
 streaming_report streamed_pair<Exec, T>::report() const {
   return detail::with_traffic(report_, bus_);
 }
