@@ -298,25 +298,26 @@ void project_general(Exec const& exec, staged_geometry<typename Exec::memory_spa
   geometry const& host = g.host();
   backend::for_each_index("iso::ct::forward_project::views", exec, host.num_views(),
                           index_view_kernel{g.views(), s.views, of.grid(), host.kind()});
-  joseph_general_kernel<T, Sum, Weight> kernel{s.views,
-                                               host.num_views(),
-                                               of.origin(),
-                                               projections,
-                                               s.scale,
-                                               s.flags,
-                                               of.grid(),
-                                               options.edge,
-                                               {of.grid(), options.edge},
-                                               of.held(),
-                                               {of.grid(), of.own},
-                                               options.within,
-                                               host.kind(),
-                                               host.num_u(),
-                                               host.num_v(),
-                                               groups.along_u,
-                                               lanes_may_walk(of.grid(), of.volume.planes()),
-                                               {},
-                                               slab_place::only};
+  joseph_general_kernel<T, Sum, Weight, joseph_general_lines<Exec>> kernel{
+      s.views,
+      host.num_views(),
+      of.origin(),
+      projections,
+      s.scale,
+      s.flags,
+      of.grid(),
+      options.edge,
+      {of.grid(), options.edge},
+      of.held(),
+      {of.grid(), of.own},
+      options.within,
+      host.kind(),
+      host.num_u(),
+      host.num_v(),
+      groups.along_u,
+      lanes_may_walk(of.grid(), of.volume.planes()),
+      {},
+      slab_place::only};
   // Pieces of lines come one after the other, so that those without samples are left out.
   plane_range const pieces = kernel.lanes_along_u
                                  ? plane_range{0, std::int32_t((host.num_u() + 31) / 32)}

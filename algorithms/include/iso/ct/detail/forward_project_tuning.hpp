@@ -55,6 +55,13 @@ inline constexpr joseph_tuning joseph_on_host = {
 template <class T>
 inline constexpr unsigned joseph_general_min_blocks = sizeof(T) == 4 ? 6 : 0;
 
+/// The lines of the general kernel that a group walks together, a few planes at a time. On a GPU
+/// neighbouring groups run at the same time. On a processor, of 8, 16 and 32 lines and 16 and 32
+/// planes, these were among the fastest at 128^3 to 384^3, with registers of 64 and of 32 bytes.
+template <class Exec>
+inline constexpr int joseph_general_lines = backend::is_device<Exec> ? 1 : 16;
+inline constexpr std::int32_t joseph_general_planes = 32;
+
 /// The number of slabs of the fast path in one of the general path, whose launches begin with more
 /// work: of slabs of 64 to 512 planes, 192 and 256 were fastest on an H200 at 512^3 and 128 at
 /// 1024^3.

@@ -6,6 +6,8 @@
 
 #include <iso/backend/lane_group.hpp>
 #include <iso/backend/unroll.hpp>
+#include <iso/ct/detail/column_tables.hpp>
+#include <iso/ct/detail/forward_project_tuning.hpp>
 #include <iso/ct/detail/joseph_path.hpp>
 #include <iso/ct/detail/joseph_sample.hpp>
 #include <iso/ct/detail/joseph_walk.hpp>
@@ -82,12 +84,17 @@ KOKKOS_FUNCTION void joseph_integral(T const* volume, grid const& g, plane_range
 /// of a detector's row or column. Where all 32 have one driving axis they walk plane by plane
 /// together; elsewhere each runs through joseph_integral. Where joseph_fast_kernel applies too, the
 /// bits are the same.
-template <class T, class AnySum, class Weight>
+///
+/// A group walks `Lines` neighbouring lines of lanes. Several take a few planes together before the
+/// next ones: what the first of them reads of a volume is in a processor's cache for the others.
+template <class T, class AnySum, class Weight, int Lines>
 struct joseph_general_kernel {
-  ISO_KERNEL(joseph_general_kernel<T, AnySum, Weight>);
+  ISO_KERNEL(joseph_general_kernel<T, AnySum, Weight, Lines>);
   using Sum = ISO_OF_SET(AnySum);
   /// Sums of slabs have no order.
   static constexpr bool takes_slabs = Sum::keeps_flags;
+  /// The planes of a block that several lines take together.
+  static constexpr std::int32_t few_planes = joseph_general_planes;
 
   index_view const* views;
   std::int64_t num_views;
@@ -111,9 +118,11 @@ struct joseph_general_kernel {
   bool last_launch = true;       ///< of all planes: rays that walk alone do so then
   std::int64_t first_group = 0;  ///< of this launch
 
-  KOKKOS_FUNCTION std::int64_t num_lines() const {
-    return num_views * (lanes_along_u ? num_v : num_u);
+  /// Returns the number of lines of a view that a group takes, and of those of all views.
+  KOKKOS_FUNCTION std::int64_t sets_of_view() const {
+    return ((lanes_along_u ? num_v : num_u) + Lines - 1) / Lines;
   }
+  KOKKOS_FUNCTION std::int64_t num_lines() const { return num_views * sets_of_view(); }
   KOKKOS_FUNCTION std::int64_t num_groups() const {
     return num_lines() * (((lanes_along_u ? num_u : num_v) + 31) / 32);
   }
@@ -121,54 +130,16 @@ struct joseph_general_kernel {
   template <class Group>
   KOKKOS_FUNCTION void operator()(Group const& group, std::int64_t in_launch) const {
     std::int64_t const index = first_group + in_launch;
-    pixel_row const at(*this, index);
     Sum const sum(scale);
-    ray_state<Group> s;
-    group.each([&](int lane) {
-      joseph_line<T> const line = at.line(*this, lane);
-      sampled_planes const planes(line, g);
-      std::int32_t const none = 1 << 30;
-      s.axis[lane] = line.axis;
-      for (int c = 0; c < 2; ++c) {
-        s.slope[c][lane] = line.across[c].slope;
-        s.base[c][lane] = line.across[c].base;
+    if constexpr (Lines == 1) {
+      line_state<Group> line(pixel_row(*this, index), index);
+      if (begin(group, sum, line)) {
+        walk_all(group, sum, line);
+        store(group, line.index, line.at, sum, line.rays);
       }
-      s.step[lane] = line.step;
-      s.first[lane] = planes.outer.empty() ? none : planes.outer.first;
-      s.last[lane] = planes.outer.empty() ? 0 : planes.outer.last;
-      s.inner_first[lane] = planes.inner.empty() ? none : planes.inner.first;
-      s.inner_last[lane] = planes.inner.empty() ? 0 : planes.inner.last;
-    });
-    std::int32_t const axis = group.highest(s.axis);
-    bool joint = axis == group.lowest(s.axis);  // share their samples, in planes `own`
-    plane_range own{0, std::int32_t(g.extent[std::size_t(axis)])};
-    if (takes_slabs && joint && !samples.whole()) {
-      coordinate<T> const z = middle_ray(group, s);
-      joint = axis == 2 || (is_finite(z.slope) && is_finite(z.base));
-      own = samples_of(axis, z, own);
-    }
-    if (!in_step || !joint) {
-      if (last_launch) {
-        walk_alone(group, index, at, sum, joint, own);
-      }
-      return;
-    }
-    // The loads of a GPU's inner loop come together where these planes are the launch's.
-    plane_range const launched = takes_slabs ? own.clipped(slab) : slab;
-    if (place == slab_place::middle && outer_planes(group, s, launched).empty()) {
-      return;  // what the launches before left stays
-    }
-    group.each([&](int lane) {
-      sum.start(
-          s.sum, 0, lane,
-          takes_up(place) && at.exists(*this, lane) ? projections[at.pixel(*this, lane)] : T(0));
-    });
-    if (axis < 2) {
-      walk(group, sum, s, launched, sampling<true>(*this, axis));
     } else {
-      walk(group, sum, s, launched, sampling<false>(*this, axis));
+      walk_together(group, sum, index);
     }
-    store(group, index, at, sum, s);
   }
 
  private:
@@ -179,6 +150,10 @@ struct joseph_general_kernel {
     std::int64_t across;  ///< u, or v where the lanes go along u
     std::int64_t first;
 
+    KOKKOS_FORCEINLINE_FUNCTION pixel_row() {}
+    KOKKOS_FORCEINLINE_FUNCTION pixel_row(std::int64_t view_of, std::int64_t across_of,
+                                          std::int64_t first_of)
+        : view(view_of), across(across_of), first(first_of) {}
     KOKKOS_FUNCTION pixel_row(joseph_general_kernel const& k, std::int64_t index) {
       // A GPU divides 32 bits several times as fast as 64.
       if (k.num_groups() < std::int64_t(1) << 32) {
@@ -190,12 +165,12 @@ struct joseph_general_kernel {
     template <class Index>
     KOKKOS_FORCEINLINE_FUNCTION void locate(joseph_general_kernel const& k, Index index) {
       auto const all_lines = Index(k.num_lines());
-      auto const lines = Index(k.lanes_along_u ? k.num_v : k.num_u);
+      auto const lines = Index(k.sets_of_view());
       Index const tile = index / all_lines;
       Index const rest = index - tile * all_lines;
       Index const in_order = rest / lines;
       view = std::int64_t(in_order);
-      across = std::int64_t(rest - in_order * lines);
+      across = std::int64_t(rest - in_order * lines) * Lines;
       first = std::int64_t(tile) * 32;
     }
     [[nodiscard]] KOKKOS_FUNCTION bool exists(joseph_general_kernel const& k, int lane) const {
@@ -232,6 +207,136 @@ struct joseph_general_kernel {
     lanes<std::int32_t> inner_last;
     typename Sum::template state<Group, 1> sum;
   };
+
+  /// A line of lanes at work.
+  template <class Group>
+  struct line_state {
+    pixel_row at;
+    std::int64_t index;  ///< of its flags
+    std::int32_t axis;
+    plane_range launched;  ///< in which samples are added
+    ray_state<Group> rays;
+
+    KOKKOS_FORCEINLINE_FUNCTION line_state() {}
+    KOKKOS_FORCEINLINE_FUNCTION line_state(pixel_row const& row, std::int64_t number)
+        : at(row), index(number) {}
+  };
+
+  /// Begins the sums of a line. Returns false where its rays do not walk together, or no sample of
+  /// this launch is theirs: then it is done.
+  template <class Group>
+  KOKKOS_FORCEINLINE_FUNCTION bool begin(Group const& group, Sum const& sum,
+                                         line_state<Group>& line) const {
+    pixel_row const& at = line.at;
+    ray_state<Group>& s = line.rays;
+    group.each([&](int lane) {
+      joseph_line<T> const ray = at.line(*this, lane);
+      sampled_planes const planes(ray, g);
+      std::int32_t const none = 1 << 30;
+      s.axis[lane] = ray.axis;
+      for (int c = 0; c < 2; ++c) {
+        s.slope[c][lane] = ray.across[c].slope;
+        s.base[c][lane] = ray.across[c].base;
+      }
+      s.step[lane] = ray.step;
+      s.first[lane] = planes.outer.empty() ? none : planes.outer.first;
+      s.last[lane] = planes.outer.empty() ? 0 : planes.outer.last;
+      s.inner_first[lane] = planes.inner.empty() ? none : planes.inner.first;
+      s.inner_last[lane] = planes.inner.empty() ? 0 : planes.inner.last;
+    });
+    std::int32_t const axis = group.highest(s.axis);
+    bool joint = axis == group.lowest(s.axis);  // share their samples, in planes `own`
+    plane_range own{0, std::int32_t(g.extent[std::size_t(axis)])};
+    if (takes_slabs && joint && !samples.whole()) {
+      coordinate<T> const z = middle_ray(group, s);
+      joint = axis == 2 || (is_finite(z.slope) && is_finite(z.base));
+      own = samples_of(axis, z, own);
+    }
+    if (!in_step || !joint) {
+      if (last_launch) {
+        walk_alone(group, line.index, at, sum, joint, own);
+      }
+      return false;
+    }
+    // The loads of a GPU's inner loop come together where these planes are the launch's.
+    line.launched = takes_slabs ? own.clipped(slab) : slab;
+    line.axis = axis;
+    if (place == slab_place::middle && outer_planes(group, s, line.launched).empty()) {
+      return false;  // what the launches before left stays
+    }
+    group.each([&](int lane) {
+      sum.start(
+          s.sum, 0, lane,
+          takes_up(place) && at.exists(*this, lane) ? projections[at.pixel(*this, lane)] : T(0));
+    });
+    return true;
+  }
+
+  /// Walks several lines, a few planes of all of them after the other.
+  template <class Group>
+  KOKKOS_FORCEINLINE_FUNCTION void walk_together(Group const& group, Sum const& sum,
+                                                 std::int64_t index) const {
+    line_state<Group> lines[Lines];
+    std::int32_t count = 0;
+    plane_range planes{0, 0};
+    pixel_row const first(*this, index);
+    std::int64_t const in_view = lanes_along_u ? num_v : num_u;
+    for (std::int64_t across = first.across; across < first.across + Lines && across < in_view;
+         ++across) {
+      auto& line = lines[count];
+      line.at = {first.view, across, first.first};
+      line.index = (first.first / 32 * num_views + first.view) * in_view + across;
+      if (begin(group, sum, line)) {
+        planes = planes.joined(outer_planes(group, line.rays, line.launched));
+        ++count;
+      }
+    }
+    for (std::int32_t b = planes.first / block_planes * block_planes; b < planes.last;
+         b += block_planes) {
+      for (std::int32_t from = b; from < b + block_planes; from += few_planes) {
+        for (std::int32_t n = 0; n < count; ++n) {
+          plane_range const few = outer_planes(group, lines[n].rays,
+                                               lines[n].launched.clipped(from, from + few_planes));
+          if (!few.empty()) {
+            with_sampling(lines[n].axis,
+                          [&](auto const& where) { walk(group, sum, lines[n].rays, few, where); });
+          }
+        }
+      }
+      for (std::int32_t n = 0; n < count; ++n) {
+        if (!outer_planes(group, lines[n].rays, lines[n].launched)
+                 .clipped(b, b + block_planes)
+                 .empty()) {
+          group.each([&](int lane) { sum.end_block(lines[n].rays.sum, 0, lane); });
+        }
+      }
+    }
+    for (std::int32_t n = 0; n < count; ++n) {
+      store(group, lines[n].index, lines[n].at, sum, lines[n].rays);
+    }
+  }
+  /// Walks one line through all planes.
+  template <class Group>
+  KOKKOS_FORCEINLINE_FUNCTION void walk_all(Group const& group, Sum const& sum,
+                                            line_state<Group>& line) const {
+    plane_range const outer = outer_planes(group, line.rays, line.launched);
+    with_sampling(line.axis, [&](auto const& where) {
+      for (std::int32_t b = outer.first / block_planes * block_planes; b < outer.last;
+           b += block_planes) {
+        walk(group, sum, line.rays, outer.clipped(b, b + block_planes), where);
+        group.each([&](int lane) { sum.end_block(line.rays.sum, 0, lane); });
+      }
+    });
+  }
+  /// Calls f with where the voxels of planes of that axis lie.
+  template <class F>
+  KOKKOS_FORCEINLINE_FUNCTION void with_sampling(std::int32_t axis, F const& f) const {
+    if (axis < 2) {
+      f(sampling<true>(*this, axis));
+    } else {
+      f(sampling<false>(*this, axis));
+    }
+  }
 
   /// Walks each ray on its own, through all planes at once.
   template <class Group>
@@ -303,6 +408,7 @@ struct joseph_general_kernel {
   /// axis is z, whose voxels are neighbours in memory.
   template <bool ZAcross>
   struct sampling {
+    static constexpr bool z_across = ZAcross;
     T const* volume;
     std::uint32_t plane;  ///< values from a plane to the next
     std::uint32_t p;      ///< along the first coordinate
@@ -379,30 +485,29 @@ struct joseph_general_kernel {
     return plane_range{group.lowest(s.first), group.highest(s.last)}.clipped(launched);
   }
 
+  /// Walks planes of one block, in each of which some ray may meet a voxel.
   template <class Group, class Sampling>
   KOKKOS_FORCEINLINE_FUNCTION void walk(Group const& group, Sum const& sum, ray_state<Group>& s,
-                                        plane_range launched, Sampling const& where) const {
-    plane_range const outer = outer_planes(group, s, launched);
+                                        plane_range block, Sampling const& where) const {
     plane_range const inner{group.highest(s.inner_first), group.lowest(s.inner_last)};
-    for (std::int32_t b = outer.first / block_planes * block_planes; b < outer.last;
-         b += block_planes) {
-      plane_range const block = outer.clipped(b, b + block_planes);
-      plane_range free = inner.clipped(block);
-      if (free.empty()) {
-        free = {block.last, block.last};
-      }
-      group.template parts<T, 2>([&](auto const& part) {
-        using part_type = std::decay_t<decltype(part)>;
-        part_rays<part_type> const rays{{part.load(s.slope[0]), part.load(s.slope[1])},
-                                        {part.load(s.base[0]), part.load(s.base[1])}};
-        typename Sum::template running<part_type> running(sum, part, s.sum);
-        edge_planes<Group>(part, s, rays, running, {block.first, free.first}, where);
-        inner_planes<Group>(part, rays, running, free, where);
-        edge_planes<Group>(part, s, rays, running, {free.last, block.last}, where);
-        running.store(part, s.sum, block.last - block.first);
-      });
-      group.each([&](int lane) { sum.end_block(s.sum, 0, lane); });
+    plane_range free = inner.clipped(block);
+    if (free.empty()) {
+      free = {block.last, block.last};
     }
+    group.template parts<T, 2>([&](auto const& part) {
+      using part_type = std::decay_t<decltype(part)>;
+      part_rays<part_type> const rays{{part.load(s.slope[0]), part.load(s.slope[1])},
+                                      {part.load(s.base[0]), part.load(s.base[1])}};
+      typename Sum::template running<part_type> running(sum, part, s.sum);
+      edge_planes<Group>(part, s, rays, running, {block.first, free.first}, where);
+      if constexpr (picks_at_once<Group> && std::decay_t<decltype(where)>::z_across) {
+        inner_by_tables<Group>(part, s, rays, running, free, where);
+      } else {
+        inner_planes<Group>(part, rays, running, free, where);
+      }
+      edge_planes<Group>(part, s, rays, running, {free.last, block.last}, where);
+      running.store(part, s.sum, block.last - block.first);
+    });
   }
 
   /// Walks planes where every ray has four voxels about its point: no test in the loop.
@@ -431,6 +536,45 @@ struct joseph_general_kernel {
       value const upper = blend(wp, gather(low_p + where.q, k), gather(high_p + where.q, k));
       running.template add<false>(blend(weight_of<Weight>(dq), lower, upper));
       start += where.plane;
+    }
+  }
+
+  /// Does what inner_planes does. Where the rays of each register meet two neighbouring columns of
+  /// a plane, they pick their voxels out of tables that are loaded at once.
+  template <class Group, class Part, class Running, class Sampling>
+  KOKKOS_FORCEINLINE_FUNCTION void inner_by_tables(Part const& part, ray_state<Group> const& s,
+                                                   part_rays<Part> const& rays, Running& running,
+                                                   plane_range planes,
+                                                   Sampling const& where) const {
+    using value = typename Part::template per_lane<T>;
+    using index = typename Part::index;
+    using tables_of = column_tables<T, Part, few_planes>;
+    for (std::int32_t first = planes.first; first < planes.last; first += few_planes) {
+      plane_range const few = planes.clipped(first, first + few_planes);
+      if (!tables_of::fit(where)) {
+        inner_planes<Group>(part, rays, running, few, where);
+        continue;
+      }
+      tables_of const tables(part, s.slope, s.base, first, where);
+      for (std::int32_t i = few.first; i < few.last; ++i) {
+        index kp;
+        index kq;
+        value dp;
+        value dq;
+        part.split(rays.at(0, i), kp, dp);
+        part.split(rays.at(1, i), kq, dq);
+        index const column = tables.column(kp, i);
+        index const height = tables.height(kq, i);
+        if (!tables_of::columns::hold(column, height)) {
+          inner_planes<Group>(part, rays, running, {i, i + 1}, where);
+          continue;
+        }
+        auto const plane = tables.load(where, i);
+        value const wp = weight_of<Weight>(dp);
+        value const lower = plane.blended(wp, column, height);
+        value const upper = plane.blended(wp, column, height + index(1));
+        running.template add<false>(blend(weight_of<Weight>(dq), lower, upper));
+      }
     }
   }
 

@@ -7,6 +7,7 @@
 #include <iso/backend/lane_group.hpp>
 #include <iso/core/grid.hpp>
 #include <iso/ct/detail/column_pair.hpp>
+#include <iso/ct/detail/column_tables.hpp>
 #include <iso/ct/detail/entry_table.hpp>
 #include <iso/ct/detail/padded_images.hpp>
 #include <iso/ct/detail/ray_weight.hpp>
@@ -343,6 +344,50 @@ struct weighted_backprojection_kernel {
     sum = fma(Value(at.weight), blend(rest, below, above), sum);
   }
 
+  /// Blends two columns of pixels at every lane's height and at the next, each lane on its own.
+  template <class Index, class Value>
+  KOKKOS_FORCEINLINE_FUNCTION void gather_pixels(T const* image, Index const& ku, Index const& kv,
+                                                 Value const& across, Value& below,
+                                                 Value& above) const {
+    Index const lower = ku * Index(shape.pitch()) + kv;
+    Index const upper = lower + Index(shape.pitch());
+    below = blend(across, gather(image, lower), gather(image, upper));
+    above = blend(across, gather(image + 1, lower), gather(image + 1, upper));
+  }
+  /// Does the same out of columns that are loaded at once; returns false, and does nothing, where
+  /// the lanes of some register lie too far apart.
+  template <class Part, class Index, class Value>
+  KOKKOS_FORCEINLINE_FUNCTION bool pick_pixels(Part const&, T const* image, Index const& ku,
+                                               Index const& kv, Value const& across, Value& below,
+                                               Value& above) const {
+    using columns = three_columns<T, Part>;
+    constexpr int last_lane = Part::shape::width - 1;
+    std::int32_t first[columns::registers];
+    std::int32_t low[columns::registers];
+    std::int32_t places[columns::registers];
+    for (int n = 0; n < columns::registers; ++n) {
+      // Places change in one direction along a column, but for rounding.
+      auto const least = [&](Index const& k, std::int32_t most) {
+        std::int32_t const one = k.r[n].x[0];
+        std::int32_t const other = k.r[n].x[last_lane];
+        std::int32_t const lower = one < other ? one : other;
+        return lower < most ? lower : most;
+      };
+      first[n] = least(ku, shape.columns() - 3);
+      low[n] = least(kv, shape.num_v + 1);
+      places[n] = first[n] * shape.pitch() + low[n];
+    }
+    Index const column = columns::counted(ku, first, 1);
+    Index const height = columns::counted(kv, low, 1);
+    if (!columns::hold(column, height)) {
+      return false;
+    }
+    columns const pixels(image, shape.pitch(), places, 1);
+    below = pixels.blended(across, column, height);
+    above = pixels.blended(across, column, height + Index(1));
+    return true;
+  }
+
   /// Adds views whose depth or u changes along the column: each voxel for itself.
   template <class Group>
   KOKKOS_FORCEINLINE_FUNCTION void add_tilted(Group const& group, T i, T j, std::int32_t from,
@@ -367,10 +412,15 @@ struct weighted_backprojection_kernel {
         value const across = inside - convert<T>(ku);
         value const along = v - convert<T>(kv);
         T const* const image = images + shape.at(view, 0);
-        index const lower = ku * index(shape.pitch()) + kv;
-        index const upper = lower + index(shape.pitch());
-        value const below = blend(across, gather(image, lower), gather(image, upper));
-        value const above = blend(across, gather(image + 1, lower), gather(image + 1, upper));
+        value below;
+        value above;
+        if constexpr (picks_at_once<Group>) {
+          if (!pick_pixels(part, image, ku, kv, across, below, above)) {
+            gather_pixels(image, ku, kv, across, below, above);
+          }
+        } else {
+          gather_pixels(image, ku, kv, across, below, above);
+        }
         value const weight = (value(m.scale) * r) * r;
         sum = select(seen, fma(weight, blend(along, below, above), sum), sum);
       }

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// forward_project, back_project and fdk of scans of many kinds, each beside the same call of an
+// upright scan, in turn in one run: N^3 voxels of 1 mm and as many pixels a side, 32 views, float.
+// What a real scan costs beyond an ideal one can be read off a row. Rows:
+//
+//   scans/<scan>/float/<backend>/<N>
+//
+// <scan>: `upright` (cases::cone_scan beside itself: how far two equal calls lie apart); `yaw`,
+// `pitch` and `roll`, its detector turned by 3, 1.7 and 0.6 degrees; `aside`, its detector moved by
+// a quarter of its width; `helix`; `parallel` and `parallel_roll`; `laminography`, its axis tilted
+// by 29 degrees; `slices`, upright with voxels of 1 x 1 x 3 mm, a third as many; `coarse` and
+// `fine`, upright with pixels of twice and half a voxel.
+//
+// Counters beside the usual: `forward_ms`, `adjoint_ms`, `fdk_ms`, of a view, medians (on a
+// processor minima, Serial's of its processor time); `forward_ratio`, `adjoint_ratio`, `fdk_ratio`,
+// over the upright scan's: of the first for each pixel and plane, of the others for each voxel.
+// FDK's are 0 where it takes no such scan.
+//
+// The model: cases::projection_work.
+//
+// `error`: the largest of the errors of the calls, as their own benchmarks have them.
+#include "support/bench.hpp"
+
+#include <iso/cases/projection.hpp>
+#include <iso/cases/reconstruction.hpp>
+
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <functional>
+#include <numbers>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace iso::perf {
+
+using namespace cases;
+
+namespace {
+
+using T = float;
+constexpr double degree = std::numbers::pi / 180;
+
+struct scanned {
+  ct::geometry scan;
+  grid box;
+  bool fdk = true;
+};
+struct kind {
+  char const* name;
+  std::function<scanned(std::int64_t n, std::int64_t views)> make;
+};
+
+grid cube(std::int64_t n) { return grid::centred({n, n, n}, {1, 1, 1}); }
+scanned turned(std::int64_t n, std::int64_t views, ct::detector_turn const& by) {
+  return {ct::turn_detector(cone_scan(n, views), by), cube(n)};
+}
+/// Parallel rays whose pixels are as wide as voxels.
+ct::geometry parallel(std::int64_t n, std::int64_t views) {
+  return ct::circular_parallel({.num_u = n, .num_v = n, .pitch_u = 1, .pitch_v = 1},
+                               ct::even_angles(views, std::numbers::pi, 0.4));
+}
+ct::geometry aside(std::int64_t n, std::int64_t views) {
+  double const pitch = 6.7 / 5.7;
+  return ct::circular_cone(
+      {.num_u = n, .num_v = n, .pitch_u = pitch, .pitch_v = pitch, .offset_u = 0.25 * double(n)},
+      5.7 * double(n), 6.7 * double(n), ct::even_angles(views, 2 * std::numbers::pi, 0.4));
+}
+ct::geometry wound(std::int64_t n, std::int64_t views) {
+  auto const angles = ct::even_angles(views, 2 * std::numbers::pi, 0.4);
+  double const pitch = 6.7 / 5.7;
+  return ct::helix(ct::circular_cone({.num_u = n, .num_v = n, .pitch_u = pitch, .pitch_v = pitch},
+                                     5.7 * double(n), 6.7 * double(n), angles),
+                   angles, 0.25 * double(n));
+}
+
+std::vector<kind> kinds() {
+  using number = std::int64_t;
+  return {
+      {"upright", [](number n, number views) { return scanned{cone_scan(n, views), cube(n)}; }},
+      {"yaw", [](number n, number views) { return turned(n, views, {.yaw = 3 * degree}); }},
+      {"pitch", [](number n, number views) { return turned(n, views, {.pitch = 1.7 * degree}); }},
+      {"roll", [](number n, number views) { return turned(n, views, {.roll = 0.6 * degree}); }},
+      {"aside", [](number n, number views) { return scanned{aside(n, views), cube(n)}; }},
+      {"helix", [](number n, number views) { return scanned{wound(n, views), cube(n), false}; }},
+      {"parallel", [](number n, number views) { return scanned{parallel(n, views), cube(n)}; }},
+      {"parallel_roll",
+       [](number n, number views) {
+         return scanned{ct::turn_detector(parallel(n, views), {.roll = 0.6 * degree}), cube(n)};
+       }},
+      {"laminography",
+       [](number n, number views) {
+         return scanned{ct::laminography(cone_scan(n, views), 29 * degree), cube(n), false};
+       }},
+      {"slices",
+       [](number n, number views) {
+         return scanned{cone_scan(n, views), grid::centred({n, n, (n + 2) / 3}, {1, 1, 3})};
+       }},
+      {"coarse", [](number n, number views) { return scanned{cone_scan(n, views, 0.5), cube(n)}; }},
+      {"fine", [](number n, number views) { return scanned{cone_scan(n, views, 2), cube(n)}; }},
+  };
+}
+
+/// The three calls of a scan.
+template <class Exec>
+struct calls {
+  scanned of;
+  measurable<Exec, T> forward;
+  measurable<Exec, T> adjoint;
+  std::optional<measurable<Exec, T>> fdk;
+
+  calls(Exec const& exec, scanned const& what)
+      : of(what),
+        forward(exec, projection_case<T>{{what.box}, what.scan}.prepare(exec)),
+        adjoint(
+            exec,
+            back_projection_case<T>{{input_volume{what.box}}, what.scan, what.box}.prepare(exec)) {
+    if (what.fdk) {
+      // The plan weighs a displaced detector and a half circle by itself.
+      fdk.emplace(exec, fdk_case<T>{{input_volume{what.box}}, what.scan, what.box}.prepare(exec));
+    }
+  }
+  [[nodiscard]] double error() const {
+    double const of_two = std::max(forward.error(), adjoint.error());
+    return fdk ? std::max(of_two, fdk->error()) : of_two;
+  }
+  /// Counts what a call does: rays times planes, and voxels.
+  [[nodiscard]] double samples() const {
+    auto const& n = of.box.extent;
+    return double(of.scan.num_u() * of.scan.num_v()) * double(std::max({n[0], n[1], n[2]}));
+  }
+  [[nodiscard]] double voxels() const { return double(of.box.size()); }
+};
+
+struct times {
+  stopwatch forward;
+  stopwatch adjoint;
+  stopwatch fdk;
+
+  template <class Exec>
+  void run(Exec const& exec, calls<Exec> const& of) {
+    forward.run(exec, of.forward);
+    adjoint.run(exec, of.adjoint);
+    if (of.fdk) {
+      fdk.run(exec, *of.fdk);
+    }
+  }
+};
+
+template <class Exec>
+void measure(benchmark::State& state, kind const& what, std::int64_t n, std::int64_t views) {
+  Exec const exec;
+  calls<Exec> const here(exec, what.make(n, views));
+  calls<Exec> const upright(exec, {cone_scan(n, views), cube(n)});
+  times warm;
+  warm.run(exec, here);
+  warm.run(exec, upright);
+  times ours;
+  times theirs;
+  constexpr bool serial = std::is_same_v<Exec, Kokkos::Serial>;
+  auto const typical = [](stopwatch const& t) {
+    return t.wall.empty()             ? 0
+           : backend::is_device<Exec> ? median(t.wall)
+           : serial                   ? least(t.processor)
+                                      : least(t.wall);
+  };
+  for (auto _ : state) {
+    ours.run(exec, here);
+    theirs.run(exec, upright);
+    state.SetIterationTime(serial ? ours.forward.processor.back() : ours.forward.wall.back());
+  }
+  double const of_views = 1e3 / double(views);
+  auto const tell = [&](std::string const& name, stopwatch const& our, stopwatch const& their,
+                        double share) {
+    state.counters[name + "_ms"] = of_views * typical(our);
+    state.counters[name + "_ratio"] = typical(our) / typical(their) / share;
+  };
+  double const share = here.voxels() / upright.voxels();
+  state.counters["views"] = double(views);
+  tell("forward", ours.forward, theirs.forward, here.samples() / upright.samples());
+  tell("adjoint", ours.adjoint, theirs.adjoint, share);
+  tell("fdk", ours.fdk, theirs.fdk, share);
+  set_counters(state, exec, typical(ours.forward),
+               projection_work<T>(ct::forward_project_options{}, here.of.scan, here.of.box),
+               here.error());
+}
+
+template <class Exec>
+void add_rows_of(std::string const& name) {
+  constexpr bool device = backend::is_device<Exec>;
+  std::vector<std::int64_t> const sizes = smoke()  ? std::vector<std::int64_t>{32}
+                                          : device ? std::vector<std::int64_t>{512}
+                                                   : std::vector<std::int64_t>{160, 256};
+  for (auto const& what : kinds()) {
+    for (auto const n : sizes) {
+      add_row(std::string("scans/") + what.name + "/float/" + name + "/" + std::to_string(n), 3,
+              [=](benchmark::State& state) { measure<Exec>(state, what, n, 32); });
+    }
+  }
+}
+
+int const registered =
+    add_rows_of_backends([]<class Exec>(std::string const& name) { add_rows_of<Exec>(name); });
+
+}  // namespace
+}  // namespace iso::perf
