@@ -3,6 +3,8 @@
 #include "lane_calls.hpp"
 
 #include <iso/backend/atomic_maximum.hpp>
+#include <iso/backend/carrier.hpp>
+#include <iso/backend/communicator.hpp>
 #include <iso/backend/device_facts.hpp>
 #include <iso/backend/event.hpp>
 #include <iso/backend/for_each_index.hpp>
@@ -53,6 +55,19 @@ TEST_CASE("kernels of one's own") {
   iso::backend::for_each_team<32>("team", exec, 1, lane_calls::lane_count{counts.data()});
   exec.fence();
   CHECK(Kokkos::create_mirror_view_and_copy(iso::space::host(), counts)(0) == 32);
+}
+
+TEST_CASE("ranks: alone") {
+  exec_space const exec;
+  iso::backend::one_rank alone;
+  iso::backend::communicator& ranks = alone;
+  CHECK(iso::backend::carries_well(ranks));
+  iso::backend::carrier<exec_space> by(exec, ranks);
+  Kokkos::View<std::uint32_t*, space> const words("words", 4);
+  by.sum(words.data(), 4);
+  by.maximum(words.data(), 4);
+  iso::backend::parcel const whole{0, reinterpret_cast<std::byte*>(words.data()), 16};
+  by.exchange({&whole, 1}, {&whole, 1});
 }
 
 TEST_CASE("copies beside kernels") {

@@ -4,6 +4,7 @@
 #include <iso/core/allocate.hpp>
 #include <iso/core/axpby.hpp>
 #include <iso/core/check.hpp>
+#include <iso/core/divide_planes.hpp>
 #include <iso/core/error.hpp>
 #include <iso/core/grid.hpp>
 #include <iso/core/half.hpp>
@@ -43,6 +44,13 @@ static_assert(iso::version_minor() == ISO_VERSION_MINOR);
 static_assert(iso::version_patch() == ISO_VERSION_PATCH);
 
 }  // namespace
+
+TEST_CASE("planes of a grid for several") {
+  auto const cube = iso::grid::centred({4, 4, 10}, {1, 1, 1});
+  auto const equal = iso::divide_planes(cube, 3);
+  iso::validate(equal, cube, "calls");
+  CHECK(iso::divide_planes(cube, 2, {3, 1})[0].count() == 8);
+}
 
 TEST_CASE("the version is one, as numbers and as text") {
   std::string const numbers = std::to_string(iso::version_major()) + "." +

@@ -3,6 +3,7 @@
 
 #include <iso/backend/registry.hpp>
 #include <iso/backend/texture_volume.hpp>
+#include <iso/core/divide_planes.hpp>
 #include <iso/core/workspace.hpp>
 #include <iso/ct/back_project.hpp>
 #include <iso/ct/centre_of_rotation.hpp>
@@ -19,6 +20,7 @@
 #include <iso/ct/mlem.hpp>
 #include <iso/ct/noise_of_counts.hpp>
 #include <iso/ct/projector_pair.hpp>
+#include <iso/ct/ranked.hpp>
 #include <iso/ct/ray_sums.hpp>
 #include <iso/ct/sart.hpp>
 #include <iso/ct/scan_weights.hpp>
@@ -146,6 +148,20 @@ TEST_CASE("volumes that pass through a device") {
   iso::ct::sart method(host, scan, views, x, {.projector = by}, {}, {}, through);
   method.step();
   CHECK(method.streaming()->forward.planes == 8);
+}
+
+TEST_CASE("volumes and scans on ranks") {
+  exec_space const exec;
+  iso::backend::one_rank ranks;
+  iso::ct::rank_plan const plan(circle(), cube, iso::divide_planes(cube, ranks.size()));
+  auto const x = iso::ct::make_volume_part<float>(exec, "x", plan, ranks.rank());
+  auto const p = iso::ct::make_projections_part<float>(exec, "p", plan, ranks.rank());
+  iso::ct::ranked_pair<exec_space, float> pair(exec, ranks, plan);
+  pair.forward(x, p);
+  pair.adjoint(p, x, iso::onto::stored);
+  iso::ct::ranked_fdk<exec_space, float> fdk(exec, ranks, plan, {.cutoff = 0.5});
+  fdk.apply(p, x);
+  CHECK(fdk.report().bytes_sent == 0);
 }
 
 TEST_CASE("filtered backprojection") {

@@ -166,7 +166,7 @@ TEST_CASE("methods and pairs that were moved from refuse every call") {
       [&](auto& sums) { sums.add(exec, others); }, [&](auto& sums) { sums.add(exec, x, {0, 8}); },
       [&](auto& sums) { sums.finish(exec, views); }, [](auto& sums) { return sums.planes(); },
       [](auto& sums) { return sums.words(); }, [](auto& sums) { return sums.flags(); },
-      [](auto& sums) { return sums.of_views(0, 1); });
+      [](auto& sums) { return sums.of_views(0, 1); }, [](auto& sums) { sums.count_added({}); });
   exec.fence();
 }
 

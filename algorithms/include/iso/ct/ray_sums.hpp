@@ -4,6 +4,7 @@
 //! A Kokkos space that the build has not needs detail/ray_sums_impl.hpp too.
 #pragma once
 
+#include <iso/core/detail/added_planes.hpp>
 #include <iso/core/detail/presence.hpp>
 #include <iso/core/job.hpp>
 #include <iso/core/numerics.hpp>
@@ -126,6 +127,14 @@ class ray_sums {
   template <execution_space Exec>
     requires accesses<Exec, Space>
   void add(Exec const& exec, ray_sums const& other);
+
+  /// Counts planes as added. For those whose words and flags the caller has added to words() and
+  /// flags() by itself, as those that came from another process. Enqueues nothing.
+  /// \throws iso::invalid_argument  planes that were added before
+  void count_added(std::vector<slab> const& planes) {
+    present_.check("iso::ct::ray_sums");
+    iso::detail::join_planes(planes_, planes, "iso::ct::ray_sums::count_added");
+  }
 
   /// Writes the line integrals of the whole volume, of as many views as `projections` has, from
   /// `first_view` on. Enqueued on `exec`; does not fence and does not allocate. The sums stay as

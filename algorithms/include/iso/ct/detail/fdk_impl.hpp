@@ -66,8 +66,6 @@ struct fdk_scratch {
 
 /// Throws unless 32 bits can count the numbers of a padded image.
 void validate_detector(geometry const& g, row_extension const& by);
-/// Throws, naming `function`, where a voxel lies at or behind a source, or on the wrong side of it.
-void validate_depths(geometry const& g, iso::grid const& volume, char const* function);
 
 template <class T, class Exec>
 void prepare_filter(Exec const& exec, fdk_plan<typename Exec::memory_space> const& plan,

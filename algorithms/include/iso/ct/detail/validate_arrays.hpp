@@ -6,6 +6,7 @@
 #include <iso/core/view_checks.hpp>
 #include <iso/core/volume_view.hpp>
 #include <iso/core/workspace.hpp>
+#include <iso/ct/geometry.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -13,6 +14,9 @@
 #include <type_traits>
 
 namespace iso::ct::detail {
+
+/// Throws, naming `function`, where a voxel lies at or behind a source, or on the wrong side of it.
+void validate_depths(geometry const& g, iso::grid const& volume, char const* function);
 
 /// Checks what projection, backprojection and reconstruction check of their arrays: `scan` is the
 /// extents of the projections, and the array whose values are not const is written. The size of

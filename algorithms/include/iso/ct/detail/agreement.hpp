@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! Has ranks agree: on what they were asked for, and on whether to stop.
+#pragma once
+
+#include <iso/backend/communicator.hpp>
+#include <iso/core/detail/fnv1a.hpp>
+#include <iso/core/grid.hpp>
+#include <iso/core/job.hpp>
+#include <iso/ct/geometry.hpp>
+#include <iso/ct/rank_plan.hpp>
+#include <iso/model/describe.hpp>
+
+#include <bit>
+#include <cstdint>
+#include <optional>
+#include <type_traits>
+
+namespace iso::ct::detail {
+
+/// A hash of what all ranks must have alike.
+class fingerprint {
+ public:
+  /// Takes in a number, by its bits.
+  void add(double x) { add_word(std::bit_cast<std::uint64_t>(x)); }
+  void add(std::int64_t x) { add_word(std::uint64_t(x)); }
+  void add(geometry const& g);
+  void add(iso::grid const& g);
+  void add(rank_plan const& plan);
+
+  /// Takes in a described field, and the fields of a described member.
+  template <class X>
+  void operator()(X const& x, field const&) {
+    using type = std::remove_const_t<X>;
+    if constexpr (described<type>) {
+      describe(*this, x);
+    } else if constexpr (std::is_enum_v<type> || std::is_integral_v<type>) {
+      add(std::int64_t(x));
+    } else if constexpr (std::is_floating_point_v<type>) {
+      add(double(x));
+    } else if constexpr (std::is_same_v<type, std::optional<double>>) {
+      add(std::int64_t(x.has_value()));
+      add(x.value_or(0));
+    }
+    // What is hidden changes no bit.
+  }
+
+  [[nodiscard]] std::uint64_t value() const { return hash_; }
+
+ private:
+  void add_word(std::uint64_t word) {
+    for (int byte = 0; byte < 8; ++byte) {
+      hash_ = iso::detail::fnv1a(hash_, static_cast<unsigned char>(word >> 8 * byte));
+    }
+  }
+
+  std::uint64_t hash_ = iso::detail::fnv1a_of_nothing;
+};
+
+/// Throws, naming `function` and on every rank, unless the plan is for as many ranks as there are,
+/// and all have the same fingerprint.
+void validate_agreement(backend::communicator& ranks, rank_plan const& plan, fingerprint const& of,
+                        char const* function);
+
+/// Reports a fraction of a job, and asks whether to stop: all ranks do where one is asked to.
+/// \throws iso::cancelled
+void step_together(backend::communicator& ranks, job const& control, double fraction);
+
+/// Returns the largest number of all ranks, of numbers that are not negative.
+double largest_of_ranks(backend::communicator& ranks, double x);
+
+}  // namespace iso::ct::detail

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/ct/ranked.hpp
+//! Projects and reconstructs on the ranks of a job, each of which holds a part of the volume and of
+//! the readings. A Kokkos space that the build has not needs detail/ranked_impl.hpp too.
+//!
+//! docs/algorithms/ranks.md has the bytes that are sent and held.
+#pragma once
+
+#include <iso/backend/carrier.hpp>
+#include <iso/backend/communicator.hpp>
+#include <iso/core/job.hpp>
+#include <iso/core/onto.hpp>
+#include <iso/core/projection_view.hpp>
+#include <iso/core/volume_view.hpp>
+#include <iso/core/workspace.hpp>
+#include <iso/ct/detail/window_exchange.hpp>
+#include <iso/ct/fdk.hpp>
+#include <iso/ct/iterative_options.hpp>
+#include <iso/ct/rank_plan.hpp>
+#include <iso/ct/staged_geometry.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace iso::ct {
+
+/// What a rank sends and holds.
+struct ranked_report {
+  std::int64_t bytes_sent = 0;   ///< to other ranks so far
+  std::int64_t bytes_held = 0;   ///< where its backend computes, beside the arrays of its calls
+  std::int64_t batch_views = 0;  ///< views that are computed at a time
+};
+
+/// Makes this rank's slab of a volume, set to zero on `exec`; does not fence. Without memory where
+/// the rank has no plane.
+/// Determinism: backend_to_backend, zeros.
+/// \throws iso::invalid_argument  no such rank
+/// \throws iso::out_of_memory     as iso::allocate
+template <class T, execution_space Exec>
+volume_view<T, typename Exec::memory_space> make_volume_part(Exec const& exec,
+                                                             std::string const& label,
+                                                             rank_plan const& plan, int rank) {
+  using view = volume_view<T, typename Exec::memory_space>;
+  slab const& own = plan.planes(rank);
+  auto const& n = plan.grid().extent;
+  return {plan.grid(), allocate<typename view::data_type>(label, {n[0], n[1], own.count()}, exec),
+          own.first};
+}
+
+/// Makes this rank's rows of a stack, [views, u, rows], set to zero on `exec`; does not fence.
+/// Without memory where it has no rows.
+/// Determinism: backend_to_backend, zeros.
+/// \throws iso::invalid_argument  no such rank
+/// \throws iso::out_of_memory     as iso::allocate
+template <class T, execution_space Exec>
+projection_view<T, typename Exec::memory_space> make_projections_part(Exec const& exec,
+                                                                      std::string const& label,
+                                                                      rank_plan const& plan,
+                                                                      int rank) {
+  using view = projection_view<T, typename Exec::memory_space>;
+  geometry const& g = plan.scan();
+  return {allocate<typename view::data_type>(
+      label, {g.num_views(), g.num_u(), plan.rows(rank).count()}, exec)};
+}
+
+/// The projection A of volumes that ranks hold in slabs along the rays of one scan, and its
+/// adjoint.
+///
+/// A rank gives and gets the voxels and the readings that it owns (rank_plan). A call computes a
+/// batch of views at a time: images of the whole detector, of which a rank fills the pixels that
+/// its planes meet. Words of rays that several slabs share go to the owner of the reading, as
+/// integers, which add exactly. Readings that another slab needs go there. So every result has the
+/// bits of one rank, for any number of ranks and any slabs, on any backends.
+///
+/// All ranks make their pairs and call their functions together, in the same order. A rank that
+/// throws leaves the others waiting, unless all throw: it ends the job (communicator::abort).
+/// Determinism: backend_to_backend, for any plan: forward() has the bits of forward_project with
+/// `summation::reproducible`, adjoint() those of back_project.
+template <execution_space Exec, real T>
+class ranked_pair final {
+ public:
+  using space = typename Exec::memory_space;
+  using volume = volume_view<T, space>;
+  using const_volume = volume_view<T const, space>;
+  using projections = projection_view<T, space>;
+  using const_projections = projection_view<T const, space>;
+
+  /// Allocates what calls work in, and waits for `exec`.
+  /// \param ranks    must outlive it
+  /// \param options  `sum` and `backprojection` have no choice
+  /// \param batch_views  that are computed at a time, a multiple of 16; 0: a rank's share of them
+  /// \throws iso::invalid_argument  on every rank: a plan for another number of ranks, ranks of
+  ///                                other scans, plans or options, options whose sum is not
+  ///                                reproducible, texture units, FDK's backprojection, a grid or an
+  ///                                option as projector_pair refuses it
+  /// \throws iso::out_of_memory     as iso::allocate, on this rank
+  ranked_pair(Exec const& exec, backend::communicator& ranks, rank_plan const& plan,
+              projector_options const& options = {.sum = summation::reproducible},
+              std::int64_t batch_views = 0);
+
+  // Neither copies nor moves: calls of other ranks wait for this one.
+  ranked_pair(ranked_pair const&) = delete;
+  ranked_pair& operator=(ranked_pair const&) = delete;
+  ~ranked_pair() = default;
+
+  /// Overwrites this rank's rows by A x. The result is there when it returns.
+  /// \param[in]  x  [nx, ny, planes] that this rank owns, 1/mm
+  /// \param[out] p  [views, u, rows] that it owns, dimensionless
+  /// \throws iso::invalid_argument  shape mismatch, data with gaps or without memory
+  /// \throws iso::cancelled         on every rank; `p` is then incomplete
+  void forward(const_volume const& x, projections const& p, job const& control = {});
+
+  /// Overwrites this rank's planes by A^T p, or adds it (`to`), as back_project. The result is
+  /// there when it returns.
+  /// \param[in]     p  [views, u, rows] that this rank owns, dimensionless
+  /// \param[in,out] x  [nx, ny, planes] that it owns, mm
+  /// \throws iso::invalid_argument  shape mismatch, data with gaps or without memory
+  /// \throws iso::cancelled         on every rank; `x` is then incomplete
+  void adjoint(const_projections const& p, volume const& x, onto to = onto::zero,
+               job const& control = {});
+
+  [[nodiscard]] rank_plan const& plan() const { return plan_; }
+  [[nodiscard]] ranked_report report() const;
+
+ private:
+  Exec exec_;
+  backend::carrier<Exec> carrier_;
+  rank_plan plan_;
+  int rank_;
+  projector_options options_;
+  forward_project_options forward_;  ///< one path for all views
+  std::int64_t halo_;                ///< planes
+  std::int64_t batch_;
+  staged_geometry<space> scan_;
+  detail::window_exchange<Exec> planes_;
+  detail::window_exchange<Exec> words_;
+  detail::window_exchange<Exec> flags_;
+  detail::window_exchange<Exec> readings_;
+  workspace<space> memory_;
+};
+
+/// A filtered backprojection of scans of one geometry, of which each rank holds the voxels and the
+/// readings that it owns (rank_plan). A rank gets the rows that its slab is seen in, filters and
+/// backprojects them, and sends no sum. All ranks call it together, as ranked_pair.
+/// Determinism: backend_to_backend, for any plan: the bits of iso::ct::fdk.
+template <execution_space Exec, real T>
+class ranked_fdk final {
+ public:
+  using space = typename Exec::memory_space;
+  using volume = volume_view<T, space>;
+  using const_projections = projection_view<T const, space>;
+
+  /// Allocates the plan and what calls work in, and waits for `exec`.
+  /// \param ranks    must outlive it
+  /// \param batch_views  that are computed at a time, a multiple of 16; 0: a rank's share of them
+  /// \throws iso::invalid_argument  on every rank: a plan for another number of ranks, ranks of
+  ///                                other scans, plans or options, what fdk_plan and fdk refuse
+  /// \throws iso::out_of_memory     as iso::allocate, on this rank
+  ranked_fdk(Exec const& exec, backend::communicator& ranks, rank_plan const& plan,
+             fdk_options const& options = {}, std::int64_t batch_views = 0);
+
+  // Neither copies nor moves: calls of other ranks wait for this one.
+  ranked_fdk(ranked_fdk const&) = delete;
+  ranked_fdk& operator=(ranked_fdk const&) = delete;
+  ~ranked_fdk() = default;
+
+  /// Overwrites this rank's planes by the reconstruction, or adds it (`to`). The result is there
+  /// when it returns.
+  /// \param[in]     p  [views, u, rows] that this rank owns, line integrals, dimensionless
+  /// \param[in,out] x  [nx, ny, planes] that it owns, 1/mm
+  /// \throws iso::invalid_argument  shape mismatch, data with gaps or without memory
+  /// \throws iso::cancelled         on every rank; `x` is then incomplete
+  void apply(const_projections const& p, volume const& x, onto to = onto::zero,
+             job const& control = {});
+
+  [[nodiscard]] rank_plan const& plan() const { return plan_; }
+  /// Returns what was chosen from the scan.
+  [[nodiscard]] ct::fdk_plan<space> const& filter() const { return filter_; }
+  [[nodiscard]] ranked_report report() const;
+
+ private:
+  Exec exec_;
+  backend::carrier<Exec> carrier_;
+  rank_plan plan_;
+  int rank_;
+  std::int64_t batch_;
+  ct::fdk_plan<space> filter_;
+  detail::window_exchange<Exec> readings_;
+  workspace<space> memory_;
+};
+
+}  // namespace iso::ct

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <iso/core/version.hpp>
+#include <iso/ct/detail/ranked_impl.hpp>
+
+#include <array>
+#include <bit>
+
+namespace iso::ct {
+namespace detail {
+
+void fingerprint::add(geometry const& g) {
+  add(std::int64_t(g.kind()));
+  add(g.num_u());
+  add(g.num_v());
+  for (view_vectors const& w : g.views()) {
+    for (vec3<double> const& x : {w.source, w.detector_origin, w.u_step, w.v_step}) {
+      add(x.x);
+      add(x.y);
+      add(x.z);
+    }
+  }
+}
+
+void fingerprint::add(iso::grid const& g) {
+  for (int axis = 0; axis < 3; ++axis) {
+    add(g.extent[std::size_t(axis)]);
+    add(g.spacing[axis]);
+    add(g.origin[axis]);
+  }
+}
+
+void fingerprint::add(rank_plan const& plan) {
+  add(plan.scan());
+  add(plan.grid());
+  for (int rank = 0; rank < plan.size(); ++rank) {
+    add(plan.planes(rank).last);
+    add(plan.rows(rank).first);
+    add(plan.rows(rank).last);
+  }
+}
+
+void validate_agreement(backend::communicator& ranks, rank_plan const& plan, fingerprint const& of,
+                        char const* function) {
+  // The largest, and of what all bits turned make the largest: the smallest.
+  std::array<std::uint64_t, 6> words{of.value(),
+                                     ~of.value(),
+                                     ISO_VERSION_NUMBER,
+                                     ~std::uint64_t(ISO_VERSION_NUMBER),
+                                     std::uint64_t(plan.size()),
+                                     ~std::uint64_t(plan.size())};
+  ranks.maximum(std::span<std::uint64_t>(words));
+  ISO_VALIDATE(
+      words[2] == ~words[3],
+      "{}: ranks with different versions of Isocenter (up to {}, from {} on; 100 times the "
+      "minor number and the patch); run one program on all",
+      function, words[2], ~words[3]);
+  ISO_VALIDATE(words[4] == ~words[5] && words[4] == std::uint64_t(ranks.size()),
+               "{}: a plan for {} to {} ranks (there are {}); divide the planes among as many",
+               function, ~words[5], words[4], ranks.size());
+  ISO_VALIDATE(words[0] == ~words[1],
+               "{}: ranks with different scans, grids, plans or options (a result of all needs "
+               "one); give all ranks the same arguments",
+               function);
+}
+
+void step_together(backend::communicator& ranks, job const& control, double fraction) {
+  if (control.progress) {
+    control.progress(fraction);
+  }
+  std::uint32_t stops = control.cancelled && control.cancelled() ? 1 : 0;
+  ranks.maximum(std::span<std::uint32_t>(&stops, 1));
+  if (stops != 0) {
+    throw cancelled(
+        "iso::job: cancelled by the caller of a rank (outputs of all ranks are incomplete); "
+        "discard "
+        "them, or call again");
+  }
+}
+
+double largest_of_ranks(backend::communicator& ranks, double x) {
+  // The bits of numbers that are not negative have their order.
+  auto word = std::bit_cast<std::uint64_t>(x);
+  ranks.maximum(std::span<std::uint64_t>(&word, 1));
+  return std::bit_cast<double>(word);
+}
+
+rank_plan const& agreed(backend::communicator& ranks, rank_plan const& plan, fingerprint of,
+                        char const* function) {
+  of.add(plan);
+  validate_agreement(ranks, plan, of, function);
+  return plan;
+}
+
+void validate_ranked(projector_options const& options, char const* function) {
+  ISO_VALIDATE(
+      options.sum == summation::reproducible,
+      "{}: ordered sums (sums of ranks have no order); choose reproducible sums, which have "
+      "the same bits on one rank",
+      function);
+  ISO_VALIDATE(options.projection == projection::exact,
+               "{}: a projection by texture units (they read whole volumes); choose the exact "
+               "projection",
+               function);
+  ISO_VALIDATE(options.backprojection == backprojection::adjoint,
+               "{}: FDK's backprojection (a pair on ranks has the adjoint alone); choose the "
+               "adjoint, or iso::ct::ranked_fdk",
+               function);
+}
+
+std::int64_t batch_of(rank_plan const& plan, std::int64_t asked, std::int64_t grain,
+                      char const* function) {
+  std::int64_t const views = plan.scan().num_views();
+  ISO_VALIDATE(
+      asked >= 0 && asked % 16 == 0,
+      "{}: {} views at a time (a multiple of 16 is wanted: sums of views are made in blocks "
+      "of so many); give one, or 0",
+      function, asked);
+  if (asked > 0) {
+    return asked;
+  }
+  std::int64_t const share = pieces_of(views, plan.size());
+  return grain * pieces_of(share, grain);
+}
+
+slab held_planes(rank_plan const& plan, int rank, std::int64_t halo) {
+  slab const own = plan.planes(rank);
+  return own.count() == 0 ? own
+                          : slab{std::max(own.first - halo, std::int64_t(0)),
+                                 std::min(own.last + halo, plan.grid().extent[2])};
+}
+
+namespace {
+
+/// Returns the part of windows of views that lies in some rows.
+std::vector<pixel_window> within(std::vector<pixel_window> windows, row_range const& rows) {
+  for (pixel_window& w : windows) {
+    w.first_v = std::max(w.first_v, rows.first);
+    w.last_v = std::min(w.last_v, rows.last);
+    w = w.empty() || w.first_v >= w.last_v ? pixel_window{} : w;
+  }
+  return windows;
+}
+
+/// Returns the planes that both have, as a window of one image.
+std::vector<pixel_window> both(rank_plan const& plan, slab const& a, slab const& b) {
+  auto const& n = plan.grid().extent;
+  pixel_window const w{0, n[0] * n[1], std::max(a.first, b.first), std::min(a.last, b.last)};
+  return {a.count() > 0 && b.count() > 0 && !w.empty() ? w : pixel_window{}};
+}
+
+}  // namespace
+
+shared_windows windows_from_owners(rank_plan const& plan, rank_windows const& needed, int rank) {
+  shared_windows all;
+  for (int owner = 0; owner < plan.size(); ++owner) {
+    all.push_back(within(needed[std::size_t(rank)], plan.rows(owner)));
+  }
+  return all;
+}
+
+shared_windows windows_of_owner(rank_plan const& plan, rank_windows const& needed, int rank) {
+  shared_windows all;
+  for (int other = 0; other < plan.size(); ++other) {
+    all.push_back(within(needed[std::size_t(other)], plan.rows(rank)));
+  }
+  return all;
+}
+
+shared_windows windows_of_flags(shared_windows all) {
+  for (auto& windows : all) {
+    for (pixel_window& w : windows) {
+      w.first_v = w.first_v / 32;
+      w.last_v = (w.last_v + 31) / 32;
+    }
+  }
+  return all;
+}
+
+shared_windows planes_that_go(rank_plan const& plan, int rank, std::int64_t halo) {
+  shared_windows all;
+  for (int other = 0; other < plan.size(); ++other) {
+    all.push_back(both(plan, plan.planes(rank), held_planes(plan, other, halo)));
+  }
+  return all;
+}
+
+shared_windows planes_that_come(rank_plan const& plan, int rank, std::int64_t halo) {
+  shared_windows all;
+  for (int owner = 0; owner < plan.size(); ++owner) {
+    all.push_back(both(plan, held_planes(plan, rank, halo), plan.planes(owner)));
+  }
+  return all;
+}
+
+}  // namespace detail
+
+ISO_FOR_EACH_INSTANCE(ISO_CT_RANKED, )
+
+}  // namespace iso::ct

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/backend/carrier.hpp
+//! Carries arrays in the memory of an execution space to other ranks.
+#pragma once
+
+#include <iso/backend/communicator.hpp>
+#include <iso/backend/event.hpp>
+#include <iso/core/workspace.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace iso::backend {
+
+/// How a carrier takes arrays to other ranks.
+enum class carrying {
+  direct,  ///< the communicator reads and writes where they lie
+  staged,  ///< by way of page-locked memory of the host
+};
+
+/// The way of arrays in the memory of `Exec` to other ranks. Each call takes its turn behind what
+/// is enqueued on `exec`, and its result is there when it returns.
+///
+/// What is staged goes by chunks, so that the host's memory for it is small. All ranks have chunks
+/// of the same size, whatever backends they have.
+/// Determinism: backend_to_backend, as communicator.
+template <execution_space Exec>
+class carrier final {
+ public:
+  /// \param chunk_bytes  that go at a time of an array or of a parcel; the same on all ranks, and a
+  ///                     multiple of 8
+  carrier(Exec const& exec, communicator& ranks, std::int64_t chunk_bytes = std::int64_t(1) << 24)
+      : exec_(exec), ranks_(ranks), chunk_(chunk_bytes) {
+    ISO_VALIDATE(chunk_bytes >= 8 && chunk_bytes % 8 == 0,
+                 "iso::backend::carrier: chunks of {} bytes (a positive multiple of 8 is wanted); "
+                 "leave the default",
+                 chunk_bytes);
+  }
+
+  // Neither copies nor moves: what it stages has one place.
+  carrier(carrier const&) = delete;
+  carrier& operator=(carrier const&) = delete;
+  ~carrier() = default;
+
+  [[nodiscard]] communicator& ranks() const { return ranks_; }
+  [[nodiscard]] static constexpr carrying way() {
+    return is_device<Exec> ? carrying::staged : carrying::direct;
+  }
+  /// Returns how arrays go, for logs.
+  [[nodiscard]] static constexpr std::string_view name() {
+    return is_device<Exec> ? "staged through page-locked memory" : "direct";
+  }
+
+  /// Overwrites `count` words by their sums over the ranks, as communicator::sum.
+  template <class Word>
+  void sum(Word* words, std::int64_t count) {
+    reduce(words, count, [&](std::span<Word> some) { ranks_.sum(some); });
+  }
+  /// Overwrites `count` words by the largest of all ranks.
+  template <class Word>
+  void maximum(Word* words, std::int64_t count) {
+    reduce(words, count, [&](std::span<Word> some) { ranks_.maximum(some); });
+  }
+  /// Sends and receives at once, as communicator::exchange.
+  void exchange(std::span<parcel const> out, std::span<parcel const> in) {
+    exec_.fence("iso::backend::carrier: what goes is there");
+    std::int64_t most = 0;
+    for (auto const& parcels : {out, in}) {
+      for (parcel const& p : parcels) {
+        most = std::max(most, p.bytes);
+      }
+    }
+    if constexpr (way() == carrying::direct) {
+      // Messages of the same lengths and order as those that are staged: ranks may differ in it.
+      std::vector<parcel> from_here;
+      std::vector<parcel> to_here;
+      for (std::int64_t n = 0; n * chunk_ < most; ++n) {
+        append_chunks(out, n, from_here);
+        append_chunks(in, n, to_here);
+      }
+      ranks_.exchange(from_here, to_here);
+    } else {
+      for (std::int64_t n = 0; n * chunk_ < most; ++n) {
+        exchange_staged(out, in, n);
+      }
+    }
+  }
+
+ private:
+  template <class Word, class Reduce>
+  void reduce(Word* words, std::int64_t count, Reduce const& reduce_on_host) {
+    exec_.fence("iso::backend::carrier: the words are there");
+    std::int64_t const most = chunk_ / std::int64_t(sizeof(Word));
+    for (std::int64_t first = 0; first < count; first += most) {
+      std::int64_t const some = std::min(most, count - first);
+      if constexpr (way() == carrying::direct) {
+        reduce_on_host(std::span<Word>(words + first, std::size_t(some)));
+      } else {
+        std::int64_t const bytes = some * std::int64_t(sizeof(Word));
+        staging_.reserve(bytes);
+        auto* const there = reinterpret_cast<std::byte*>(words + first);
+        copy(staging_.data(), there, bytes);
+        exec_.fence("iso::backend::carrier: the words are on the host");
+        reduce_on_host({reinterpret_cast<Word*>(staging_.data()), std::size_t(some)});
+        copy(there, staging_.data(), bytes);
+        exec_.fence("iso::backend::carrier: the words are back");
+      }
+    }
+  }
+
+  /// Appends chunk n of each parcel.
+  void append_chunks(std::span<parcel const> parcels, std::int64_t n,
+                     std::vector<parcel>& to) const {
+    for (parcel const& p : parcels) {
+      std::int64_t const bytes = std::clamp(p.bytes - n * chunk_, std::int64_t(0), chunk_);
+      if (bytes > 0) {
+        to.push_back({p.rank, p.data + n * chunk_, bytes});
+      }
+    }
+  }
+
+  /// Has chunk n of each parcel go.
+  void exchange_staged(std::span<parcel const> out, std::span<parcel const> in, std::int64_t n) {
+    std::vector<parcel> here;
+    append_chunks(out, n, here);
+    std::size_t const sent = here.size();
+    append_chunks(in, n, here);
+    std::int64_t bytes = 0;
+    for (parcel const& p : here) {
+      bytes += p.bytes;
+    }
+    staging_.reserve(bytes);
+    std::vector<parcel> staged;
+    std::byte* place = staging_.data();
+    for (parcel const& p : here) {
+      staged.push_back({p.rank, place, p.bytes});
+      place += p.bytes;
+    }
+    for (std::size_t i = 0; i < sent; ++i) {
+      copy(staged[i].data, here[i].data, here[i].bytes);
+    }
+    exec_.fence("iso::backend::carrier: the chunks are on the host");
+    std::span<parcel const> const all(staged);
+    ranks_.exchange(all.first(sent), all.subspan(sent));
+    for (std::size_t i = sent; i < here.size(); ++i) {
+      copy(here[i].data, staged[i].data, here[i].bytes);
+    }
+    exec_.fence("iso::backend::carrier: the chunks are there");
+  }
+
+  void copy(std::byte* to, std::byte* from, std::int64_t bytes) {
+    if (bytes > 0) {
+      copy_rows(exec_, {to, bytes}, {from, bytes}, bytes, 1);
+    }
+  }
+
+  Exec exec_;
+  communicator& ranks_;
+  std::int64_t chunk_;
+  workspace<staging_space<Exec>> staging_;
+};
+
+}  // namespace iso::backend

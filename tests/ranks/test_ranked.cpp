@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Projection, adjoint and filtered backprojection on ranks: the bits of one memory, for every plan,
+// with ranks of different backends.
+#include "forward_project_support.hpp"
+#include "ranks_support.hpp"
+#include "slabs.hpp"
+
+#include <iso/core/divide_planes.hpp>
+#include <iso/ct/back_project.hpp>
+#include <iso/ct/fdk_reconstructor.hpp>
+#include <iso/ct/ranked.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace projector_support;
+using namespace ranks_support;
+using iso::onto;
+using iso::slab;
+using iso::ct::projector_options;
+using iso::ct::rank_plan;
+using iso::ct::ranked_fdk;
+using iso::ct::ranked_pair;
+using iso::ct::row_range;
+using iso::test::planes_of;
+using iso::test::refusal;
+
+grid const whole = grid::centred({17, 15, 37}, {1, 0.9, 0.8});
+
+geometry rolled(geometry const& upright, double roll) {
+  auto views = upright.views();
+  for (auto& w : views) {
+    auto const u = w.u_step;
+    w.u_step = w.u_step + roll * w.v_step;
+    w.v_step = w.v_step - roll * u;
+  }
+  return {upright.kind(), upright.num_u(), upright.num_v(), views};
+}
+
+/// A scan and how it is called in messages.
+struct named_scan {
+  char const* name;
+  geometry scan;
+  bool fdk;  ///< takes it
+};
+
+std::vector<named_scan> scans() {
+  auto const angles = iso::ct::even_angles(35, 2 * pi, 0.1);
+  iso::ct::flat_detector const detector{21, 34, 2.1, 1.7, 0.3, -1};
+  auto const circle = iso::ct::circular_cone(detector, 90, 140, angles);
+  auto downwards = circle.views();
+  for (auto& w : downwards) {
+    w.detector_origin = w.detector_origin + 33 * w.v_step;
+    w.v_step = -1.0 * w.v_step;
+  }
+  auto const turns = iso::ct::even_angles(41, 6 * pi, 0.1);
+  iso::ct::flat_detector const low{21, 9, 2.1, 1.9, 0, 0.2};
+  return {
+      {"circle", circle, true},
+      {"rolled", rolled(circle, 0.03), true},
+      {"downwards", {circle.kind(), 21, 34, downwards}, false},
+      {"helix", iso::ct::helix(iso::ct::circular_cone(low, 90, 140, turns), turns, 11), false},
+      {"turned by a quarter", rolled(circle, 40), false},
+      {"parallel",
+       iso::ct::circular_parallel({21, 34, 1, 0.9, 0.2, 0.3}, iso::ct::even_angles(17, pi, 0.2)),
+       true},
+  };
+}
+
+/// Plans for so many ranks: equal, by speeds, a slab of one plane, and a rank without a plane.
+std::vector<std::vector<slab>> plans(int ranks) {
+  auto const n = whole.extent[2];
+  std::vector<double> speeds;
+  std::vector<slab> thin;
+  std::vector<slab> idle;
+  for (int rank = 0; rank < ranks; ++rank) {
+    bool const last = rank + 1 == ranks;
+    speeds.push_back(rank == 0 ? 1 : 3.7 / rank);
+    thin.push_back({std::int64_t(rank), last ? n : std::int64_t(rank) + 1});
+    idle.push_back({rank == 0 ? 0 : n / 2, rank == 0 && !last ? n / 2 : last ? n : n / 2});
+  }
+  return {iso::divide_planes(whole, ranks), iso::divide_planes(whole, ranks, speeds), thin, idle};
+}
+
+/// All of them for the method that most use, one in turn for the others.
+std::vector<std::vector<slab>> plans(int ranks, projector_options const& options, int turn) {
+  auto all = plans(ranks);
+  if (options.method == projector::joseph_linear) {
+    return all;
+  }
+  return {all[std::size_t(turn) % all.size()]};
+}
+
+template <class T>
+volume<T> signed_volume(unsigned seed) {
+  auto const v = random_volume<T>(whole, seed);
+  for (std::size_t n = 0; n < v.data.size(); ++n) {
+    v.data.data()[n] -= T(0.5);
+  }
+  // The largest voxel is another slab's: the unit of sums is the whole's.
+  v.data(3, 4, whole.extent[2] - 1) = T(-5.75);
+  return v;
+}
+
+/// The rows of a rank of pixels of the whole detector.
+template <class T>
+std::vector<T> rows_of(std::vector<T> const& all, geometry const& g, row_range const& rows) {
+  std::vector<T> some;
+  for (std::int64_t column = 0; column < g.num_views() * g.num_u(); ++column) {
+    auto const from = all.begin() + column * g.num_v();
+    some.insert(some.end(), from + rows.first, from + rows.last);
+  }
+  return some;
+}
+
+/// Copies host numbers to a view of as many.
+template <class Exec, class View, class T>
+void fill(Exec const& exec, View const& to, std::vector<T> const& values) {
+  Kokkos::View<T const*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> const from(values.data(),
+                                                                                values.size());
+  Kokkos::View<T*, typename View::memory_space, Kokkos::MemoryUnmanaged> const flat(to.data(),
+                                                                                    to.size());
+  Kokkos::deep_copy(exec, flat, from);
+  exec.fence("test: the numbers are there");
+}
+
+template <class T, class Exec>
+std::vector<T> forward_on_ranks(Exec const& exec, rank_plan const& plan, volume<T> const& v,
+                                projector_options const& options, std::int64_t batch) {
+  int const here = all_ranks().rank();
+  ranked_pair<Exec, T> pair(exec, all_ranks(), plan, options, batch);
+  auto const x = iso::ct::make_volume_part<T>(exec, "x", plan, here);
+  fill(exec, x.data,
+       planes_of(std::vector<T>(v.data.data(), v.data.data() + v.data.size()), whole,
+                 plan.planes(here)));
+  auto const p = iso::ct::make_projections_part<T>(exec, "p", plan, here);
+  Kokkos::deep_copy(exec, p.data, std::numeric_limits<T>::quiet_NaN());
+  pair.forward(x, p);
+  return host_vector(p.data);
+}
+
+template <class T, class Exec>
+std::vector<T> adjoint_on_ranks(Exec const& exec, rank_plan const& plan,
+                                std::vector<T> const& pixels, projector_options const& options,
+                                std::int64_t batch, onto to) {
+  int const here = all_ranks().rank();
+  ranked_pair<Exec, T> pair(exec, all_ranks(), plan, options, batch);
+  auto const p = iso::ct::make_projections_part<T>(exec, "p", plan, here);
+  fill(exec, p.data, rows_of(pixels, plan.scan(), plan.rows(here)));
+  auto const x = iso::ct::make_volume_part<T>(exec, "x", plan, here);
+  Kokkos::deep_copy(exec, x.data, to == onto::zero ? std::numeric_limits<T>::quiet_NaN() : T(0.25));
+  pair.adjoint(p, x, to);
+  return host_vector(x.data);
+}
+
+template <class T>
+std::vector<T> adjoint_of_whole(geometry const& scan, std::vector<T> const& pixels,
+                                projector_options const& o, onto to) {
+  Kokkos::Serial const exec;
+  auto const p = iso::make_projections<T, host>("p", scan.num_views(), scan.num_u(), scan.num_v());
+  std::copy(pixels.begin(), pixels.end(), p.data.data());
+  auto const x = iso::make_volume<T, host>("x", whole);
+  Kokkos::deep_copy(x.data, T(0.25));
+  iso::ct::back_project_options const options{
+      .method = o.method, .edge = o.edge, .within = o.within, .oversampling = o.oversampling};
+  iso::workspace<host> const scratch(
+      iso::ct::back_project_bytes_needed<T>(exec, scan, whole, options));
+  iso::ct::back_project<Kokkos::Serial, T>(exec, iso::ct::stage(exec, scan), p, x, scratch, options,
+                                           to);
+  return host_vector(x.data);
+}
+
+template <class T>
+std::vector<T> fdk_of_whole(geometry const& scan, std::vector<T> const& pixels) {
+  Kokkos::Serial const exec;
+  auto const p = iso::make_projections<T, host>("p", scan.num_views(), scan.num_u(), scan.num_v());
+  std::copy(pixels.begin(), pixels.end(), p.data.data());
+  auto const x = iso::make_volume<T, host>("x", whole);
+  iso::ct::fdk_reconstructor<Kokkos::Serial, T> const reconstructor(exec, scan, whole);
+  reconstructor.apply(p, x);
+  return host_vector(x.data);
+}
+
+std::vector<projector_options> all_options() {
+  return {{.sum = summation::reproducible},
+          {.method = projector::joseph_spline, .sum = summation::reproducible},
+          {.method = projector::siddon,
+           .sum = summation::reproducible,
+           .edge = iso::boundary::truncate,
+           .within = region::cylinder,
+           .oversampling = 2}};
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("ranked_pair: rows have the bits of one memory, whatever the plan", T, float,
+                   double) {
+  int turn = 0;
+  unsigned number = 0;
+  for (auto const& [name, scan, fdk] : scans()) {
+    CAPTURE(name);
+    for (auto const& options : all_options()) {
+      auto const v = signed_volume<T>(++number);
+      if (number % 2 == 1) {
+        v.data(4, 5, 18) = std::numeric_limits<T>::quiet_NaN();
+        v.data(9, 2, 3) = std::numeric_limits<T>::infinity();
+      }
+      auto const all = projected<T>(Kokkos::Serial(), v, scan,
+                                    {.method = options.method,
+                                     .sum = summation::reproducible,
+                                     .edge = options.edge,
+                                     .within = options.within,
+                                     .oversampling = options.oversampling});
+      for (auto const& planes : plans(all_ranks().size(), options, turn)) {
+        rank_plan const plan(scan, whole, planes);
+        CAPTURE(turn);
+        with_backend_of_rank(++turn, [&](auto const& exec) {
+          auto const found = forward_on_ranks(exec, plan, v, options, turn % 3 == 0 ? 16 : 0);
+          CHECK(difference(rows_of(all, scan, plan.rows(all_ranks().rank())), found) == "");
+        });
+      }
+    }
+  }
+}
+
+TEST_CASE_TEMPLATE("ranked_pair: planes of the adjoint have the bits of one memory", T, float,
+                   double) {
+  int turn = 0;
+  unsigned number = 0;
+  for (auto const& [name, scan, fdk] : scans()) {
+    CAPTURE(name);
+    for (auto const& options : all_options()) {
+      onto const to = ++number % 2 == 0 ? onto::zero : onto::stored;
+      auto pixels = random_pixels<T>(scan, number);
+      if (to == onto::stored) {
+        pixels[pixels.size() / 2 + 7] = std::numeric_limits<T>::quiet_NaN();
+        pixels[pixels.size() / 3] = std::numeric_limits<T>::infinity();
+      }
+      auto const all = adjoint_of_whole(scan, pixels, options, to);
+      for (auto const& planes : plans(all_ranks().size(), options, turn)) {
+        rank_plan const plan(scan, whole, planes);
+        CAPTURE(turn);
+        with_backend_of_rank(++turn, [&](auto const& exec) {
+          auto const found =
+              adjoint_on_ranks(exec, plan, pixels, options, turn % 3 == 0 ? 16 : 0, to);
+          CHECK(difference(planes_of(all, whole, plan.planes(all_ranks().rank())), found) == "");
+        });
+      }
+    }
+  }
+}
+
+TEST_CASE_TEMPLATE("ranked_fdk: planes have the bits of one memory", T, float, double) {
+  int const here = all_ranks().rank();
+  for (auto const& [name, scan, fdk] : scans()) {
+    if (!fdk) {
+      continue;
+    }
+    CAPTURE(name);
+    int turn = 0;
+    auto pixels = random_pixels<T>(scan, 3);
+    for (bool const finite : {true, false}) {
+      if (!finite) {
+        pixels[pixels.size() / 2 + 7] = std::numeric_limits<T>::quiet_NaN();
+      }
+      auto const all = fdk_of_whole(scan, pixels);
+      for (auto const& planes : plans(all_ranks().size())) {
+        rank_plan const plan(scan, whole, planes);
+        with_backend_of_rank(++turn, [&](auto const& exec) {
+          ranked_fdk<std::decay_t<decltype(exec)>, T> ranked(exec, all_ranks(), plan, {},
+                                                             turn % 3 == 0 ? 16 : 0);
+          auto const p = iso::ct::make_projections_part<T>(exec, "p", plan, here);
+          fill(exec, p.data, rows_of(pixels, scan, plan.rows(here)));
+          auto const x = iso::ct::make_volume_part<T>(exec, "x", plan, here);
+          Kokkos::deep_copy(exec, x.data, std::numeric_limits<T>::quiet_NaN());
+          ranked.apply(p, x);
+          CHECK(difference(planes_of(all, whole, plan.planes(here)), host_vector(x.data)) == "");
+        });
+      }
+    }
+  }
+}
+
+TEST_CASE("rank_plan: each plane and each row has one owner, in shares") {
+  for (auto const& [name, scan, fdk] : scans()) {
+    CAPTURE(name);
+    for (int const ranks : {1, 2, 3, 7, 60}) {
+      for (auto const& planes : plans(ranks)) {
+        if (planes.back().last != whole.extent[2] || ranks > whole.extent[2]) {
+          continue;
+        }
+        rank_plan const plan(scan, whole, planes);
+        std::vector<int> owners(std::size_t(scan.num_v()), 0);
+        for (int rank = 0; rank < ranks; ++rank) {
+          auto const rows = plan.rows(rank);
+          for (std::int64_t v = rows.first; v < rows.last; ++v) {
+            ++owners[std::size_t(v)];
+          }
+          CHECK((plan.planes(rank).count() > 0 || rows.count() == 0));
+        }
+        CHECK(std::all_of(owners.begin(), owners.end(), [](int n) { return n == 1; }));
+      }
+    }
+  }
+  auto const circle = scans()[0].scan;
+  rank_plan const halves(circle, whole, iso::divide_planes(whole, 2));
+  // The middle plane is seen 1 mm, 0.6 pixels, above the middle of the detector's 34 rows.
+  CHECK(halves.rows(0).last == 18);
+  CHECK(halves.rows(1) == row_range{18, 34});
+  rank_plan const quarters(circle, whole, iso::divide_planes(whole, 4, {1, 1, 1, 1}));
+  CHECK(quarters.rows(1).first > 8);
+  CHECK(rank_plan(scans()[2].scan, whole, iso::divide_planes(whole, 2)).rows(0).last == 34);
+  CHECK(rank_plan(circle, whole, iso::divide_planes(whole, 60)).idle() == 23);
+}
+
+TEST_CASE("ranked_pair: what ranks send is what the windows say") {
+  Kokkos::Serial const exec;
+  auto const circle = scans()[0].scan;
+  int const here = all_ranks().rank();
+  rank_plan const plan(circle, whole, iso::divide_planes(whole, all_ranks().size()));
+  ranked_fdk<Kokkos::Serial, float> fdk(exec, all_ranks(), plan);
+  auto const p = iso::ct::make_projections_part<float>(exec, "p", plan, here);
+  auto const x = iso::ct::make_volume_part<float>(exec, "x", plan, here);
+  fdk.apply(p, x);
+  std::uint64_t sent = std::uint64_t(fdk.report().bytes_sent);
+  all_ranks().sum({&sent, 1});
+  if (all_ranks().size() == 1) {
+    CHECK(sent == 0);
+  } else {
+    // Less than if each rank got all rows.
+    auto const stack = std::uint64_t(circle.num_views() * circle.num_u() * circle.num_v()) * 4;
+    CHECK(sent > 0);
+    CHECK(sent < stack * std::uint64_t(all_ranks().size() - 1) * 3 / 4);
+  }
+}
+
+TEST_CASE("ranks: what cannot be is refused on every rank") {
+  Kokkos::Serial const exec;
+  auto& ranks = all_ranks();
+  int const here = ranks.rank();
+  auto const circle = scans()[0].scan;
+  using pair = ranked_pair<Kokkos::Serial, float>;
+  rank_plan const plan(circle, whole, iso::divide_planes(whole, ranks.size()));
+  CHECK(refusal([&] { rank_plan const short_one(circle, whole, {slab{0, 30}}); }) ==
+        "iso::ct::rank_plan: slabs that end at plane 30 (the grid has 37); take the slabs "
+        "from iso::divide_planes");
+  CHECK(refusal([&] {
+          rank_plan const gap(circle, whole, {slab{0, 10}, slab{11, 37}});
+        }).starts_with("iso::ct::rank_plan: slab 1 of 26 planes from plane 11 on"));
+  rank_plan const more(circle, whole, iso::divide_planes(whole, ranks.size() + 1));
+  CHECK(refusal([&] {
+          pair const of_more(exec, ranks, more);
+        }).starts_with("iso::ct::ranked_pair: a plan for " + std::to_string(ranks.size() + 1)));
+  CHECK(refusal([&] {
+          pair const ordered(exec, ranks, plan, {.sum = summation::ordered});
+        }).starts_with("iso::ct::ranked_pair: ordered sums"));
+  CHECK(refusal([&] {
+          pair const batches(exec, ranks, plan, {.sum = summation::reproducible}, 8);
+        }).starts_with("iso::ct::ranked_pair: 8 views at a time"));
+  if (ranks.size() > 1) {
+    // One rank has something else than the others.
+    bool const other = here == ranks.size() - 1;
+    std::string const differ =
+        "ranks with different scans, grids, plans or options (a result of all needs one); give all "
+        "ranks the same arguments";
+    CHECK(refusal([&] {
+            pair const of(exec, ranks, plan,
+                          {.method = other ? projector::siddon : projector::branchless,
+                           .sum = summation::reproducible});
+          }) == "iso::ct::ranked_pair: " + differ);
+    CHECK(refusal([&] {
+            ranked_fdk<Kokkos::Serial, float> const of(exec, ranks, plan,
+                                                       {.cutoff = other ? 0.5 : 0.6});
+          }) == "iso::ct::ranked_fdk: " + differ);
+    rank_plan const moved(rolled(circle, other ? 1e-9 : 0), whole,
+                          iso::divide_planes(whole, ranks.size()));
+    CHECK(refusal([&] { pair const of(exec, ranks, moved); }) == "iso::ct::ranked_pair: " + differ);
+    // One rank gives an array that is not its own: all stop, and go on.
+    pair of(exec, ranks, plan);
+    auto const x = iso::ct::make_volume_part<float>(exec, "x", plan, other ? 0 : here);
+    auto const p = iso::ct::make_projections_part<float>(exec, "p", plan, here);
+    auto const said = refusal([&] { of.forward(x, p); });
+    CHECK(said.starts_with(other ? "iso::ct::ranked_pair::forward: planes 0 to "
+                                 : "iso::ct::ranked_pair::forward: another rank stopped here"));
+    iso::job const stopped{{}, [&] { return other; }};
+    auto const mine = iso::ct::make_volume_part<float>(exec, "x", plan, here);
+    CHECK_THROWS_AS(of.forward(mine, p, stopped), iso::cancelled);
+    of.forward(mine, p);
+  }
+}
