@@ -19,11 +19,16 @@ bool adds_well(communicator& ranks) {
   // The second sum goes beyond the word for every number of ranks but one.
   std::array<Word, 3> sums{Word(ranks.rank() + 1), most, Word(Word(1) << (8 * sizeof(Word) - 1))};
   ranks.sum(std::span<Word>(sums));
-  std::array<Word, 2> largest{Word(ranks.rank() + 1), Word(most - Word(ranks.rank()))};
+  // The last two have the top bit on one rank alone.
+  Word const top = Word(1) << (8 * sizeof(Word) - 1);
+  bool const first = ranks.rank() == 0;
+  bool const last = ranks.rank() + 1 == ranks.size();
+  std::array<Word, 4> largest{Word(ranks.rank() + 1), Word(most - Word(ranks.rank())),
+                              first ? top : Word(1), last ? Word(top + 1) : Word(2)};
   ranks.maximum(std::span<Word>(largest));
   return sums[0] == Word(size * (size + 1) / 2) && sums[1] == Word(Word(0) - size) &&
-         sums[2] == Word(size << (8 * sizeof(Word) - 1)) && largest[0] == size &&
-         largest[1] == most;
+         sums[2] == Word(size * top) && largest[0] == size && largest[1] == most &&
+         largest[2] == top && largest[3] == Word(top + 1);
 }
 
 /// Returns whether a word goes from each rank to the next.

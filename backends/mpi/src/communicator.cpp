@@ -40,6 +40,16 @@ void for_each_part(std::int64_t numbers, std::int64_t most, F const& f) {
   }
 }
 
+/// Turns the top bit of each word. As numbers with a sign they then have the order that they had
+/// without one. MPICH 4.0.2 takes the maximum of numbers without a sign as if they had one, and
+/// Open MPI 4.1.4 that of MPI_UNSIGNED_LONG.
+template <class Word>
+void turn_top_bits(std::span<Word> words) {
+  for (Word& word : words) {
+    word ^= Word(1) << (8 * sizeof(Word) - 1);
+  }
+}
+
 }  // namespace
 
 scope::scope(int& argc, char**& argv) {
@@ -131,10 +141,14 @@ void communicator::sum(std::span<std::uint64_t> words) {
   reduce(words, MPI_UINT64_T, MPI_SUM, "iso::mpi::communicator::sum");
 }
 void communicator::maximum(std::span<std::uint32_t> words) {
-  reduce(words, MPI_UINT32_T, MPI_MAX, "iso::mpi::communicator::maximum");
+  turn_top_bits(words);
+  reduce(words, MPI_INT32_T, MPI_MAX, "iso::mpi::communicator::maximum");
+  turn_top_bits(words);
 }
 void communicator::maximum(std::span<std::uint64_t> words) {
-  reduce(words, MPI_UINT64_T, MPI_MAX, "iso::mpi::communicator::maximum");
+  turn_top_bits(words);
+  reduce(words, MPI_INT64_T, MPI_MAX, "iso::mpi::communicator::maximum");
+  turn_top_bits(words);
 }
 
 void communicator::exchange(std::span<backend::parcel const> out,
