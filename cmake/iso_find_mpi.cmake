@@ -11,7 +11,7 @@ function(iso_find_mpi)
   endif()
   set(missing "MPI is not found")
   # A wrapper without headers, as Open MPI's run-time package leaves it, stops find_package with an error.
-  find_program(ISO_MPI_WRAPPER NAMES mpicc)
+  find_program(ISO_MPI_WRAPPER NAMES ${MPI_C_COMPILER} mpicc)
   mark_as_advanced(ISO_MPI_WRAPPER)
   set(whole TRUE)
   if(ISO_MPI_WRAPPER)

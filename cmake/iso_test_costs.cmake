@@ -51,6 +51,8 @@ set(
   "synthetic_pencil_beams 10 1"
   "app_gamma_command 9 1"
   "app_manual 9 1"
+  "ranked_2 8 2"
+  "ranked_3 7 2"
   "app_sweep_report 9 1"
   "dose_depth 9 1"
   "dose_symmetries 9 1"
