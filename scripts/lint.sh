@@ -145,6 +145,8 @@ check_layers() {
   kokkos="Kokkos|KOKKOS_|#include <($(with_kokkos core | paste -sd '|'))>"
   wrong "core/, model/ and algorithms/ name no backend; backends/ does" \
     "$(in_code 'KOKKOS_ENABLE_|__CUDA_ARCH__|cuda_runtime|Kokkos::(Cuda|OpenMP|Threads|Serial|HIP|SYCL)\b|ISO_(HAS|IF)_(CUDA|OPENMP|THREADS)|\bomp_' core model algorithms)"
+  wrong "only backends/mpi names MPI, and what runs on ranks" \
+    "$(in_code '\bMPI_\w|#include <mpi\.h>|iso::mpi\b' core backends model algorithms | grep -v '^backends/mpi/' || true)"
   wrong "algorithms/ names nothing of backend::detail" \
     "$(in_code 'backend::detail\b|#include <iso/backend/detail/' algorithms)"
   # shellcheck disable=SC2046
@@ -156,6 +158,7 @@ check_layers() {
     beyond core
     beyond 'backends/include backends/src' core
     beyond backends/ceilings core backends
+    beyond backends/mpi core backends
     beyond model core
     beyond 'algorithms/include algorithms/src' core backends/include model
     beyond algorithms/synthetic core backends model algorithms
