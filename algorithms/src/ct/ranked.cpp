@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <iso/core/version.hpp>
 #include <iso/ct/detail/ranked_impl.hpp>
+#include <iso/ct/detail/validate_arrays.hpp>
 
 #include <array>
 #include <bit>
@@ -84,13 +85,9 @@ double largest_of_ranks(backend::communicator& ranks, double x) {
   return std::bit_cast<double>(word);
 }
 
-rank_plan const& agreed(backend::communicator& ranks, rank_plan const& plan, fingerprint of,
-                        char const* function) {
-  of.add(plan);
-  validate_agreement(ranks, plan, of, function);
-  return plan;
-}
+namespace {
 
+/// Throws unless a pair on ranks has these options.
 void validate_ranked(projector_options const& options, char const* function) {
   ISO_VALIDATE(
       options.sum == summation::reproducible,
@@ -107,6 +104,7 @@ void validate_ranked(projector_options const& options, char const* function) {
                function);
 }
 
+/// Returns the views that are computed at a time.
 std::int64_t batch_of(rank_plan const& plan, std::int64_t asked, std::int64_t grain,
                       char const* function) {
   std::int64_t const views = plan.scan().num_views();
@@ -120,6 +118,48 @@ std::int64_t batch_of(rank_plan const& plan, std::int64_t asked, std::int64_t gr
   }
   std::int64_t const share = pieces_of(views, plan.size());
   return grain * pieces_of(share, grain);
+}
+
+/// Has ranks agree on what options, batches and numbers they have.
+template <class Options>
+void agree(backend::communicator& ranks, rank_plan const& plan, Options const& options,
+           std::int64_t batch_views, std::int64_t value_bytes, char const* function) {
+  fingerprint of;
+  of.add(plan);
+  describe(of, options);
+  of.add(batch_views);
+  of.add(value_bytes);
+  validate_agreement(ranks, plan, of, function);
+}
+
+}  // namespace
+
+ranked_preparation prepare_pair(backend::communicator& ranks, rank_plan const& plan,
+                                projector_options const& options, std::int64_t batch_views,
+                                std::int64_t value_bytes) {
+  char const* const function = "iso::ct::ranked_pair";
+  agree(ranks, plan, options, batch_views, value_bytes, function);
+  validate_ranked(options, function);
+  ranked_preparation by;
+  by.forward = value_bytes == 4 ? streamed_forward<float>(options, plan.scan(), plan.grid())
+                                : streamed_forward<double>(options, plan.scan(), plan.grid());
+  by.halo = largest_halo(plan.scan(), plan.grid(), by.forward);
+  by.batch = batch_of(plan, batch_views, 16, function);
+  by.met = windows_of(plan, by.halo);
+  by.needed = windows_of(plan, 0);
+  return by;
+}
+
+ranked_preparation prepare_fdk(backend::communicator& ranks, rank_plan const& plan,
+                               fdk_options const& options, std::int64_t batch_views,
+                               std::int64_t value_bytes) {
+  char const* const function = "iso::ct::ranked_fdk";
+  agree(ranks, plan, options, batch_views, value_bytes, function);
+  validate_depths(plan.scan(), plan.grid(), function);
+  ranked_preparation by;
+  by.batch = batch_of(plan, batch_views, 32, function);
+  by.needed = fdk_windows_of(plan);
+  return by;
 }
 
 slab held_planes(rank_plan const& plan, int rank, std::int64_t halo) {

@@ -24,6 +24,10 @@
 
 namespace iso::ct {
 
+namespace detail {
+struct ranked_preparation;
+}  // namespace detail
+
 /// What a rank sends and holds.
 struct ranked_report {
   std::int64_t bytes_sent = 0;   ///< to other ranks so far
@@ -123,6 +127,9 @@ class ranked_pair final {
   [[nodiscard]] ranked_report report() const;
 
  private:
+  ranked_pair(Exec const& exec, backend::communicator& ranks, rank_plan const& plan,
+              projector_options const& options, detail::ranked_preparation const& by);
+
   Exec exec_;
   backend::carrier<Exec> carrier_;
   rank_plan plan_;
@@ -179,6 +186,9 @@ class ranked_fdk final {
   [[nodiscard]] ranked_report report() const;
 
  private:
+  ranked_fdk(Exec const& exec, backend::communicator& ranks, rank_plan const& plan,
+             fdk_options const& options, detail::ranked_preparation const& by);
+
   Exec exec_;
   backend::carrier<Exec> carrier_;
   rank_plan plan_;

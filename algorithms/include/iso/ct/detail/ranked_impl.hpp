@@ -8,7 +8,6 @@
 #include <iso/ct/detail/back_project_step.hpp>
 #include <iso/ct/detail/rank_windows.hpp>
 #include <iso/ct/detail/streamed_impl.hpp>
-#include <iso/ct/detail/validate_arrays.hpp>
 #include <iso/ct/ranked.hpp>
 #include <iso/ct/ray_sums.hpp>
 #include <iso/detail/job_parts.hpp>
@@ -22,15 +21,23 @@
 namespace iso::ct {
 namespace detail {
 
-/// Throws, on every rank, unless the ranks may work together by this plan.
-rank_plan const& agreed(backend::communicator& ranks, rank_plan const& plan, fingerprint of,
-                        char const* function);
-/// Throws unless a pair on ranks has these options.
-void validate_ranked(projector_options const& options, char const* function);
+/// What is known before anything is allocated. The windows are of all ranks.
+struct ranked_preparation {
+  forward_project_options forward;  ///< one path for all views
+  std::int64_t halo = 0;            ///< planes that a projection reads beyond its own
+  std::int64_t batch = 0;           ///< views that are computed at a time
+  rank_windows met;                 ///< by the rays of projections
+  rank_windows needed;              ///< by an adjoint, or a reconstruction
+};
 
-/// Returns the views that are computed at a time.
-std::int64_t batch_of(rank_plan const& plan, std::int64_t asked, std::int64_t grain,
-                      char const* function);
+/// Has ranks agree, checks options, and finds the windows.
+/// \throws iso::invalid_argument  on every rank
+ranked_preparation prepare_pair(backend::communicator& ranks, rank_plan const& plan,
+                                projector_options const& options, std::int64_t batch_views,
+                                std::int64_t value_bytes);
+ranked_preparation prepare_fdk(backend::communicator& ranks, rank_plan const& plan,
+                               fdk_options const& options, std::int64_t batch_views,
+                               std::int64_t value_bytes);
 
 /// Returns the planes that a rank's projection reads.
 slab held_planes(rank_plan const& plan, int rank, std::int64_t halo);
@@ -163,13 +170,6 @@ void for_each_ranked_batch(backend::communicator& ranks, rank_plan const& plan, 
   }
 }
 
-inline forward_project_options ranked_options(rank_plan const& plan,
-                                              projector_options const& options,
-                                              std::int64_t value_bytes) {
-  return value_bytes == 4 ? streamed_forward<float>(options, plan.scan(), plan.grid())
-                          : streamed_forward<double>(options, plan.scan(), plan.grid());
-}
-
 inline back_project_options ranked_adjoint(projector_options const& o) {
   return {.method = o.method,
           .edge = o.edge,
@@ -203,41 +203,32 @@ template <execution_space Exec, real T>
 ranked_pair<Exec, T>::ranked_pair(Exec const& exec, backend::communicator& ranks,
                                   rank_plan const& plan, projector_options const& options,
                                   std::int64_t batch_views)
+    : ranked_pair(exec, ranks, plan, options,
+                  detail::prepare_pair(ranks, plan, options, batch_views, sizeof(T))) {}
+
+template <execution_space Exec, real T>
+ranked_pair<Exec, T>::ranked_pair(Exec const& exec, backend::communicator& ranks,
+                                  rank_plan const& plan, projector_options const& options,
+                                  detail::ranked_preparation const& by)
     : exec_(exec),
       carrier_(exec, ranks),
-      plan_(detail::agreed(
-          ranks, plan,
-          [&] {
-            detail::fingerprint of;
-            describe(of, options);
-            of.add(batch_views);
-            of.add(std::int64_t(sizeof(T)));
-            return of;
-          }(),
-          "iso::ct::ranked_pair")),
+      plan_(plan),
       rank_(ranks.rank()),
       options_(options),
-      forward_((detail::validate_ranked(options, "iso::ct::ranked_pair"),
-                detail::ranked_options(plan, options, sizeof(T)))),
-      halo_(!detail::is_joseph(options.method)
-                ? 0
-                : detail::largest_halo(plan.scan(), plan.grid(), forward_)),
-      batch_(detail::batch_of(plan, batch_views, 16, "iso::ct::ranked_pair")),
+      forward_(by.forward),
+      halo_(by.halo),
+      batch_(by.batch),
       scan_(exec, plan.scan()),
       planes_(exec, rank_, detail::planes_that_go(plan, rank_, halo_),
               detail::planes_that_come(plan, rank_, halo_), 1, sizeof(T)),
-      words_(exec, rank_, detail::windows_from_owners(plan, detail::windows_of(plan, halo_), rank_),
-             detail::windows_of_owner(plan, detail::windows_of(plan, halo_), rank_), batch_,
-             sizeof(T)),
+      words_(exec, rank_, detail::windows_from_owners(plan, by.met, rank_),
+             detail::windows_of_owner(plan, by.met, rank_), batch_, sizeof(T)),
       flags_(exec, rank_,
-             detail::windows_of_flags(
-                 detail::windows_from_owners(plan, detail::windows_of(plan, halo_), rank_)),
-             detail::windows_of_flags(
-                 detail::windows_of_owner(plan, detail::windows_of(plan, halo_), rank_)),
-             batch_, sizeof(std::uint32_t)),
-      readings_(exec, rank_, detail::windows_of_owner(plan, detail::windows_of(plan, 0), rank_),
-                detail::windows_from_owners(plan, detail::windows_of(plan, 0), rank_), batch_,
-                sizeof(T)) {
+             detail::windows_of_flags(detail::windows_from_owners(plan, by.met, rank_)),
+             detail::windows_of_flags(detail::windows_of_owner(plan, by.met, rank_)), batch_,
+             sizeof(std::uint32_t)),
+      readings_(exec, rank_, detail::windows_of_owner(plan, by.needed, rank_),
+                detail::windows_from_owners(plan, by.needed, rank_), batch_, sizeof(T)) {
   char const* const function = "iso::ct::ranked_pair";
   slab const own = plan_.planes(rank_);
   detail::check_together(ranks, function, [&] {
@@ -387,26 +378,22 @@ template <execution_space Exec, real T>
 ranked_fdk<Exec, T>::ranked_fdk(Exec const& exec, backend::communicator& ranks,
                                 rank_plan const& plan, fdk_options const& options,
                                 std::int64_t batch_views)
+    : ranked_fdk(exec, ranks, plan, options,
+                 detail::prepare_fdk(ranks, plan, options, batch_views, sizeof(T))) {}
+
+template <execution_space Exec, real T>
+ranked_fdk<Exec, T>::ranked_fdk(Exec const& exec, backend::communicator& ranks,
+                                rank_plan const& plan, fdk_options const& options,
+                                detail::ranked_preparation const& by)
     : exec_(exec),
       carrier_(exec, ranks),
-      plan_(detail::agreed(
-          ranks, plan,
-          [&] {
-            detail::fingerprint of;
-            describe(of, options);
-            of.add(batch_views);
-            of.add(std::int64_t(sizeof(T)));
-            return of;
-          }(),
-          "iso::ct::ranked_fdk")),
+      plan_(plan),
       rank_(ranks.rank()),
-      batch_(detail::batch_of(plan, batch_views, 32, "iso::ct::ranked_fdk")),
+      batch_(by.batch),
       filter_(exec, plan.scan(), options),
-      readings_(exec, rank_, detail::windows_of_owner(plan, detail::fdk_windows_of(plan), rank_),
-                detail::windows_from_owners(plan, detail::fdk_windows_of(plan), rank_), batch_,
-                sizeof(T)) {
+      readings_(exec, rank_, detail::windows_of_owner(plan, by.needed, rank_),
+                detail::windows_from_owners(plan, by.needed, rank_), batch_, sizeof(T)) {
   char const* const function = "iso::ct::ranked_fdk";
-  detail::validate_depths(plan_.scan(), plan_.grid(), function);
   detail::check_together(ranks, function, [&] {
     if (plan_.planes(rank_).count() > 0) {
       memory_.reserve(detail::batch_memory<T, space>::bytes_needed(
