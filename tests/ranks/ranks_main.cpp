@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The main() of tests on ranks: MPI and Kokkos live as long as doctest runs. With the argument
-// `one-thread` it starts MPI for one thread, and tells what a communicator says.
+// `one-thread` it starts MPI for one thread, and tells what a communicator says; with `abort` the
+// last rank fails while the others wait for it.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include "ranks_support.hpp"
 
@@ -26,6 +27,18 @@ int run_with_one_thread(int argc, char** argv) {
   return said.empty() ? 1 : 0;
 }
 
+/// Returns to nobody where the last rank ends all.
+int run_with_failure() {
+  if (ranks->rank() + 1 == ranks->size()) {
+    std::printf("the last rank fails\n");
+    std::fflush(stdout);
+    ranks->abort(3);
+  }
+  ranks->barrier();
+  std::printf("the others went on\n");
+  return 0;
+}
+
 }  // namespace
 
 iso::backend::communicator& all_ranks() { return *ranks; }
@@ -41,6 +54,9 @@ int main(int argc, char** argv) {
   before_mpi = iso::test::refusal([] { iso::mpi::communicator const of(MPI_COMM_WORLD); });
   iso::mpi::scope const mpi(argc, argv);
   ranks = std::make_unique<iso::mpi::communicator>(MPI_COMM_WORLD);
+  if (argc > 1 && std::string_view(argv[1]) == "abort") {
+    return run_with_failure();
+  }
   int result = 0;
   {
     doctest::Context context(argc, argv);
