@@ -15,7 +15,7 @@ set(
   "app_sweep_command 67 1"
   "app_low_dose_chest 58 1"
   "parity 53 1"
-  "dvh_dose_volume 49 1"
+  "dvh_dose_volume 11 1"
   "dose_engines 43 1"
   "app_interruption 40 1"
   "app_matrix_command 35 1"

@@ -67,7 +67,7 @@ TEST_CASE_TEMPLATE("dvh: a histogrammer takes the memory that it asks for, and n
   for (std::int64_t const subdivision : {1, 2, 3, 5}) {
     auto const where = region_on<T>(exec, cuboid(), of_dose, subdivision);
     for (bool const conforms : {false, true}) {
-      for (std::int64_t const bins : {0, 1000, 100000}) {
+      for (std::int64_t const bins : {0, 1000, 5000}) {
         CAPTURE(subdivision);
         CAPTURE(conforms);
         CAPTURE(bins);
