@@ -7,7 +7,7 @@ include_guard(GLOBAL)
 set(
   costs
   "app_command_line 200 1"
-  "instruction_sets 86 1"
+  "instruction_sets 23 1"
   "dose_convolution 76 1"
   "fdk 75 1"
   "back_project 71 1"
