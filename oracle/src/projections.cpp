@@ -23,16 +23,22 @@ line in_voxels(grid const& g, vec3<double> from, point3 const& along, real first
   return l;
 }
 
+/// The k-th of n x n rays of a pixel.
+line ray_of_pixel(ct::geometry const& scan, grid const& g, std::int64_t pixel, std::int64_t n,
+                  std::int64_t k) {
+  auto const& view = scan.views()[std::size_t(pixel / (scan.num_u() * scan.num_v()))];
+  real const u = real(pixel / scan.num_v() % scan.num_u()) + (k / n + 0.5L) / n - 0.5L;
+  real const v = real(pixel % scan.num_v()) + (k % n + 0.5L) / n - 0.5L;
+  return ray_of(view, scan.kind(), g, u, v);
+}
+
 /// The value of f(ray) for one pixel, the mean over n x n rays of it.
 template <class F>
 real of_pixel(ct::geometry const& scan, grid const& g, std::int64_t pixel, std::int64_t n,
               F const& f) {
-  auto const& view = scan.views()[std::size_t(pixel / (scan.num_u() * scan.num_v()))];
   real sum = 0;
   for (std::int64_t k = 0; k < n * n; ++k) {
-    real const u = real(pixel / scan.num_v() % scan.num_u()) + (k / n + 0.5L) / n - 0.5L;
-    real const v = real(pixel % scan.num_v()) + (k % n + 0.5L) / n - 0.5L;
-    sum += f(ray_of(view, scan.kind(), g, u, v));
+    sum += f(ray_of_pixel(scan, g, pixel, n, k));
   }
   return sum / real(n * n);
 }
@@ -402,6 +408,25 @@ std::vector<double> exact_back_projection(std::vector<T> const& values, ct::geom
   bool const is_joseph =
       options.method == projector::joseph_linear || options.method == projector::joseph_spline;
   std::int64_t const rays = is_joseph ? 1 : options.oversampling;
+  // Many voxels ask for the same rays: those of small scans are made once.
+  constexpr std::int64_t max_kept = std::int64_t(1) << 18;
+  std::vector<line> kept;
+  if (pixels(scan) * rays * rays <= max_kept) {
+    for (std::int64_t n = 0; n < pixels(scan) * rays * rays; ++n) {
+      kept.push_back(ray_of_pixel(scan, g, n / (rays * rays), rays, n % (rays * rays)));
+    }
+  }
+  auto const weight_in = [&](std::int64_t pixel, index3 const& voxel) {
+    if (kept.empty()) {
+      return of_pixel(scan, g, pixel, rays,
+                      [&](line const& l) { return weight_of(l, voxel, g, options); });
+    }
+    real sum = 0;
+    for (std::int64_t k = 0; k < rays * rays; ++k) {
+      sum += weight_of(kept[std::size_t(pixel * rays * rays + k)], voxel, g, options);
+    }
+    return sum / real(rays * rays);
+  };
   return every(stride, g.size(), [&](std::int64_t place) {
     index3 const voxel = {place / (g.extent[1] * g.extent[2]), place / g.extent[2] % g.extent[1],
                           place % g.extent[2]};
@@ -411,9 +436,7 @@ std::vector<double> exact_back_projection(std::vector<T> const& values, ct::geom
       for (std::int64_t u = window.first[0]; u <= window.last[0]; ++u) {
         for (std::int64_t v = window.first[1]; v <= window.last[1]; ++v) {
           std::int64_t const pixel = (view * scan.num_u() + u) * scan.num_v() + v;
-          real const weight = of_pixel(
-              scan, g, pixel, rays, [&](line const& l) { return weight_of(l, voxel, g, options); });
-          sum += weight * values[std::size_t(pixel)];
+          sum += weight_in(pixel, voxel) * values[std::size_t(pixel)];
         }
       }
     }
