@@ -91,15 +91,7 @@ struct body {
                                      : 0.0;
   }
   /// Along the line through `from`.
-  [[nodiscard]] double integral(vec3<double> from, vec3<double> along) const {
-    vec3<double> const across = level(along);
-    vec3<double> const off = iso::cross(level(centre - from), across);
-    double const squared = dot(off, off) / dot(across, across);
-    double const longer = norm(along) / norm(across);
-    return form != shape::ball ? longer * height * width * std::sqrt(2 * pi) *
-                                     std::exp(-0.5 * squared / (width * width))
-                               : 2 * height * std::sqrt(std::max(0.0, width * width - squared));
-  }
+  [[nodiscard]] double integral(vec3<double> from, vec3<double> along) const;
 };
 
 inline std::vector<body> gaussians() {
@@ -112,29 +104,9 @@ inline std::vector<body> columns() {
 }
 inline std::vector<body> one_ball() { return {{{5, -4, 1}, 24, 1, shape::ball}}; }
 
-/// Line integrals through the pixels' centres.
+/// Line integrals through the pixels' centres: of double, and rounded from it.
 template <class T>
-stack<T> exact_stack(geometry const& g, std::vector<body> const& bodies) {
-  auto const p = iso::make_projections<T, host>("p", g.num_views(), g.num_u(), g.num_v());
-  Kokkos::parallel_for(
-      "fdk_truth::exact_stack",
-      Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace>(0, g.num_views()), [&](int view) {
-        view_vectors const& w = g.views()[std::size_t(view)];
-        for (std::int64_t u = 0; u < g.num_u(); ++u) {
-          for (std::int64_t v = 0; v < g.num_v(); ++v) {
-            vec3<double> const pixel =
-                w.detector_origin + double(u) * w.u_step + double(v) * w.v_step;
-            double sum = 0;
-            for (body const& b : bodies) {
-              sum += b.integral(pixel, g.kind() == beam::cone ? pixel - w.source : w.source);
-            }
-            p.data(view, u, v) = T(sum);
-          }
-        }
-      });
-  Kokkos::fence("fdk_truth::exact_stack");
-  return p;
-}
+stack<T> exact_stack(geometry const& g, std::vector<body> const& bodies);
 
 /// By what the bodies come back multiplied: the least squares' factor over the voxels that `counts`
 /// (of the truth there) chooses, and what then remains, of the largest value.
