@@ -454,27 +454,27 @@ TEST_CASE("sirt of a voxel of which a ray cuts a corner off") {
 }
 
 TEST_CASE("a cube of ones in an empty volume") {
-  // Cube [25, 35)^3 of 64^3 voxels. Its edges ring: the mean is that of the inner voxels.
-  auto const box = grid::centred({64, 64, 64}, {1, 1, 1});
+  // Cube [13, 23)^3 of 40^3 voxels. Its edges ring: the mean is that of the inner voxels.
+  auto const box = grid::centred({40, 40, 40}, {1, 1, 1});
   auto const voxel = [](std::int64_t i, std::int64_t j, std::int64_t k) {
-    return std::size_t((i * 64 + j) * 64 + k);
+    return std::size_t((i * 40 + j) * 40 + k);
   };
-  std::vector<float> cube(64 * 64 * 64, 0);
-  for (std::int64_t i = 25; i < 35; ++i) {
-    for (std::int64_t j = 25; j < 35; ++j) {
-      std::fill_n(cube.begin() + std::ptrdiff_t(voxel(i, j, 25)), 10, 1.0F);
+  std::vector<float> cube(40 * 40 * 40, 0);
+  for (std::int64_t i = 13; i < 23; ++i) {
+    for (std::int64_t j = 13; j < 23; ++j) {
+      std::fill_n(cube.begin() + std::ptrdiff_t(voxel(i, j, 13)), 10, 1.0F);
     }
   }
   auto const scan =
-      iso::ct::circular_cone({.num_u = 72, .num_v = 72, .pitch_u = 1.5, .pitch_v = 1.5}, 500, 750,
+      iso::ct::circular_cone({.num_u = 48, .num_v = 48, .pitch_u = 1.5, .pitch_v = 1.5}, 500, 750,
                              iso::ct::even_angles(120, 2 * pi));
   auto const inner = [&](auto const& method, std::int64_t iterations) {
     using exec = Kokkos::DefaultHostExecutionSpace;
     auto const found = run_on<exec, float>(scan, box, cube, iterations, method).x;
     double sum = 0;
-    for (std::int64_t i = 27; i < 33; ++i) {
-      for (std::int64_t j = 27; j < 33; ++j) {
-        for (std::int64_t k = 27; k < 33; ++k) {
+    for (std::int64_t i = 15; i < 21; ++i) {
+      for (std::int64_t j = 15; j < 21; ++j) {
+        for (std::int64_t k = 15; k < 21; ++k) {
           sum += double(found[voxel(i, j, k)]);
         }
       }
