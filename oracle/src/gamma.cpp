@@ -5,6 +5,8 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
+#include <vector>
 
 namespace iso::oracle {
 namespace {
@@ -146,6 +148,9 @@ struct dose_search {
       end[axis] =
           std::clamp<std::int64_t>(std::int64_t(std::floor(at[axis] + reach)) + 1, 0, n[axis] - 1);
     }
+    // The nearest in dose and distance first: they rule out most of the others.
+    std::vector<cell_search> cells;
+    std::vector<std::pair<double, std::size_t>> floors;
     for (std::int64_t i = begin[0]; i <= end[0]; ++i) {
       for (std::int64_t j = begin[1]; j <= end[1]; ++j) {
         for (std::int64_t k = begin[2]; k <= end[2]; ++k) {
@@ -164,11 +169,20 @@ struct dose_search {
                                      j + (s.wide[1] && (c & 2) != 0 ? 1 : 0),
                                      k + (s.wide[2] && (c & 1) != 0 ? 1 : 0));
           }
-          if (floor_of(s) < best) {
-            best = std::min(best, s.least());
+          double const floor = floor_of(s);
+          if (floor < best) {
+            floors.emplace_back(floor, cells.size());
+            cells.push_back(s);
           }
         }
       }
+    }
+    std::sort(floors.begin(), floors.end());
+    for (auto const& [floor, n_th] : floors) {
+      if (floor >= best) {
+        break;
+      }
+      best = std::min(best, cells[n_th].least());
     }
     return std::sqrt(best);
   }
