@@ -124,30 +124,41 @@ std::vector<double> turn() { return iso::ct::even_angles(180, 2 * pi); }
 
 }  // namespace
 
+namespace {
+
+/// Poses of a detector in a cone beam against the upright one.
+void check_cone_poses(std::vector<pose> const& poses) {
+  check_poses({}, poses, [](pose const& p) { return posed(beam::cone, p, turn()); },
+              {.scan = {.detector = detector_placement::centred}});
+}
+
+}  // namespace
+
 TEST_CASE("fdk: the scale of a cone beam does not depend on how the detector stands") {
+  check_cone_poses({{},
+                    {.yaw = -20},
+                    {.pitch = 30},
+                    {.yaw = -25, .pitch = 15, .skew = 10},
+                    {.detector_u = -30, .source_u = 60},
+                    {.yaw = 15, .detector_u = -20, .source_u = 40}});
   auto const cone = [](pose const& p) { return posed(beam::cone, p, turn()); };
   fdk_options const centred{.scan = {.detector = detector_placement::centred}};
-  check_poses({},
-              {{},
-               {.yaw = 5},
-               {.yaw = -20},
-               {.yaw = 30},
-               {.pitch = 5},
-               {.pitch = -20},
-               {.pitch = 30},
-               {.yaw = 20, .pitch = 20},
-               {.yaw = -25, .pitch = 15, .skew = 10},
-               {.skew = 25},
-               {.detector_u = -30, .source_u = 60},
-               {.detector_u = 30, .source_u = -60},
-               {.yaw = 15, .detector_u = -20, .source_u = 40}},
-              cone, centred);
   // At their heights, where FDK is as good as there.
   check_poses({.detector_v = 15}, {{.detector_u = 12, .detector_v = 15}}, cone, centred);
   pose const low{.detector_v = -3, .source_v = 6};
   check_poses(low, {low}, cone, centred);
   check_poses({.detector_v = 3, .source_v = -6},
               {{.yaw = 10, .pitch = 15, .detector_v = 3, .source_v = -6}}, cone, centred);
+}
+
+TEST_CASE("fdk: the scale of a cone beam, every pose of the detector") {
+  check_cone_poses({{.yaw = 5},
+                    {.yaw = 30},
+                    {.pitch = 5},
+                    {.pitch = -20},
+                    {.yaw = 20, .pitch = 20},
+                    {.skew = 25},
+                    {.detector_u = 30, .source_u = -60}});
 }
 
 TEST_CASE("fdk: the scale of a parallel beam does not depend on how the detector stands") {
@@ -164,8 +175,16 @@ TEST_CASE("fdk: the scale of a parallel beam does not depend on how the detector
 
 namespace {
 
+std::vector<pose> const turned_poses = {{.yaw = 15},
+                                        {.pitch = 20},
+                                        {.yaw = 20, .pitch = 20},
+                                        {.skew = -10},
+                                        {.yaw = -10, .pitch = 10, .skew = 10}};
+std::vector<pose> const more_turned_poses = {
+    {.yaw = -20}, {.yaw = 15, .pitch = -15}, {.skew = 5}, {.skew = 20}};
+
 /// Short scans, or full ones of a detector so far aside, mm, against those of an upright one.
-void check_turned(double aside) {
+void check_turned(double aside, std::vector<pose> const& poses) {
   CAPTURE(aside);
   auto const arc = iso::ct::even_angles(140, 1.4 * pi, 0.3);
   auto const found = [&](pose const& p) {
@@ -175,15 +194,7 @@ void check_turned(double aside) {
   auto const upright = found({.detector_u = aside});
   CHECK(std::abs(upright.scale - 1) < allowed);
   // On most of these the axis does not run along a column.
-  for (pose p : std::vector<pose>{{.yaw = 15},
-                                  {.yaw = -20},
-                                  {.pitch = 20},
-                                  {.yaw = 15, .pitch = -15},
-                                  {.yaw = 20, .pitch = 20},
-                                  {.skew = 5},
-                                  {.skew = -10},
-                                  {.skew = 20},
-                                  {.yaw = -10, .pitch = 10, .skew = 10}}) {
+  for (pose p : poses) {
     p.detector_u = aside;
     CAPTURE(p.yaw);
     CAPTURE(p.pitch);
@@ -198,11 +209,19 @@ void check_turned(double aside) {
 }  // namespace
 
 TEST_CASE("fdk: short scans and displaced detectors that are turned") {
-  check_turned(0);
-  check_turned(36);
+  check_turned(0, turned_poses);
+  check_turned(36, turned_poses);
 }
 
-TEST_CASE("fdk: detectors that are displaced to the other side and turned") { check_turned(-36); }
+TEST_CASE("fdk: short scans and displaced detectors, every pose of the detector") {
+  check_turned(0, more_turned_poses);
+  check_turned(36, more_turned_poses);
+}
+
+TEST_CASE("fdk: detectors that are displaced to the other side and turned") {
+  check_turned(-36, turned_poses);
+  check_turned(-36, more_turned_poses);
+}
 
 TEST_CASE("fdk: an arc about an axis that is far beside of the line from source to detector") {
   // 40 of 300 mm: to one side of the axis the fan is more than twice as wide as to the other.
