@@ -258,6 +258,19 @@ TEST_CASE_TEMPLATE("ranked_pair: planes of the adjoint have the bits of one memo
   }
 }
 
+namespace {
+
+/// Returns numbers whose NaNs are one and the same.
+template <class T>
+std::vector<T> with_one_nan(std::vector<T> numbers) {
+  for (T& number : numbers) {
+    number = number == number ? number : std::numeric_limits<T>::quiet_NaN();
+  }
+  return numbers;
+}
+
+}  // namespace
+
 TEST_CASE_TEMPLATE("ranked_fdk: planes have the bits of one memory", T, float, double) {
   int const here = all_ranks().rank();
   for (auto const& [name, scan, fdk] : scans()) {
@@ -282,7 +295,9 @@ TEST_CASE_TEMPLATE("ranked_fdk: planes have the bits of one memory", T, float, d
           auto const x = iso::ct::make_volume_part<T>(exec, "x", plan, here);
           Kokkos::deep_copy(exec, x.data, std::numeric_limits<T>::quiet_NaN());
           ranked.apply(p, x);
-          CHECK(difference(planes_of(all, whole, plan.planes(here)), host_vector(x.data)) == "");
+          // Which NaN a sum becomes is the processor's.
+          CHECK(difference(with_one_nan(planes_of(all, whole, plan.planes(here))),
+                           with_one_nan(host_vector(x.data))) == "");
         });
       }
     }
