@@ -131,10 +131,11 @@ for size in 16k 64k 255k; do
   expect 2 'a thread has a stack of [0-9]+ bytes \(kernels want 262144, and crash without\); raise OMP_STACKSIZE' \
     verify --repeats 1
 done
-# Threads that OpenMP does not grant would be waited for.
+# Threads that OpenMP does not grant would be waited for. With OMP_DYNAMIC the machine's load says how many it would take by
+# itself: where that is two, these are told before the seven that are asked for.
 for setting in OMP_THREAD_LIMIT=1 OMP_DYNAMIC=true; do
   tool=(env $setting "$iso")
-  expect 2 'OpenMP grants 1 of 7 threads for certain .* unset OMP_THREAD_LIMIT and OMP_DYNAMIC' \
+  expect 2 'OpenMP grants 1 of [27] threads for certain .* unset OMP_THREAD_LIMIT and OMP_DYNAMIC' \
     verify --backend openmp --threads 7 --repeats 1
   expect 2 'OpenMP grants 1 of 2 threads' project "${phantom[@]}" --geometry "$cone" --threads 2 --png x.png
   expect 0 'processor' info --no-ceilings --threads 1
