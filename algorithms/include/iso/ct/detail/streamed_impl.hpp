@@ -128,10 +128,13 @@ streaming_report streamed_pair<Exec, T>::plan(Exec const& exec, geometry const& 
       scans.begin(), scans.end(),
       [](geometry const& a, geometry const& b) { return a.num_views() < b.num_views(); });
   bool const adjoint = options.backprojection == backprojection::adjoint;
-  // FDK's plan has the views once more, and weights of views, of columns and of taps.
+  // A plan takes as much wherever it is.
   std::int64_t const of_fdk =
-      detail::views_bytes(g) + 8 * (g.num_views() * (g.num_u() + 1) + g.num_u());
-  std::int64_t const fixed = detail::views_bytes(g) + (adjoint ? 0 : of_fdk);
+      adjoint ? 0
+              : fdk_plan<Kokkos::HostSpace>(Kokkos::DefaultHostExecutionSpace(),
+                                            detail::in_order(g, blocks), detail::centred_fdk())
+                    .bytes_held();
+  std::int64_t const fixed = detail::views_bytes(g) + of_fdk;
   auto const forward = detail::streamed_forward<T>(options, g, volume);
   std::int64_t const halo = detail::largest_halo(g, volume, forward);
   auto const forward_bytes = [&](std::int64_t v, std::int64_t planes) {
