@@ -3,6 +3,8 @@
 #include <iso/cases/catalogue.hpp>
 #include <iso/cases/projection.hpp>
 #include <iso/cases/slabs.hpp>
+#include <iso/core/divide_planes.hpp>
+#include <iso/ct/ranked.hpp>
 #include <iso/ct/ray_sums.hpp>
 #include <iso/ct/streamed_pair.hpp>
 #include <iso/ct/view_projection.hpp>
@@ -241,8 +243,35 @@ struct streamed_projection_case {
       auto const p =
           make_projections<T, host>(Kokkos::DefaultHostExecutionSpace(), "iso::cases::streamed",
                                     views, scan.num_u(), scan.num_v());
+      pair.page_lock(x.data);
       pair.forward(0, x, p);
       Kokkos::deep_copy(on, projections_at<T, space>(out, scan).data, p.data);
+      on.fence("iso::cases: the projections may go");
+    };
+    return result;
+  }
+};
+
+/// The projections by what ranks do, of a job of one. tests/ranks compares several with it.
+template <class T>
+struct ranked_projection_case {
+  projection_case<T> whole;
+
+  template <class Exec>
+  prepared<Exec, T> prepare(Exec const& exec) const {
+    auto const voxels = whole.volume.template on<T>(exec);
+    auto result = whole.prepare(exec);
+    result.least = {};
+    result.run = [=, scan = whole.scan, options = whole.options](Exec const& on, variant const&,
+                                                                 T* out) {
+      backend::one_rank ranks;
+      ct::rank_plan const plan(scan, voxels.grid, divide_planes(voxels.grid, ranks.size()));
+      auto const x = ct::make_volume_part<T>(on, "iso::cases::ranked", plan, ranks.rank());
+      auto const p = ct::make_projections_part<T>(on, "iso::cases::ranked", plan, ranks.rank());
+      Kokkos::deep_copy(on, x.data, voxels.data);
+      ct::ranked_pair<Exec, T>(on, ranks, plan, {.method = options.method, .sum = options.sum}, 16)
+          .forward(x, p);
+      Kokkos::deep_copy(on, projections_at<T, typename Exec::memory_space>(out, scan).data, p.data);
       on.fence("iso::cases: the projections may go");
     };
     return result;
@@ -344,7 +373,20 @@ void add_streamed(catalogue& all, named_scan const& with, named_method const& of
   all.add<streamed_projection_case>(
       {.name = "project_streamed_" + of.name + "_" + with.name,
        .functions = {"iso::ct::streamed_pair", "iso::backend::another_instance",
-                     "iso::backend::copy_rows"},
+                     "iso::backend::copy_rows", "iso::backend::page_lock"},
+       .variants = {{}},
+       .has_model = false},
+      small_random_volume(), with.scan,
+      ct::forward_project_options{.method = of.method, .sum = summation::reproducible});
+}
+
+/// By ranks: the same hash.
+void add_ranked(catalogue& all, named_scan const& with, named_method const& of) {
+  all.add<ranked_projection_case>(
+      {.name = "project_ranked_" + of.name + "_" + with.name,
+       .functions = {"iso::ct::ranked_pair", "iso::ct::rank_plan", "iso::ct::make_volume_part",
+                     "iso::ct::make_projections_part", "iso::divide_planes",
+                     "iso::backend::carrier", "iso::backend::communicator"},
        .variants = {{}},
        .has_model = false},
       small_random_volume(), with.scan,
@@ -468,6 +510,7 @@ void add_projections(catalogue& all) {
     add_slabs(all, with, joseph_methods[with.name == "tilted" ? 1 : 0]);
     if (with.name == "cone" || with.name == "tilted") {
       add_streamed(all, with, joseph_methods[0]);
+      add_ranked(all, with, joseph_methods[0]);
     }
     if (with.name != "coarse") {
       add_exact(all, with);

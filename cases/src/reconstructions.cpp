@@ -2,12 +2,15 @@
 //! Filtered backprojection.
 #include <iso/cases/catalogue.hpp>
 #include <iso/cases/reconstruction.hpp>
+#include <iso/core/divide_planes.hpp>
 #include <iso/ct/fdk_reconstructor.hpp>
+#include <iso/ct/ranked.hpp>
 #include <iso/ct/stored_readings.hpp>
 #include <iso/ct/streamed_fdk.hpp>
 
 #include <algorithm>
 #include <memory>
+#include <stdexcept>
 #include <utility>
 
 namespace iso::cases {
@@ -104,6 +107,32 @@ auto streamed_run(fdk_case<T> const& with, Readings const& readings, bool stored
     on.fence("iso::cases: the volume may go");
   };
 }
+
+/// By what ranks do, of a job of one. tests/ranks compares several with it.
+template <class T>
+struct ranked_fdk_case {
+  fdk_case<T> what;
+
+  template <class Exec>
+  prepared<Exec, T> prepare(Exec const& exec) const {
+    auto ready = what.prepare(exec);
+    auto const pixels = what.projections.template on<T>(exec, what.scan);
+    ready.least = {};
+    ready.run = [pixels, with = what](Exec const& on, variant const&, T* out) {
+      backend::one_rank ranks;
+      ct::rank_plan const plan(with.scan, with.volume, divide_planes(with.volume, ranks.size()));
+      if (!backend::carries_well(ranks)) {
+        throw std::logic_error("iso::backend::carries_well: a job of one rank");
+      }
+      auto const p = ct::make_projections_part<T>(on, "iso::cases::ranked", plan, ranks.rank());
+      Kokkos::deep_copy(on, p.data, pixels.data);
+      ct::ranked_fdk<Exec, T>(on, ranks, plan, with.options)
+          .apply(p, wrap_volume<typename Exec::memory_space>(out, with.volume));
+      on.fence("iso::cases: the projections may go");
+    };
+    return ready;
+  }
+};
 
 /// Of projections and a volume in host memory that pass through the backend's.
 template <class T>
@@ -285,6 +314,11 @@ void add_reconstructions(catalogue& all) {
                                       .functions = {"iso::ct::streamed_fdk"},
                                       .variants = {{}},
                                       .has_model = false});
+  take.operator()<ranked_fdk_case>(
+      {.name = "fdk_ranked",
+       .functions = {"iso::ct::ranked_fdk", "iso::backend::carries_well"},
+       .variants = {{}},
+       .has_model = false});
   take.operator()<stored_fdk_case>({.name = "fdk_stored_readings",
                                     .functions = {"iso::ct::decode_readings"},
                                     .variants = {{}},
