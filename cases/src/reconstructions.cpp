@@ -122,7 +122,9 @@ struct ranked_fdk_case {
       backend::one_rank ranks;
       ct::rank_plan const plan(with.scan, with.volume, divide_planes(with.volume, ranks.size()));
       if (!backend::carries_well(ranks)) {
-        throw std::logic_error("iso::backend::carries_well: a job of one rank");
+        throw std::logic_error(
+            "iso::backend::carries_well: a job of one rank (its words came back changed); check "
+            "the build");
       }
       auto const p = ct::make_projections_part<T>(on, "iso::cases::ranked", plan, ranks.rank());
       Kokkos::deep_copy(on, p.data, pixels.data);

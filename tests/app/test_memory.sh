@@ -44,6 +44,12 @@ for method in sirt 'os-sart --block 10' cgls lsqr mlem 'osem --block 10' 'tv --w
   # shellcheck disable=SC2086
   same 3MB '--sum reproducible' reconstruct --projections p.h5 --iterations 3 --final-residual --method $method
 done
+# What fits a block of views also fits the residual that is projected at the end; the plan that ran is told.
+same 1200kB '--sum reproducible' reconstruct --projections p.h5 --method os-sart --block 20 --iterations 1 --final-residual
+says 'projection in slabs of [0-9]+ planes and batches of [0-9]+ views, backprojection with its step in slabs'
+says 'blocks of 20 views with --memory .*; give --block 90 or more'
+residual() { tr -d ' \n' <"$1" | grep -oE '"final_residual":[^,}]*'; }
+[ "$(residual once.json)" = "$(residual streamed.json)" ] || fail 'another residual with --memory'
 
 # A checkpoint of one way goes on in the other, and with another limit; ordered sums are others.
 go() { expect 0 'hash [0-9a-f]{16}' reconstruct --projections p.h5 --method cgls "$@"; }
@@ -113,7 +119,7 @@ expect 2 '--memory: 4GG .must be a size such as 4GiB, 500MB or 1000000.; write' 
 expect 2 '--memory: 0 .must be a size' "${refused[@]}" --memory 0
 expect 2 '--memory: -1 ' "${refused[@]}" --memory -1
 expect 2 '--memory with --sum ordered .sums of slabs have no order.; leave out' "${refused[@]}" --memory 1GiB --sum ordered
-expect 3 'a limit of 1000 bytes .slabs of one plane and 16 views need [0-9]+.; give that or more' "${refused[@]}" --memory 1000
+expect 3 'a limit of 1000 bytes .slabs of one plane, with what projections read about it, and 16 views need [0-9]+.; give that or more' "${refused[@]}" --memory 1000
 expect 3 'a limit of 1000 bytes' reconstruct --projections p.h5 --memory 1kB --json y.json
 expect 2 'texture units .they read whole volumes' reconstruct --projections p.h5 --method sirt --projector joseph-texture --memory 1GiB --json y.json
 [ ! -e y.json ] || fail 'what was refused wrote a file'

@@ -666,8 +666,8 @@ TEST_CASE(
   } catch (iso::out_of_memory const& failure) {
     small = failure.what();
   }
-  CHECK(small.find("a limit of 1000 bytes (slabs of one plane and 16 views need ") !=
-        std::string::npos);
+  CHECK(small.find("a limit of 1000 bytes (slabs of one plane, with what projections read about "
+                   "it, and 16 views need ") != std::string::npos);
   options.projection = iso::ct::projection::texture;
   CHECK(make({1 << 24}).find("texture units (they read whole volumes)") != std::string::npos);
   options.projection = iso::ct::projection::exact;

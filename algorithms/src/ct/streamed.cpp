@@ -24,7 +24,7 @@ void validate_streamed(projector_options const& options) {
                "choose the exact projection");
 }
 
-void validate_limits(char const* function, streaming_options const& limits,
+void validate_limits(char const* function, streaming_options const& limits, std::int64_t views,
                      std::int64_t bytes_needed) {
   ISO_VALIDATE(limits.device_bytes > 0,
                "{}: a limit of {} bytes (it must be positive); give the bytes of the device's "
@@ -35,9 +35,9 @@ void validate_limits(char const* function, streaming_options const& limits,
                function, limits.max_planes);
   if (bytes_needed > limits.device_bytes) {
     throw out_of_memory(
-        message("{}: a limit of {} bytes (slabs of one plane and {} views need {}); give that or "
-                "more",
-                {function, limits.device_bytes, chunk_views, bytes_needed}),
+        message("{}: a limit of {} bytes (slabs of one plane, with what projections read about it, "
+                "and {} views need {}); give that or more",
+                {function, limits.device_bytes, views, bytes_needed}),
         std::uint64_t(bytes_needed), std::uint64_t(limits.device_bytes));
   }
 }

@@ -25,6 +25,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace iso::cli {
@@ -123,6 +124,26 @@ std::optional<jobs::scan_request> read_inputs(reconstruct_options& options) {
   bool const masked = request.iterative && request.iterative->reading_mask;
   return read_scan(options.scan, options.projections, options.geometry, header,
                    masked ? request.iterative->reading_mask->values : all);
+}
+
+/// Warns where blocks of views are so small that their volume's copies take longer than kernels.
+void warn_of_blocks(jobs::reconstruct_request const& request) {
+  constexpr std::int64_t enough = 90;
+  if (!request.memory || !request.iterative) {
+    return;
+  }
+  std::visit(
+      [&](auto const& of) {
+        if constexpr (requires { of.block_views; }) {
+          if (of.block_views > 0 && of.block_views < enough) {
+            spdlog::warn(
+                "blocks of {} views with --memory (the volume passes by once a block, and below {} "
+                "views kernels are too short to hide it); give --block {} or more for speed",
+                of.block_views, enough, enough);
+          }
+        }
+      },
+      request.iterative->options);
 }
 
 /// Warns where the scan saw more than the volume, or the detector, holds.
@@ -342,6 +363,7 @@ int run_reconstruct(reconstruct_options& options) {
     request.projections = std::move(corrected.projections);
     request.geometry = std::move(corrected.geometry);
   }
+  warn_of_blocks(request);
   auto result = jobs::reconstruct(request, terminal_observer());
   move_to(options.place, result.volume);
   warn_of(result, request);

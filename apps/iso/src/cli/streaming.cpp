@@ -54,7 +54,7 @@ CLI::Option* add_memory(CLI::App& app, std::optional<std::int64_t>& memory,
                        ? std::string()
                        : fmt::format(
                              "{} (must be a size such as 4GiB, 500MB or 1000000); write a "
-                             "number and kB, MB, GB, MiB or GiB",
+                             "number and kB, MB, GB, TB, MiB, GiB or TiB",
                              text);
           },
           "SIZE"));
@@ -115,6 +115,7 @@ void tell_streaming(common_options const& common, std::optional<ct::streaming_re
   };
   add("projection", report->forward);
   add("backprojection", report->adjoint);
+  add("backprojection with its step", report->step);
   document["streaming"] = streaming;
   if (common.json_file != "-") {
     fmt::print(

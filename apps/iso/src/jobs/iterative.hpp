@@ -137,21 +137,51 @@ std::vector<std::pair<std::string, std::string>> belongings_of(iterative_request
   return all;
 }
 
-/// Returns ||b - A x|| of the readings that count, and its part of ||b||, by one more projection.
+/// Returns the blocks of views by which the request's method projects.
+inline ct::view_blocks blocks_of(iterative_request const& request, std::int64_t num_views) {
+  return std::visit(
+      [&](auto const& options) {
+        if constexpr (requires { options.block_views; }) {
+          if (options.block_views > 0) {
+            return ct::split_views(num_views, options.block_views, options.order);
+          }
+        }
+        return ct::split_views(num_views, num_views, ct::block_order::sequential);
+      },
+      request.options);
+}
+
+/// Returns ||b - A x|| of the readings that count, and its part of ||b||, by one more projection:
+/// of the method's blocks, so that it is streamed within what the method was.
 template <class T, class Exec, class Space>
 std::array<double, 2> residual_of(Exec const& exec, ct::geometry const& g,
-                                  ct::projector_options projector,
+                                  ct::view_blocks const& blocks,
+                                  ct::projector_options const& projector,
                                   projection_view<T const, Space> const& b,
                                   volume_view<T const, Space> const& x,
                                   ct::iterative_masks<T, Space> const& masks,
                                   ct::streamed const& through, job const& control) {
-  projector.backprojection = ct::backprojection::adjoint;  // which is not run
-  ct::projector_pair<Exec, T> const pair(
-      exec, g, x.grid, ct::split_views(g.num_views(), g.num_views(), ct::block_order::sequential),
-      projector, through);
+  ct::projector_pair<Exec, T> const pair(exec, g, x.grid, blocks, projector, through);
   auto const ax =
       make_projections<T, Space>(exec, "iso::jobs::residual", g.num_views(), g.num_u(), g.num_v());
-  pair.forward(0, x, ax, control);
+  if (blocks.count() == 1) {
+    pair.forward(0, x, ax, control);
+  } else {
+    auto const some = make_projections<T, Space>(exec, "iso::jobs::residual", blocks.max_size(),
+                                                 g.num_u(), g.num_v());
+    for (std::int64_t s = 0; s < blocks.count(); ++s) {
+      std::int64_t const begin = blocks.begins[std::size_t(s)];
+      projection_view<T, Space> const of_block{typename projection_view<T, Space>::data_type(
+          some.data.data(), blocks.size(s), g.num_u(), g.num_v())};
+      pair.forward(s, x, of_block, control);
+      for (std::int64_t i = 0; i < blocks.size(s); ++i) {
+        Kokkos::deep_copy(exec,
+                          Kokkos::subview(ax.data, blocks.views[std::size_t(begin + i)],
+                                          Kokkos::ALL, Kokkos::ALL),
+                          Kokkos::subview(of_block.data, i, Kokkos::ALL, Kokkos::ALL));
+      }
+    }
+  }
   auto const norm = [&](T const* projected) {
     return std::sqrt(
         sum_of(exec, std::int64_t(ax.data.size()),
@@ -365,14 +395,20 @@ void iterate_scan(Exec const& exec, iterative_request const& request, ct::geomet
                                                        through);
           run_method(exec, request, rules, checkpoint, watch, control, made, result);
           result.streaming = made.streaming();
+          if (result.streaming) {
+            // Methods with blocks make their step while the slab is there.
+            bool const steps = requires { options.block_views; };
+            (steps ? result.streaming->adjoint : result.streaming->step) = {};
+          }
           if constexpr (requires { made.box(); }) {
             result.box = {made.box().lower, made.box().upper};
           }
         },
         request.options);
     if (request.final_residual) {
-      result.final_residual = residual_of<T>(
-          exec, g, request.projector(), b, volume_view<T const, space>(x), masks, through, control);
+      result.final_residual =
+          residual_of<T>(exec, g, blocks_of(request, g.num_views()), request.projector(), b,
+                         volume_view<T const, space>(x), masks, through, control);
     }
     keep(x);
     result.repeats = repeat_method<T>(exec, request, g, b, x, rules, repeats, watch, through);

@@ -81,6 +81,7 @@ std::function<void(job const&)> streamed_projection(ct::streamed const& through,
   return [=, &result](job const& control) {
     pair->forward(0, volume, projections, control);
     result.streaming = pair->report();
+    result.streaming->adjoint = result.streaming->step = {};  // which are not run
   };
 }
 

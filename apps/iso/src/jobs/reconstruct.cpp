@@ -308,6 +308,7 @@ std::function<void(job const&)> streamed_backprojection(ct::streamed const& thro
     return [=, &result](job const& control) {
       pair->adjoint(0, projections, volume, onto::zero, control, 0);
       result.streaming = pair->report();
+      result.streaming->forward = result.streaming->step = {};  // which are not run
     };
   }
   auto const fdk = through.make_fdk<T>(g, box, request.filter);

@@ -162,7 +162,7 @@ streaming_report streamed_pair<Exec, T>::plan(Exec const& exec, geometry const& 
     return back_bytes(v, planes, true);
   };
   std::int64_t const least_views = std::min<std::int64_t>(scan.num_views(), detail::chunk_views);
-  detail::validate_limits(function, limits,
+  detail::validate_limits(function, limits, least_views,
                           std::max(forward_bytes(least_views, 1), step_bytes(least_views, 1)));
   streaming_report report;
   report.fixed_bytes = fixed;

@@ -48,8 +48,9 @@ inline slab slab_of(iso::grid const& g, std::int64_t planes, std::int64_t number
 /// The bytes of the device's memory that so many views a batch and planes a slab take.
 using plan_bytes = std::function<std::int64_t(std::int64_t views, std::int64_t planes)>;
 
-/// Throws, naming `function`, unless the limits allow what the smallest plan needs.
-void validate_limits(char const* function, streaming_options const& limits,
+/// Throws, naming `function`, unless the limits allow what the smallest plan, of so many views,
+/// needs.
+void validate_limits(char const* function, streaming_options const& limits, std::int64_t views,
                      std::int64_t bytes_needed);
 
 /// Returns the division of fewest batches that is within the limit: of as many planes a slab as
