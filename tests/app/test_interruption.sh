@@ -63,7 +63,7 @@ done
 # While it computes.
 serial=(--backend serial)
 stops computes project "${serial[@]}" --phantom shepp-logan --size 512 --geometry cone.json --output late.h5
-stops computes project "${serial[@]}" --phantom shepp-logan --size 64 --geometry large.json --method joseph-spline --output late.h5
+stops computes project "${serial[@]}" --phantom shepp-logan --size 320 --geometry large.json --method joseph-spline --output late.h5
 stops computes reconstruct "${serial[@]}" --phantom shepp-logan --geometry large.json --output late.mha
 stops computes reconstruct "${serial[@]}" --projections p.h5 --method sirt --iterations 10000 --output late.mha
 stops computes back-project "${serial[@]}" --projections p.h5 --extent 512 512 512 --spacing 0.2 --output late.mha
