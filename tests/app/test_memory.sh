@@ -47,7 +47,7 @@ done
 # What fits a block of views also fits the residual that is projected at the end; the plan that ran is told.
 same 1200kB '--sum reproducible' reconstruct --projections p.h5 --method os-sart --block 20 --iterations 1 --final-residual
 says 'projection in slabs of [0-9]+ planes and batches of [0-9]+ views, backprojection with its step in slabs'
-says 'blocks of 20 views with --memory .*; give --block 90 or more'
+says 'blocks of 20 views with --memory .*; give --block 40 or more'
 residual() { tr -d ' \n' <"$1" | grep -oE '"final_residual":[^,}]*'; }
 [ "$(residual once.json)" = "$(residual streamed.json)" ] || fail 'another residual with --memory'
 

@@ -128,10 +128,12 @@ std::optional<jobs::scan_request> read_inputs(reconstruct_options& options) {
 
 /// Warns where blocks of views are so small that their volume's copies take longer than kernels.
 void warn_of_blocks(jobs::reconstruct_request const& request) {
-  constexpr std::int64_t enough = 90;
   if (!request.memory || !request.iterative) {
     return;
   }
+  // A block has no more views than the scan.
+  std::int64_t const enough =
+      std::min<std::int64_t>(90, ct::make_geometry(request.geometry.scan).num_views());
   std::visit(
       [&](auto const& of) {
         if constexpr (requires { of.block_views; }) {
