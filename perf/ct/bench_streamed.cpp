@@ -5,10 +5,10 @@
 //
 //   streamed/<what>/<scan>/float/<backend>/<N>
 //
-// <what>: `forward`, `adjoint`, `fdk`, or an iteration of `sirt`, `os_sart` (4 blocks), `cgls`,
-// `total_variation`. <scan>: `upright`, or `tilted`, whose detector is rolled by one degree and
-// pitched by two. `sirt_ordered` is an iteration of SIRT in memory with reproducible sums beside
-// one with ordered sums; nothing of it is streamed.
+// <what>: `forward`, `adjoint`, `fdk` (with `_locked`: of page-locked arrays), or an iteration of
+// `sirt`, `os_sart` (4 blocks), `cgls`, `total_variation`. <scan>: `upright`, or `tilted`, whose
+// detector is rolled by one degree and pitched by two. `sirt_ordered` is an iteration of SIRT in
+// memory with reproducible sums beside one with ordered sums; nothing of it is streamed.
 //
 // The limit is 4 GiB at 1024 and 16 GiB at 1536, from 720 views, and in proportion to N^3 for
 // others.
@@ -22,6 +22,7 @@
 // bits.
 #include "support/bench.hpp"
 
+#include <iso/backend/event.hpp>
 #include <iso/cases/projection.hpp>
 #include <iso/cases/reconstruction.hpp>
 #include <iso/ct/cgls.hpp>
@@ -36,6 +37,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <type_traits>
 
@@ -108,6 +110,18 @@ void copy_to(A const& to, B const& from) {
   Kokkos::deep_copy(to, Kokkos::create_mirror_view_and_copy(typename A::memory_space(), from));
 }
 
+/// The page-locks of a volume and a stack, if any.
+struct page_locks {
+  std::shared_ptr<void> volume;
+  std::shared_ptr<void> stack;
+
+  template <class Exec>
+  page_locks(Exec const& exec, volume_view<T, host> const& x, projection_view<T, host> const& p,
+             bool wanted)
+      : volume(wanted ? backend::page_lock(exec, x.data) : nullptr),
+        stack(wanted ? backend::page_lock(exec, p.data) : nullptr) {}
+};
+
 /// Times calls of `here` and `there` in turn.
 template <class Exec, class Here, class There, class Report>
 comparison in_turn(benchmark::State& state, Exec const& exec, Here const& here, There const& there,
@@ -128,7 +142,7 @@ comparison in_turn(benchmark::State& state, Exec const& exec, Here const& here, 
 }
 
 template <class Exec>
-void measure_pair(benchmark::State& state, bool forward, bool tilted, std::int64_t n) {
+void measure_pair(benchmark::State& state, bool forward, bool tilted, bool locked, std::int64_t n) {
   using space = typename Exec::memory_space;
   Exec const exec;
   auto const phantom = smooth_volume(n);
@@ -149,6 +163,7 @@ void measure_pair(benchmark::State& state, bool forward, bool tilted, std::int64
       make_projections<T, host>(host_exec(), "p", scan.num_views(), scan.num_u(), scan.num_v());
   copy_to(x_host.data, x.data);
   copy_to(p_host.data, p.data);
+  page_locks const locks(exec, x_host, p_host, locked);
   auto c = in_turn(
       state, exec, [&] { forward ? memory.forward(0, x, p) : memory.adjoint(0, p, x); },
       [&] { forward ? streamed.forward(0, x_host, p_host) : streamed.adjoint(0, p_host, x_host); },
@@ -167,7 +182,7 @@ void measure_pair(benchmark::State& state, bool forward, bool tilted, std::int64
 }
 
 template <class Exec>
-void measure_fdk(benchmark::State& state, std::int64_t n) {
+void measure_fdk(benchmark::State& state, bool locked, std::int64_t n) {
   using space = typename Exec::memory_space;
   Exec const exec;
   auto const phantom = smooth_volume(n);
@@ -181,6 +196,7 @@ void measure_fdk(benchmark::State& state, std::int64_t n) {
   auto const x_host = make_volume<T, host>(host_exec(), "x", box);
   ct::fdk_reconstructor<Exec, T> const memory(exec, scan, box);
   ct::streamed_fdk<Exec, T> streamed(exec, scan, box, {}, {limit_of(n)});
+  page_locks const locks(exec, x_host, p_host, locked);
   auto c = in_turn(
       state, exec, [&] { memory.apply(p, x); }, [&] { streamed.apply(p_host, x_host); },
       [&] { return streamed.report(); });
@@ -251,8 +267,14 @@ void add_rows_of(std::string const& name) {
     };
     for (bool const tilted : {false, true}) {
       for (bool const forward : {true, false}) {
-        add(forward ? "forward" : "adjoint", tilted,
-            [=](benchmark::State& state) { measure_pair<Exec>(state, forward, tilted, n); });
+        std::string const what = forward ? "forward" : "adjoint";
+        for (bool const locked : {false, device}) {
+          if (locked || !tilted) {
+            add(locked ? what + "_locked" : what, tilted, [=](benchmark::State& state) {
+              measure_pair<Exec>(state, forward, tilted, locked, n);
+            });
+          }
+        }
       }
       auto const method = [&]<template <class, class> class Method>(std::string const& what,
                                                                     auto const& options) {
@@ -272,7 +294,10 @@ void add_rows_of(std::string const& name) {
             ct::total_variation_options{.weight = 0.01, .box = {.lower = 0, .upper = 0.1}});
       }
     }
-    add("fdk", false, [=](benchmark::State& state) { measure_fdk<Exec>(state, n); });
+    for (bool const locked : {false, device}) {
+      add(locked ? "fdk_locked" : "fdk", false,
+          [=](benchmark::State& state) { measure_fdk<Exec>(state, locked, n); });
+    }
     if (n <= 512) {
       add("sirt_ordered", false, [=](benchmark::State& state) { measure_sums<Exec>(state, n); });
     }

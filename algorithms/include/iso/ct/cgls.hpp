@@ -75,14 +75,11 @@ class cgls {
   }
 
  private:
-  double squares(T const* x, std::int64_t count) const {
-    return dot(state_.pair.exec(), x, x, count);
-  }
   /// Makes A^T r; returns its square norm.
   double gradient(job const& control) {
     state_.pair.adjoint(0, residual_, state_.correction, onto::zero, control);
     state_.mask_voxels(state_.correction);
-    return squares(state_.correction.data.data(), state_.num_voxels());
+    return state_.squares(state_.correction.data.data(), state_.num_voxels());
   }
 
   detail::iterative_state<Exec, T> state_;

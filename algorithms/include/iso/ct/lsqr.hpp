@@ -78,15 +78,12 @@ class lsqr {
   /// Sets y to a x + b y.
   template <class Array>
   void combine(double a, Array const& x, double b, Array const& y) const {
-    iso::axpby<Exec, T>(state_.pair.exec(), T(a), x.data.data(), T(b), y.data.data(),
-                        std::int64_t(y.data.size()));
+    state_.combine(a, x.data.data(), b, y.data.data(), std::int64_t(y.data.size()));
   }
   /// Divides by the norm, which it returns.
   template <class Array>
   double normalise(Array const& x) const {
-    T const* const values = x.data.data();
-    double const norm =
-        std::sqrt(dot(state_.pair.exec(), values, values, std::int64_t(x.data.size())));
+    double const norm = std::sqrt(state_.squares(x.data.data(), std::int64_t(x.data.size())));
     if (norm > 0) {
       combine(1 / norm, x, 0, x);
     }

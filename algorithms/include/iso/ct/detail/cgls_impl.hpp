@@ -38,26 +38,24 @@ std::int64_t cgls<Exec, T>::bytes_needed(Exec const& exec, geometry const& g, gr
 template <execution_space Exec, real T>
 iteration cgls<Exec, T>::step(job const& control) {
   state_.check_present();
-  auto const& exec = state_.pair.exec();
   std::int64_t const rays = state_.num_readings();
   std::int64_t const voxels = state_.num_voxels();
   T* const r = residual_.data.data();
   state_.pair.forward(0, direction_, projected_, control);
   state_.mask_readings(0, projected_);
-  double const curvature = squares(projected_.data.data(), rays);
+  double const curvature = state_.squares(projected_.data.data(), rays);
   // Where nothing is left to gain x stays.
   double const alpha = curvature > 0 ? normal_ / curvature : 0;
-  iso::axpby<Exec, T>(exec, T(alpha), direction_.data.data(), T(1), state_.x.data.data(), voxels);
-  iso::axpby<Exec, T>(exec, T(-alpha), projected_.data.data(), T(1), r, rays);
+  state_.combine(alpha, direction_.data.data(), 1, state_.x.data.data(), voxels);
+  state_.combine(-alpha, projected_.data.data(), 1, r, rays);
   double const before = normal_;
   normal_ = gradient(control);
   // Misfits fall but for rounding. Where they do not, rounding has cost the directions what makes
   // them conjugate: the next one is the gradient's alone.
-  double const misfit = squares(r, rays);
+  double const misfit = state_.squares(r, rays);
   double const beta = before > 0 && misfit <= misfit_ ? normal_ / before : 0;
   misfit_ = misfit;
-  iso::axpby<Exec, T>(exec, T(1), state_.correction.data.data(), T(beta), direction_.data.data(),
-                      voxels);
+  state_.combine(1, state_.correction.data.data(), beta, direction_.data.data(), voxels);
   return state_.told(misfit_);
 }
 

@@ -80,8 +80,8 @@ class iterative_state {
     correction = new_volume("iso::ct::iterate: correction");
     pair.page_lock(x.data);
     pair.page_lock(buffer_.data);
-    norm_of_readings_ = std::sqrt(sum_of(
-        exec, num_readings(), square_misfit_term<T>{readings_.data(), mask_data(0), nullptr}));
+    norm_of_readings_ = std::sqrt(
+        sum(num_readings(), square_misfit_term<T>{readings_.data(), mask_data(0), nullptr}));
   }
 
   /// Returns the bytes of so many volumes and sets of projections.
@@ -125,6 +125,34 @@ class iterative_state {
     pair.page_lock(made.data);
     return made;
   }
+  /// Does f(i) for every number of arrays of the method.
+  template <class F>
+  void each(char const* label, std::int64_t count, F const& f) const {
+    for_each_number(label, pair.exec(), count, f);
+  }
+  /// Returns the sum of term(i), as iso::sum_of.
+  template <class Term>
+  [[nodiscard]] double sum(std::int64_t count, Term const& term) const {
+    return sum_of(pair.exec(), count, term);
+  }
+  /// Returns the sum of squares, as iso::dot.
+  [[nodiscard]] double squares(T const* x, std::int64_t count) const {
+    return sum(count, iso::detail::product_term<T>{x, x});
+  }
+  /// Returns what `counter` adds up to.
+  template <class Counter>
+  [[nodiscard]] std::int64_t number_of(std::int64_t count, Counter const& counter) const {
+    return count_of(pair.exec(), count, counter);
+  }
+  /// Returns the largest number, or the largest size of one, at least zero.
+  template <bool OfSize = false>
+  [[nodiscard]] double largest(T const* x, std::int64_t count) const {
+    return largest_of<OfSize>(pair.exec(), x, count);
+  }
+  /// y becomes a x + b y, as iso::axpby.
+  void combine(double a, T const* x, double b, T* y, std::int64_t count) const {
+    iso::axpby<Exec, T>(pair.exec(), T(a), x, T(b), y, count);
+  }
   /// Returns where a block's projections go until the next block's.
   [[nodiscard]] projections block_buffer(std::int64_t block) const {
     return {typename projections::data_type(
@@ -142,22 +170,20 @@ class iterative_state {
   /// Makes the weights 1 / (A 1) of rays, those of short rays capped.
   void make_row_weights(job const& control) {
     row_weights_ = new_projections("iso::ct::iterate: row weights");
-    auto const& exec = pair.exec();
     make_row_sums(row_weights_, control);
-    double const most = largest_of(exec, row_weights_.data.data(), num_readings());
-    for_each_number("iso::ct::iterate: row weights", exec, num_readings(),
-                    invert<T>{T(min_part * most), T(shortest_ray()), row_weights_.data.data()});
-    for_each_number("iso::ct::iterate: row weights", exec, num_readings(),
-                    scale_by<T>{mask_data(0), row_weights_.data.data()});
-    refuse_unmet(largest_of(exec, row_weights_.data.data(), num_readings()));
+    double const most = largest(row_weights_.data.data(), num_readings());
+    each("iso::ct::iterate: row weights", num_readings(),
+         invert<T>{T(min_part * most), T(shortest_ray()), row_weights_.data.data()});
+    each("iso::ct::iterate: row weights", num_readings(),
+         scale_by<T>{mask_data(0), row_weights_.data.data()});
+    refuse_unmet(largest(row_weights_.data.data(), num_readings()));
   }
   /// Returns the average of the readings along their rays, 1/mm, each weighed by itself: b b / (|b|
   /// times the rays' lengths). That of a small dense body is not that of the air about it, and one
   /// wild reading is one of many. 0 where all readings are.
   [[nodiscard]] double average_along_rays() const {
     T const* const weights = row_weights_.data.data();
-    double const lengths =
-        sum_of(pair.exec(), num_readings(), size_times_length<T>{readings_.data(), weights});
+    double const lengths = sum(num_readings(), size_times_length<T>{readings_.data(), weights});
     double const squares = norm_of_readings_ * norm_of_readings_;
     return lengths > 0 ? squares / lengths : 0;
   }
@@ -165,21 +191,19 @@ class iterative_state {
   /// `mean` times what they lack, `mean` being the sum of all readings over that of all lengths.
   /// Without memory where no ray is short.
   void make_background(job const& control) {
-    auto const& exec = pair.exec();
     background_ = new_projections("iso::ct::iterate: background");
     T* const sums = background_.data.data();
     make_row_sums(background_, control);
-    T const least = T(min_part * largest_of(exec, static_cast<T const*>(sums), num_readings()));
+    T const least = T(min_part * largest(sums, num_readings()));
     T const floor = T(shortest_ray());
-    double const length = sum_of(exec, num_readings(), counted_term<T>{sums, mask_data(0)});
-    double const all =
-        sum_of(exec, num_readings(), counted_term<T>{readings_.data(), mask_data(0)});
-    if (!(length > 0) || count_of(exec, num_readings(), is_short<T>{least, floor, sums}) == 0) {
+    double const length = sum(num_readings(), counted_term<T>{sums, mask_data(0)});
+    double const all = sum(num_readings(), counted_term<T>{readings_.data(), mask_data(0)});
+    if (!(length > 0) || number_of(num_readings(), is_short<T>{least, floor, sums}) == 0) {
       background_ = {};
       return;
     }
-    for_each_number("iso::ct::iterate: background", exec, num_readings(),
-                    background_of_short<T>{least, floor, T(all / length), sums});
+    each("iso::ct::iterate: background", num_readings(),
+         background_of_short<T>{least, floor, T(all / length), sums});
   }
   /// Has the adjoint take more words where the largest of `count` numbers is so far above their
   /// root mean square that what one word rounds it to would be seen beside the others.
@@ -187,25 +211,23 @@ class iterative_state {
     if (sizeof(T) > 4 || !pair.scatters()) {
       return;  // sums of doubles have two words at least: 1e-13
     }
-    auto const& exec = pair.exec();
     auto const& h = x.grid.spacing;
-    double const most = largest_of<true>(exec, numbers, count);
-    double const mean = std::sqrt(dot(exec, numbers, numbers, count) / double(count));
+    double const most = largest<true>(numbers, count);
+    double const mean = std::sqrt(squares(numbers, count) / double(count));
     words_ = most * norm(h) > 16 * std::sqrt(3.0) * std::min({h.x, h.y, h.z}) * mean ? 2 : 0;
   }
   /// Does so by the readings over the lengths of their rays, which `sizes` then holds.
   void choose_words_by_readings(T* sizes) {
-    for_each_number("iso::ct::iterate: averages", pair.exec(), num_readings(),
-                    size_of_average<T>{readings_.data(), row_weights_.data.data(), sizes});
+    each("iso::ct::iterate: averages", num_readings(),
+         size_of_average<T>{readings_.data(), row_weights_.data.data(), sizes});
     choose_words(sizes, num_readings());
   }
   /// Throws where no ray that counts meets a voxel that counts. Methods that make no sums ask where
   /// the first gradient is zero, as it is then; it projects once, into `sums`, by `correction`.
   void refuse_unmet_rays(projections const& sums, job const& control) {
     make_row_sums(sums, control);
-    for_each_number("iso::ct::iterate: mask", pair.exec(), num_readings(),
-                    scale_by<T>{mask_data(0), sums.data.data()});
-    refuse_unmet(largest_of(pair.exec(), sums.data.data(), num_readings()));
+    each("iso::ct::iterate: mask", num_readings(), scale_by<T>{mask_data(0), sums.data.data()});
+    refuse_unmet(largest(sums.data.data(), num_readings()));
   }
   /// Throws where the largest of all sums, or of weights, is zero.
   void refuse_unmet(double most) const {
@@ -221,58 +243,52 @@ class iterative_state {
     for (std::int64_t s = first; s < last; ++s) {
       auto const ones = block_buffer(s);
       std::int64_t const count = std::int64_t(ones.data.size());
-      for_each_number("iso::ct::iterate: ones", pair.exec(), count,
-                      fill<T>{T(1), ones.data.data()});
-      for_each_number(
-          "iso::ct::iterate: ones", pair.exec(), count,
-          scale_by<T>{mask_data(pair.blocks().begins[std::size_t(s)]), ones.data.data()});
+      each("iso::ct::iterate: ones", count, fill<T>{T(1), ones.data.data()});
+      each("iso::ct::iterate: ones", count,
+           scale_by<T>{mask_data(pair.blocks().begins[std::size_t(s)]), ones.data.data()});
       pair.adjoint(s, ones, sums, s == first ? onto::zero : onto::stored, control, words_of_sums);
     }
   }
   /// `sums` becomes the larger of both, voxel by voxel.
   void raise(volume const& sums, volume const& other) const {
-    for_each_number("iso::ct::iterate: largest sums", pair.exec(), num_voxels(),
-                    raise_to<T>{other.data.data(), sums.data.data()});
+    each("iso::ct::iterate: largest sums", num_voxels(),
+         raise_to<T>{other.data.data(), sums.data.data()});
   }
   /// `sums` becomes 1 / sums, zero where no ray came or the mask is zero. A sum below `cap` of the
   /// largest counts as that.
   void invert_columns(volume const& sums, double cap = 0) {
-    auto const& exec = pair.exec();
-    double const most = largest_of(exec, sums.data.data(), num_voxels());
-    for_each_number("iso::ct::iterate: column weights", exec, num_voxels(),
-                    invert<T>{T(min_part * most), T(cap * most), sums.data.data()});
+    double const most = largest(sums.data.data(), num_voxels());
+    each("iso::ct::iterate: column weights", num_voxels(),
+         invert<T>{T(min_part * most), T(cap * most), sums.data.data()});
     mask_voxels(sums);
   }
   void mask_voxels(volume const& v) const {
     if (voxels_.size() > 0) {
-      for_each_number("iso::ct::iterate: mask", pair.exec(), num_voxels(),
-                      scale_by<T>{voxels_.data(), v.data.data()});
+      each("iso::ct::iterate: mask", num_voxels(), scale_by<T>{voxels_.data(), v.data.data()});
     }
   }
   void mask_readings(std::int64_t block, projections const& p) const {
-    for_each_number(
-        "iso::ct::iterate: mask", pair.exec(), std::int64_t(p.data.size()),
-        scale_by<T>{mask_data(pair.blocks().begins[std::size_t(block)]), p.data.data()});
+    each("iso::ct::iterate: mask", std::int64_t(p.data.size()),
+         scale_by<T>{mask_data(pair.blocks().begins[std::size_t(block)]), p.data.data()});
   }
 
   /// `p` becomes b_s - p.
   void subtract_from_readings(std::int64_t block, projections const& p) const {
-    for_each_number("iso::ct::iterate: residual", pair.exec(), std::int64_t(p.data.size()),
-                    misfit<T>{part_data(readings_, block), block_mask(block), p.data.data()});
+    each("iso::ct::iterate: residual", std::int64_t(p.data.size()),
+         misfit<T>{part_data(readings_, block), block_mask(block), p.data.data()});
   }
   [[nodiscard]] double square_norm(projections const& p) const {
-    T const* const values = p.data.data();
-    return dot(pair.exec(), values, values, std::int64_t(p.data.size()));
+    return squares(p.data.data(), std::int64_t(p.data.size()));
   }
   /// Returns the square norm of b_s - p, and leaves p.
   [[nodiscard]] double square_misfit(std::int64_t block, projections const& p) const {
-    return sum_of(pair.exec(), std::int64_t(p.data.size()),
-                  square_misfit_term<T>{block_readings(block), block_mask(block), p.data.data()});
+    return sum(std::int64_t(p.data.size()),
+               square_misfit_term<T>{block_readings(block), block_mask(block), p.data.data()});
   }
   /// `p` becomes the residual `r` times the weights of its rays; both may be one.
   void weigh_rows(std::int64_t block, projections const& r, projections const& p) const {
-    for_each_number("iso::ct::iterate: weigh", pair.exec(), std::int64_t(p.data.size()),
-                    weigh<T>{part_data(row_weights_.data, block), r.data.data(), p.data.data()});
+    each("iso::ct::iterate: weigh", std::int64_t(p.data.size()),
+         weigh<T>{part_data(row_weights_.data, block), r.data.data(), p.data.data()});
   }
   /// x becomes x + relaxation weights A_s^T p within the box.
   void step(std::int64_t block, projections const& p, double relaxation, volume const& weights,
@@ -333,12 +349,10 @@ class iterative_state {
 
   /// Makes A 1 of the voxels that count, by `correction`.
   void make_row_sums(projections const& sums, job const& control) {
-    auto const& exec = pair.exec();
     if (voxels_.size() > 0) {
-      Kokkos::deep_copy(exec, correction.data, voxels_);
+      Kokkos::deep_copy(pair.exec(), correction.data, voxels_);
     } else {
-      for_each_number("iso::ct::iterate: ones", exec, num_voxels(),
-                      fill<T>{T(1), correction.data.data()});
+      each("iso::ct::iterate: ones", num_voxels(), fill<T>{T(1), correction.data.data()});
     }
     for (std::int64_t s = 0; s < pair.blocks().count(); ++s) {
       pair.forward(s, correction, pair.part(sums, s), control);
@@ -370,12 +384,12 @@ class iterative_state {
     return all.data() + pair.blocks().begins[std::size_t(block)] * n[1] * n[2];
   }
   void check_mask(char const* of, T const* mask, std::int64_t count) const {
-    std::int64_t const other = count_of(pair.exec(), count, not_zero_or_one<T>{mask});
+    std::int64_t const other = number_of(count, not_zero_or_one<T>{mask});
     ISO_VALIDATE(other == 0,
                  "{}: {} numbers of the mask of {} are neither 0 nor 1 (0 leaves out, 1 keeps); "
                  "set them to 0 or 1",
                  name_, other, of);
-    ISO_VALIDATE(largest_of(pair.exec(), mask, count) > 0,
+    ISO_VALIDATE(largest(mask, count) > 0,
                  "{}: the mask of {} is zero everywhere (nothing is left); set what counts to 1",
                  name_, of);
   }

@@ -19,9 +19,8 @@ mlem<Exec, T>::mlem(Exec const& exec, geometry const& g,
                       options.order),
           options.projector, through, {.lower = 0}, true) {
   state_.mask_voxels(state_.x);
-  if (!(detail::largest_of(exec, static_cast<T const*>(x.data.data()), state_.num_voxels()) > 0)) {
-    detail::for_each_number("iso::ct::mlem: ones", exec, state_.num_voxels(),
-                            detail::fill<T>{T(1), x.data.data()});
+  if (!(state_.largest(x.data.data(), state_.num_voxels()) > 0)) {
+    state_.each("iso::ct::mlem: ones", state_.num_voxels(), detail::fill<T>{T(1), x.data.data()});
     state_.mask_voxels(state_.x);
   }
   for (std::int64_t s = 0; s < state_.pair.blocks().count(); ++s) {
@@ -35,10 +34,9 @@ mlem<Exec, T>::mlem(Exec const& exec, geometry const& g,
   for (auto const& weights : columns_) {
     state_.raise(seen, weights);
   }
-  state_.refuse_unmet(
-      detail::largest_of(exec, static_cast<T const*>(seen.data.data()), state_.num_voxels()));
-  detail::for_each_number("iso::ct::mlem: seen", exec, state_.num_voxels(),
-                          detail::keep_where<T>{seen.data.data(), x.data.data()});
+  state_.refuse_unmet(state_.largest(seen.data.data(), state_.num_voxels()));
+  state_.each("iso::ct::mlem: seen", state_.num_voxels(),
+              detail::keep_where<T>{seen.data.data(), x.data.data()});
   state_.make_background(control);
 }
 
@@ -56,7 +54,6 @@ template <execution_space Exec, real T>
 iteration mlem<Exec, T>::step(job const& control) {
   state_.check_present();
   auto const& pair = state_.pair;
-  auto const& exec = pair.exec();
   double squares = 0;
   for (std::int64_t s = 0; s < pair.blocks().count(); ++s) {
     auto const p = state_.block_buffer(s);
@@ -64,11 +61,10 @@ iteration mlem<Exec, T>::step(job const& control) {
     std::int64_t const count = std::int64_t(p.data.size());
     pair.forward(s, state_.x, p, control);
     squares += state_.square_misfit(s, p);
-    double const most = detail::largest_of(exec, static_cast<T const*>(values), count);
-    detail::for_each_number(
-        "iso::ct::mlem: ratio", exec, count,
-        detail::ratio<T>{state_.block_readings(s), state_.block_mask(s), state_.block_background(s),
-                         T(state_.min_part * most), values});
+    double const most = state_.largest(values, count);
+    state_.each("iso::ct::mlem: ratio", count,
+                detail::ratio<T>{state_.block_readings(s), state_.block_mask(s),
+                                 state_.block_background(s), T(state_.min_part * most), values});
     state_.choose_words(values, count);
     state_.multiply(s, p, columns_[std::size_t(s)], control);
   }

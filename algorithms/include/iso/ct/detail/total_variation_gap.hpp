@@ -33,11 +33,10 @@ class total_variation_bound {
     }
     ++averaged_;
     T const part = T(1.0 / double(averaged_));
-    auto const& exec = of.pair.exec();
-    for_each_number("iso::ct::total_variation: mean slope", exec, of.num_voxels(),
-                    average<T, next_slope<T>>{slope, part, slope_.data.data()});
-    for_each_number("iso::ct::total_variation: mean dual", exec, of.num_readings(),
-                    average<T, T const*>{ray_dual, part, ray_dual_.data.data()});
+    of.each("iso::ct::total_variation: mean slope", of.num_voxels(),
+            average<T, next_slope<T>>{slope, part, slope_.data.data()});
+    of.each("iso::ct::total_variation: mean dual", of.num_readings(),
+            average<T, T const*>{ray_dual, part, ray_dual_.data.data()});
     T const* const mean_slope = slope_.data.data();
     return std::max(latest, bound(of, box, mean_slope, ray_dual_.data.data()));
   }
@@ -47,11 +46,9 @@ class total_variation_bound {
   template <class Slope>
   static double bound(state const& of, value_range const& box, Slope const& slope,
                       T const* ray_dual) {
-    auto const& exec = of.pair.exec();
-    return sum_of(
-               exec, of.num_voxels(),
-               box_term<T, Slope>{slope, of.voxel_mask(), of.x.data.data(), box.lower, box.upper}) -
-           sum_of(exec, of.num_readings(),
+    return of.sum(of.num_voxels(), box_term<T, Slope>{slope, of.voxel_mask(), of.x.data.data(),
+                                                      box.lower, box.upper}) -
+           of.sum(of.num_readings(),
                   conjugate_term<T>{of.block_readings(0), of.block_mask(0), ray_dual});
   }
 

@@ -39,16 +39,15 @@ total_variation<Exec, T>::total_variation(
                scale_);
   state_.make_row_weights(control);
   state_.add_column_sums(0, 1, voxel_step_, control);
-  double const column =
-      detail::largest_of(exec, static_cast<T const*>(voxel_step_.data.data()), state_.num_voxels());
+  double const column = state_.largest(voxel_step_.data.data(), state_.num_voxels());
   state_.choose_words_by_readings(projected_.data.data());
   double const average = state_.average_along_rays();
   if (scale_ == 0) {
     scale_ = detail::default_gradient_scale(weight_, average, ratio_.side(), column);
   }
   box_.expect(average);
-  detail::for_each_number("iso::ct::total_variation: steps", exec, state_.num_voxels(),
-                          detail::voxel_steps<T>{T(6 * scale_), voxel_step_.data.data()});
+  state_.each("iso::ct::total_variation: steps", state_.num_voxels(),
+              detail::voxel_steps<T>{T(6 * scale_), voxel_step_.data.data()});
   state_.mask_voxels(voxel_step_);
   Kokkos::deep_copy(exec, relaxed_.data, state_.x.data);
   state_.pair.forward(0, state_.x, relaxed_projection_, control);
@@ -69,39 +68,35 @@ std::int64_t total_variation<Exec, T>::bytes_needed(Exec const& exec, geometry c
 template <execution_space Exec, real T>
 iteration total_variation<Exec, T>::step(job const& control) {
   state_.check_present();
-  auto const& exec = state_.pair.exec();
   std::int64_t const rays = state_.num_readings();
   std::int64_t const voxels = state_.num_voxels();
   T* const x = state_.x.data.data();
   double const c = ratio_.value();
-  detail::for_each_number("iso::ct::total_variation: x", exec, voxels,
-                          detail::primal_step<T>{voxel_step_.data.data(), T(1 / c),
-                                                 slope_.data.data(), T(box_.given().lower),
-                                                 T(box_.given().upper), relaxed_.data.data(), x});
+  state_.each("iso::ct::total_variation: x", voxels,
+              detail::primal_step<T>{voxel_step_.data.data(), T(1 / c), slope_.data.data(),
+                                     T(box_.given().lower), T(box_.given().upper),
+                                     relaxed_.data.data(), x});
   box_.enclose(state_);
   state_.pair.forward(0, state_.x, projected_, control);
   double const squares = state_.square_misfit(0, projected_);
-  double const variation =
-      sum_of(exec, voxels, detail::variation_term<T>{differences_of(state_.x)});
+  double const variation = state_.sum(voxels, detail::variation_term<T>{differences_of(state_.x)});
 
   Kokkos::Array<T*, 3> const q{duals_[0].data.data(), duals_[1].data.data(), duals_[2].data.data()};
-  detail::for_each_number(
-      "iso::ct::total_variation: dual of rays", exec, rays,
-      detail::ray_dual_step<T>{state_.block_readings(0), state_.block_mask(0),
-                               state_.row_weights().data.data(), T(c), T(relaxation),
-                               projected_.data.data(), relaxed_projection_.data.data(),
-                               ray_dual_.data.data()});
-  detail::for_each_number(
-      "iso::ct::total_variation: duals", exec, voxels,
-      detail::difference_dual_step<T>{differences_of(state_.x), differences_of(relaxed_),
-                                      T(0.5 * c * scale_), T(weight_), T(relaxation), q});
+  state_.each("iso::ct::total_variation: dual of rays", rays,
+              detail::ray_dual_step<T>{state_.block_readings(0), state_.block_mask(0),
+                                       state_.row_weights().data.data(), T(c), T(relaxation),
+                                       projected_.data.data(), relaxed_projection_.data.data(),
+                                       ray_dual_.data.data()});
+  state_.each("iso::ct::total_variation: duals", voxels,
+              detail::difference_dual_step<T>{differences_of(state_.x), differences_of(relaxed_),
+                                              T(0.5 * c * scale_), T(weight_), T(relaxation), q});
   state_.pair.adjoint(0, ray_dual_, state_.correction, onto::zero, control, state_.words());
-  detail::for_each_number("iso::ct::total_variation: adjoint", exec, voxels,
-                          detail::add_difference_adjoint<T>{differences_of(state_.x), q,
-                                                            state_.correction.data.data()});
+  state_.each("iso::ct::total_variation: adjoint", voxels,
+              detail::add_difference_adjoint<T>{differences_of(state_.x), q,
+                                                state_.correction.data.data()});
   auto const now = told(squares, 0.5 * squares + weight_ * variation);
-  detail::for_each_number("iso::ct::total_variation: relaxation", exec, voxels,
-                          detail::approach<T>{T(relaxation), x, relaxed_.data.data()});
+  state_.each("iso::ct::total_variation: relaxation", voxels,
+              detail::approach<T>{T(relaxation), x, relaxed_.data.data()});
   std::swap(slope_, state_.correction);
   return now;
 }

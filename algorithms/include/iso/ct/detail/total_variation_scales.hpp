@@ -42,7 +42,7 @@ class bound_box {
     }
     T const* const voxels = of.x.data.data();
     double const size =
-        std::max(4 * expected_, 2 * largest_of<true>(of.pair.exec(), voxels, of.num_voxels()));
+        std::max(4 * expected_, 2 * of.template largest<true>(voxels, of.num_voxels()));
     box_.lower = is_finite(given_.lower) ? given_.lower : std::min(-size, given_.upper);
     box_.upper = is_finite(given_.upper) ? given_.upper : std::max(size, given_.lower);
   }
