@@ -2,11 +2,41 @@
 //! The adjoint of the projectors.
 #include <iso/cases/catalogue.hpp>
 #include <iso/cases/projection.hpp>
+#include <iso/cases/slabs.hpp>
 
 #include <numbers>
 #include <utility>
 
 namespace iso::cases {
+
+namespace {
+
+/// Voxels that are made slab by slab.
+template <class T>
+struct slab_back_projection_case {
+  back_projection_case<T> whole;
+
+  template <class Exec>
+  prepared<Exec, T> prepare(Exec const& exec) const {
+    using space = typename Exec::memory_space;
+    auto const staged = ct::stage(exec, whole.scan);
+    auto const pixels = whole.projections.template on<T>(exec, whole.scan);
+    auto result = whole.prepare(exec);
+    result.run = [=, options = whole.options, box = whole.volume](Exec const& on, variant const&,
+                                                                  T* out) {
+      fill_by_slabs(on, out, box, [&](volume_view<T, space> const& some) {
+        slab const planes = some.planes();
+        workspace<space> const work(
+            ct::back_project_bytes_needed<T>(on, staged.host(), box, planes, options));
+        ct::back_project<Exec, T>(on, staged, pixels, some, work, options);
+        on.fence("iso::cases: the memory may go");
+      });
+    };
+    return result;
+  }
+};
+
+}  // namespace
 
 void add_back_projections(catalogue& all) {
   using ct::joseph_path;
@@ -32,6 +62,15 @@ void add_back_projections(catalogue& all) {
   add("siddon_cone", small_cone(), {.method = projector::siddon});
   add("branchless_tilted_oversampled", small_tilted(),
       {.method = projector::branchless, .oversampling = 2});
+
+  // In slabs: the hashes are those of the whole volumes.
+  auto const add_slabs = [&](std::string const& name, ct::geometry const& scan) {
+    all.add<slab_back_projection_case>(
+        {"back_project_slabs_" + name, {"iso::ct::back_project"}}, input_projections{}, scan,
+        grid::centred({23, 19, 70}, {3, 2.5, 1.25}), ct::back_project_options{});
+  };
+  add_slabs("cone", small_cone());
+  add_slabs("tilted", small_tilted());
 
   all.add_sized({"back_project",
                  "the adjoint of forward_project",

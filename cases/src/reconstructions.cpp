@@ -2,6 +2,7 @@
 //! Filtered backprojection.
 #include <iso/cases/catalogue.hpp>
 #include <iso/cases/reconstruction.hpp>
+#include <iso/cases/slabs.hpp>
 #include <iso/core/divide_planes.hpp>
 #include <iso/ct/fdk_reconstructor.hpp>
 #include <iso/ct/ranked.hpp>
@@ -107,6 +108,27 @@ auto streamed_run(fdk_case<T> const& with, Readings const& readings, bool stored
     on.fence("iso::cases: the volume may go");
   };
 }
+
+/// Slab by slab.
+template <class T>
+struct slab_fdk_case {
+  fdk_case<T> what;
+
+  template <class Exec>
+  prepared<Exec, T> prepare(Exec const& exec) const {
+    using space = typename Exec::memory_space;
+    auto ready = what.prepare(exec);
+    auto const pixels = what.projections.template on<T>(exec, what.scan);
+    ct::fdk_plan<space> const plan(exec, what.scan, what.options);
+    workspace<space> const work(ct::fdk_bytes_needed<T>(exec, what.scan, what.options));
+    ready.run = [=, box = what.volume](Exec const& on, variant const&, T* out) {
+      fill_by_slabs(on, out, box, [&](volume_view<T, space> const& some) {
+        ct::fdk<Exec, T>(on, plan, pixels, some, wrap_workspace<space>(work.data(), work.size()));
+      });
+    };
+    return ready;
+  }
+};
 
 /// By what ranks do, of a job of one. tests/ranks compares several with it.
 template <class T>
@@ -312,6 +334,7 @@ void add_reconstructions(catalogue& all) {
   take.operator()<fdk_halves_case>(
       {"fdk_halves", {"iso::ct::filter_projections", "iso::ct::weighted_back_project"}, {{}}});
   take.operator()<fdk_subsets_case>({"fdk_subsets", {"iso::ct::fdk"}, {{}}}, std::int64_t(16));
+  take.operator()<slab_fdk_case>({"fdk_slabs", {"iso::ct::fdk"}, {{}}});
   take.operator()<streamed_fdk_case>({.name = "fdk_streamed",
                                       .functions = {"iso::ct::streamed_fdk"},
                                       .variants = {{}},

@@ -118,6 +118,10 @@ refused=(project "${phantom[@]}" --size 40 --geometry cone.json --json y.json)
 expect 2 '--memory: 4GG .must be a size such as 4GiB, 500MB or 1000000.; write' "${refused[@]}" --memory 4GG
 expect 2 '--memory: 0 .must be a size' "${refused[@]}" --memory 0
 expect 2 '--memory: -1 ' "${refused[@]}" --memory -1
+expect 2 '--memory: 1.5 .must be a size' "${refused[@]}" --memory 1.5
+for job in "${refused[*]}" "${gamma[*]}" "${dvh[*]:-${gamma[*]}}"; do
+  expect 2 'a limit of 109951162777600 bytes .the memory of backend [a-z]+ has [0-9]+.; give less, or' $job --memory 100TiB
+done
 expect 2 '--memory with --sum ordered .sums of slabs have no order.; leave out' "${refused[@]}" --memory 1GiB --sum ordered
 expect 3 'a limit of 1000 bytes .slabs of one plane, with what projections read about it, and 16 views need [0-9]+.; give that or more' "${refused[@]}" --memory 1000
 expect 3 'a limit of 1000 bytes' reconstruct --projections p.h5 --memory 1kB --json y.json

@@ -384,6 +384,16 @@ TEST_CASE("slabs: what cannot be is refused in a sentence") {
   CHECK(refusal([&] {
           sums.add(exec, sums_type(exec, scan, whole, {2 * bounds.max_abs, true}));
         }).starts_with("iso::ct::ray_sums::add: sums of another scan, grid, options or bounds"));
+  auto const turned = iso::ct::stage(
+      exec, iso::ct::circular_cone({3, 4, 1, 1, 0, 0}, 20, 30, iso::ct::even_angles(2, 3)));
+  auto aside = whole;
+  aside.origin.y += 1;
+  for (sums_type const& other :
+       {sums_type(exec, turned, whole, bounds), sums_type(exec, scan, aside, bounds)}) {
+    CHECK(refusal([&] {
+            sums.add(exec, other);
+          }).starts_with("iso::ct::ray_sums::add: sums of another scan, grid, options or bounds"));
+  }
   sums_type chords(exec, scan, whole, bounds, {.method = projector::siddon, .oversampling = 2});
   chords.add(exec, held, {2, 5});
   CHECK(refusal([&] { chords.add(exec, held, {1, 2}); }) ==

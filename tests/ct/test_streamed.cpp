@@ -502,6 +502,53 @@ TEST_CASE(
   });
 }
 
+TEST_CASE("streamed: what iterations of each method and filtered backprojection carry") {
+  using on_host = Kokkos::DefaultHostExecutionSpace;
+  grid const box = grid::centred({24, 24, 64}, {1, 1, 1});
+  geometry const scan = scan_of(48, 0);
+  std::int64_t const volume_bytes = box.size() * 4;
+  std::int64_t const stack_bytes = scan.num_views() * scan.num_u() * scan.num_v() * 4;
+  auto const body = random_volume<float>(box, 4);
+  auto const readings = host_projections<float>(scan, 0);
+  iso::ct::projector_pair<on_host, float>(on_host(), scan, box).forward(0, body, readings);
+  projector_options const by{.sum = summation::reproducible};
+  for_each_backend([&](auto const& exec) {
+    // One batch, and one slab, which has no halo.
+    streaming_options const limits{std::int64_t(1) << 30, 64};
+    auto const check = [&]<class Method>(char const* name, auto const& options,
+                                         std::int64_t volumes_in, std::int64_t volumes_out) {
+      CAPTURE(name);
+      auto const x = iso::make_volume<float, host>(on_host(), "x", box);
+      Method method(on_host(), scan, readings, x, options, {}, {}, streamed(exec, limits));
+      auto const before = *method.streaming();
+      method.step();
+      auto const after = *method.streaming();
+      CHECK(after.bytes_in - before.bytes_in == volumes_in * volume_bytes + stack_bytes);
+      CHECK(after.bytes_out - before.bytes_out == volumes_out * volume_bytes + stack_bytes);
+    };
+    // A projection, and an adjoint.
+    check.template operator()<iso::ct::cgls<on_host, float>>(
+        "CGLS", iso::ct::cgls_options{.projector = by}, 1, 1);
+    check.template operator()<iso::ct::lsqr<on_host, float>>(
+        "LSQR", iso::ct::lsqr_options{.projector = by}, 1, 1);
+    check.template operator()<iso::ct::total_variation<on_host, float>>(
+        "TV", iso::ct::total_variation_options{.weight = 0.1, .projector = by}, 1, 1);
+    // A projection, and an adjoint with its step, of each block.
+    check.template operator()<iso::ct::mlem<on_host, float>>(
+        "MLEM", iso::ct::mlem_options{.projector = by}, 3, 1);
+    check.template operator()<iso::ct::mlem<on_host, float>>(
+        "OSEM", iso::ct::mlem_options{.block_views = 16, .projector = by}, 9, 3);
+    check.template operator()<iso::ct::sart<on_host, float>>(
+        "OS-SART", iso::ct::sart_options{.block_views = 12, .projector = by}, 12, 4);
+
+    streamed_fdk<std::decay_t<decltype(exec)>, float> fdk(exec, scan, box, {}, limits);
+    auto const x = iso::make_volume<float, host>(on_host(), "x", box);
+    fdk.apply(readings, x);
+    CHECK(fdk.report().bytes_in == stack_bytes);
+    CHECK(fdk.report().bytes_out == volume_bytes);
+  });
+}
+
 namespace {
 
 /// The bytes that Kokkos takes for the instances that copy: on a GPU some tens of KiB each.

@@ -35,7 +35,8 @@ std::int64_t bytes_of(std::string const& text) {
   }
   std::size_t const unit = std::min(text.find_first_not_of(' ', end), text.size());
   for (auto const& [name, size] : units) {
-    if (files::lower_case(text.substr(unit)) == name && number * size < 0x1p60) {
+    bool const whole = size > 1 || number == std::floor(number);
+    if (files::lower_case(text.substr(unit)) == name && whole && number * size < 0x1p60) {
       return std::int64_t(number * size);
     }
   }

@@ -95,7 +95,7 @@ placed_structure<Exec> place(Exec const& exec, dvh::structure_plan const& s, gri
   auto& source = placed.source;
   source.dose = dose;
   source.fractions = g;
-  source.slabs = slabs_within(dose, request.memory, "iso dvh", bytes_of);
+  source.slabs = slabs_within(exec, dose, request.memory, "iso dvh", bytes_of);
   for (slab const& own : source.slabs) {
     placed.bytes = std::max(placed.bytes, bytes_of(own));
     streamed.planes = std::max(streamed.planes, own.count());

@@ -55,7 +55,7 @@ class comparison {
         e_(make_grid(request.evaluated)) {
     validate(r_, "iso gamma");
     validate(e_, "iso gamma");
-    slabs_ = slabs_within(r_, request.memory, "iso gamma", [&](slab const& own) {
+    slabs_ = slabs_within(exec_, r_, request.memory, "iso gamma", [&](slab const& own) {
       return bytes_of_slab<space>(request_, r_, e_, own);
     });
     for (slab const& own : slabs_) {

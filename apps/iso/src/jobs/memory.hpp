@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <exception>
+#include <optional>
 #include <string>
 
 namespace iso::jobs {
@@ -43,6 +44,20 @@ void check_free(Exec const& exec, std::int64_t bytes, char const* what) {
                  iso::detail::as_message_arg(bound_of(exec))}),
         std::uint64_t(bytes), std::uint64_t(facts.memory_free_bytes));
   }
+}
+
+/// Throws iso::invalid_argument where a limit of bytes is more than there are where `exec`
+/// computes: it limits nothing.
+template <class Exec>
+void check_limit(Exec const& exec, std::optional<std::int64_t> const& limit) {
+  if (!limit) {
+    return;
+  }
+  auto const facts = backend::facts(exec);
+  ISO_VALIDATE(facts.memory_bytes == 0 || *limit <= facts.memory_bytes,
+               "a limit of {} bytes (the memory of backend {} has {}); give less, or leave the "
+               "limit out",
+               *limit, facts.backend, facts.memory_bytes);
 }
 
 /// Throws iso::out_of_memory unless `bytes` are free on the host. Works without Kokkos.

@@ -2,6 +2,8 @@
 //! Chooses a backend by name, and a precision.
 #pragma once
 
+#include "memory.hpp"
+
 #include <iso/backend/registry.hpp>
 #include <iso/core/check.hpp>
 #include <iso/ct/streamed.hpp>
@@ -34,6 +36,7 @@ template <class F>
 auto in_precision(std::string const& backend, precision precision,
                   std::optional<std::int64_t> const& memory, F const& f) {
   return in_precision(backend, precision, [&](auto const& exec, auto zero) {
+    check_limit(exec, memory);
     return memory ? f(Kokkos::DefaultHostExecutionSpace(), zero, ct::streamed(exec, {*memory}))
                   : f(exec, zero, ct::streamed());
   });

@@ -2,6 +2,8 @@
 //! Cuts volumes in the machine's memory into slabs that pass through a part of the backend's.
 #pragma once
 
+#include "memory.hpp"
+
 #include <iso/core/error.hpp>
 #include <iso/core/volume_view.hpp>
 #include <iso/core/wrap.hpp>
@@ -28,10 +30,13 @@ inline std::vector<slab> slabs_of(grid const& g, std::int64_t planes) {
 
 /// Returns the fewest slabs of which none needs more than a limit; without one, a single slab.
 /// \param bytes_of  the bytes that a slab needs; of a part of its planes no more
-/// \throws iso::out_of_memory  a plane needs more
-template <class Bytes>
-std::vector<slab> slabs_within(grid const& g, std::optional<std::int64_t> const& limit,
-                               char const* what, Bytes const& bytes_of) {
+/// \throws iso::invalid_argument  a limit beyond what there is where `exec` computes
+/// \throws iso::out_of_memory     a plane needs more
+template <class Exec, class Bytes>
+std::vector<slab> slabs_within(Exec const& exec, grid const& g,
+                               std::optional<std::int64_t> const& limit, char const* what,
+                               Bytes const& bytes_of) {
+  check_limit(exec, limit);
   auto const needed = [&](std::int64_t planes) {
     std::int64_t most = 0;
     for (slab const& one : slabs_of(g, planes)) {

@@ -5,6 +5,7 @@
 
 #include <iso/core/concepts.hpp>
 #include <iso/core/volume_view.hpp>
+#include <iso/core/wrap.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -45,6 +46,19 @@ volume_view<std::remove_const_t<T>, Space> planes_of(Exec const& exec,
       make_slab<std::remove_const_t<T>, Space>(exec, "iso::cases::slab", whole.grid, planes);
   Kokkos::deep_copy(exec, some.data, part_of(whole.data, planes));
   return some;
+}
+
+/// Calls make(slab) for three slabs of an array [nx, ny, nz], and puts them together there.
+template <class T, execution_space Exec, class Make>
+void fill_by_slabs(Exec const& exec, T* out, grid const& whole, Make const& make) {
+  using space = typename Exec::memory_space;
+  auto const all = wrap_volume<space>(out, whole);
+  for (slab const& planes : three_slabs(whole)) {
+    auto const some = make_slab<T, space>(exec, "iso::cases::slab", whole, planes);
+    make(some);
+    Kokkos::deep_copy(exec, part_of(all.data, planes), some.data);
+    exec.fence("iso::cases: the slab may go");
+  }
 }
 
 }  // namespace iso::cases
