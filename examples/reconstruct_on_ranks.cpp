@@ -42,7 +42,7 @@ int run(iso::backend::communicator& ranks) {
   if (head.planes().count() > 0) {
     iso::ct::rasterise_ellipsoids(exec, iso::ct::shepp_logan(128), head);
   }
-  iso::ct::ranked_pair<exec_space, float>(exec, ranks, plan).forward(head, views);
+  iso::ct::ranked_pair<exec_space, float>(exec, ranks, plan).forward(0, head, views);
 
   auto const found = iso::ct::make_volume_part<float>(exec, "found", plan, ranks.rank());
   iso::ct::ranked_fdk<exec_space, float> reconstructor(exec, ranks, plan);

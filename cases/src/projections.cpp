@@ -270,7 +270,7 @@ struct ranked_projection_case {
       auto const p = ct::make_projections_part<T>(on, "iso::cases::ranked", plan, ranks.rank());
       Kokkos::deep_copy(on, x.data, voxels.data);
       ct::ranked_pair<Exec, T>(on, ranks, plan, {.method = options.method, .sum = options.sum}, 16)
-          .forward(x, p);
+          .forward(0, x, p);
       Kokkos::deep_copy(on, projections_at<T, typename Exec::memory_space>(out, scan).data, p.data);
       on.fence("iso::cases: the projections may go");
     };

@@ -157,8 +157,8 @@ TEST_CASE("volumes and scans on ranks") {
   auto const x = iso::ct::make_volume_part<float>(exec, "x", plan, ranks.rank());
   auto const p = iso::ct::make_projections_part<float>(exec, "p", plan, ranks.rank());
   iso::ct::ranked_pair<exec_space, float> pair(exec, ranks, plan);
-  pair.forward(x, p);
-  pair.adjoint(p, x, iso::onto::stored);
+  pair.forward(0, x, p);
+  pair.adjoint(0, p, x, iso::onto::stored);
   iso::ct::ranked_fdk<exec_space, float> fdk(exec, ranks, plan, {.cutoff = 0.5});
   fdk.apply(p, x);
   CHECK(fdk.report().bytes_sent == 0);

@@ -9,7 +9,9 @@
 #include <iso/core/divide_planes.hpp>
 #include <iso/ct/back_project.hpp>
 #include <iso/ct/fdk_reconstructor.hpp>
+#include <iso/ct/projector_pair.hpp>
 #include <iso/ct/ranked.hpp>
+#include <iso/ct/slab_rays.hpp>
 
 #include <doctest/doctest.h>
 
@@ -143,7 +145,7 @@ std::vector<T> forward_on_ranks(Exec const& exec, rank_plan const& plan, volume<
                  plan.planes(here)));
   auto const p = iso::ct::make_projections_part<T>(exec, "p", plan, here);
   Kokkos::deep_copy(exec, p.data, std::numeric_limits<T>::quiet_NaN());
-  pair.forward(x, p);
+  pair.forward(0, x, p);
   return host_vector(p.data);
 }
 
@@ -157,7 +159,7 @@ std::vector<T> adjoint_on_ranks(Exec const& exec, rank_plan const& plan,
   fill(exec, p.data, rows_of(pixels, plan.scan(), plan.rows(here)));
   auto const x = iso::ct::make_volume_part<T>(exec, "x", plan, here);
   Kokkos::deep_copy(exec, x.data, to == onto::zero ? std::numeric_limits<T>::quiet_NaN() : T(0.25));
-  pair.adjoint(p, x, to);
+  pair.adjoint(0, p, x, to);
   return host_vector(x.data);
 }
 
@@ -254,6 +256,55 @@ TEST_CASE_TEMPLATE("ranked_pair: planes of the adjoint have the bits of one memo
           CHECK(difference(planes_of(all, whole, plan.planes(all_ranks().rank())), found) == "");
         });
       }
+    }
+  }
+}
+
+TEST_CASE_TEMPLATE("ranked_pair: blocks of views have the bits of one memory", T, float, double) {
+  int const here = all_ranks().rank();
+  int turn = 0;
+  for (auto const& [name, scan, fdk] : scans()) {
+    CAPTURE(name);
+    auto const options = all_options()[std::size_t(turn) % 3];
+    auto const pixels = random_pixels<T>(scan, 5);
+    auto const v = signed_volume<T>(6);
+    for (std::int64_t const size : {std::int64_t(1), std::int64_t(6), std::int64_t(17)}) {
+      auto const blocks =
+          iso::ct::split_views(scan.num_views(), size, iso::ct::block_order::golden);
+      auto const planes = plans(all_ranks().size())[std::size_t(turn) % 4];
+      rank_plan const plan(scan, whole, planes);
+      iso::ct::projector_pair<Kokkos::Serial, T> const one({}, scan, whole, blocks, options);
+      with_backend_of_rank(++turn, [&](auto const& exec) {
+        ranked_pair<std::decay_t<decltype(exec)>, T> pair(exec, all_ranks(), plan, blocks, options);
+        auto const x = iso::ct::make_volume_part<T>(exec, "x", plan, here);
+        fill(exec, x.data,
+             planes_of(std::vector<T>(v.data.data(), v.data.data() + v.data.size()), whole,
+                       plan.planes(here)));
+        for (std::int64_t b = 0; b < blocks.count(); b += size == 1 ? 9 : 1) {
+          CAPTURE(size);
+          CAPTURE(b);
+          geometry const block =
+              pair.plan().scan().subset(blocks.begins[std::size_t(b)], blocks.size(b));
+          auto const all =
+              iso::make_projections<T, host>("p", blocks.size(b), scan.num_u(), scan.num_v());
+          auto p = iso::ct::make_projections_part<T>(exec, "p", plan, here);
+          p.data = {p.data, Kokkos::make_pair(std::int64_t(0), blocks.size(b)), Kokkos::ALL,
+                    Kokkos::ALL};
+          one.forward(b, v, all);
+          pair.forward(b, x, p);
+          CHECK(difference(rows_of(host_vector(all.data), block, plan.rows(here)),
+                           host_vector(p.data)) == "");
+          std::vector<T> const some(pixels.begin(), pixels.begin() + all.data.size());
+          std::copy(some.begin(), some.end(), all.data.data());
+          fill(exec, p.data, rows_of(some, block, plan.rows(here)));
+          auto const sums = iso::make_volume<T, host>("sums", whole);
+          auto const found = iso::ct::make_volume_part<T>(exec, "found", plan, here);
+          one.adjoint(b, all, sums, onto::zero, {}, 2);
+          pair.adjoint(b, p, found, onto::zero, {}, 2);
+          CHECK(difference(planes_of(host_vector(sums.data), whole, plan.planes(here)),
+                           host_vector(found.data)) == "");
+        }
+      });
     }
   }
 }
@@ -368,17 +419,17 @@ TEST_CASE("ranked_pair: what ranks send is what their planes need and others own
     ranked_pair<Kokkos::Serial, double> chords(exec, all_ranks(), plan, options);
     auto const p = iso::ct::make_projections_part<double>(exec, "p", plan, here);
     auto const x = iso::ct::make_volume_part<double>(exec, "x", plan, here);
-    chords.forward(x, p);
+    chords.forward(0, x, p);
     CHECK(sent_by_all(chords.report().bytes_sent) == 8 * foreign(0));
-    chords.adjoint(p, x);
+    chords.adjoint(0, p, x);
     CHECK(sent_by_all(chords.report().bytes_sent) == 2 * 8 * foreign(0));
 
     // Joseph's samples have a halo: planes come, and more rays are met. It is at least 2 planes.
     ranked_pair<Kokkos::Serial, double> samples(exec, all_ranks(), plan);
-    samples.forward(x, p);
+    samples.forward(0, x, p);
     std::int64_t const words = sent_by_all(samples.report().bytes_sent);
     CHECK((words > 8 * foreign(2)) == (plan.size() > 1));
-    samples.adjoint(p, x);
+    samples.adjoint(0, p, x);
     CHECK(sent_by_all(samples.report().bytes_sent) == words + 8 * foreign(0));
   }
 }
@@ -400,8 +451,8 @@ TEST_CASE("ranked_pair: a rank holds the bytes that it says") {
     std::int64_t said = 0;
     std::int64_t const of_pair = iso::test::peak_bytes_of([&] {
       ranked_pair<Kokkos::Serial, float> pair(exec, all_ranks(), plan);
-      pair.forward(x, p);
-      pair.adjoint(p, x);
+      pair.forward(0, x, p);
+      pair.adjoint(0, p, x);
       said = pair.report().bytes_held;
     });
     near(of_pair, said);
@@ -459,12 +510,12 @@ TEST_CASE("ranks: what cannot be is refused on every rank") {
     pair of(exec, ranks, plan);
     auto const x = iso::ct::make_volume_part<float>(exec, "x", plan, other ? 0 : here);
     auto const p = iso::ct::make_projections_part<float>(exec, "p", plan, here);
-    auto const said = refusal([&] { of.forward(x, p); });
+    auto const said = refusal([&] { of.forward(0, x, p); });
     CHECK(said.starts_with(other ? "iso::ct::ranked_pair::forward: planes 0 to "
                                  : "iso::ct::ranked_pair::forward: another rank stopped here"));
     iso::job const stopped{{}, [&] { return other; }};
     auto const mine = iso::ct::make_volume_part<float>(exec, "x", plan, here);
-    CHECK_THROWS_AS(of.forward(mine, p, stopped), iso::cancelled);
-    of.forward(mine, p);
+    CHECK_THROWS_AS(of.forward(0, mine, p, stopped), iso::cancelled);
+    of.forward(0, mine, p);
   }
 }

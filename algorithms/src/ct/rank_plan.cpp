@@ -90,6 +90,12 @@ row_range const& rank_plan::rows(int rank) const {
   return rows_[std::size_t(rank)];
 }
 
+rank_plan rank_plan::in_order(view_blocks const& blocks) const {
+  rank_plan plan = *this;
+  plan.scan_ = detail::in_order(scan_, blocks);
+  return plan;
+}
+
 int rank_plan::idle() const {
   return int(
       std::count_if(planes_.begin(), planes_.end(), [](slab const& s) { return s.count() == 0; }));

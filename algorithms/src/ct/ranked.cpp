@@ -120,33 +120,60 @@ std::int64_t batch_of(rank_plan const& plan, std::int64_t asked, std::int64_t gr
   return grain * pieces_of(share, grain);
 }
 
-/// Has ranks agree on what options, batches and numbers they have.
+/// Has ranks agree on what options, blocks, batches and numbers they have.
 template <class Options>
-void agree(backend::communicator& ranks, rank_plan const& plan, Options const& options,
-           std::int64_t batch_views, std::int64_t value_bytes, char const* function) {
+void agree(backend::communicator& ranks, rank_plan const& plan, view_blocks const& blocks,
+           Options const& options, std::int64_t batch_views, std::int64_t value_bytes,
+           char const* function) {
   fingerprint of;
   of.add(plan);
   describe(of, options);
+  for (auto const* numbers : {&blocks.views, &blocks.begins}) {
+    for (std::int64_t const number : *numbers) {
+      of.add(number);
+    }
+  }
   of.add(batch_views);
   of.add(value_bytes);
   validate_agreement(ranks, plan, of, function);
 }
 
+/// Returns the batches of all blocks, by views in the order of these.
+std::vector<view_range> batches_of(view_blocks const& blocks, std::int64_t batch) {
+  std::vector<view_range> batches;
+  for (std::int64_t block = 0; block < blocks.count(); ++block) {
+    for (std::int64_t first = 0; first < blocks.size(block); first += batch) {
+      batches.push_back(
+          {blocks.begins[std::size_t(block)] + first, std::min(batch, blocks.size(block) - first)});
+    }
+  }
+  return batches;
+}
+
+view_blocks all_views(rank_plan const& plan) {
+  std::int64_t const views = plan.scan().num_views();
+  return split_views(views, views, block_order::sequential);
+}
+
 }  // namespace
 
 ranked_preparation prepare_pair(backend::communicator& ranks, rank_plan const& plan,
-                                projector_options const& options, std::int64_t batch_views,
-                                std::int64_t value_bytes) {
+                                view_blocks const& blocks, projector_options const& options,
+                                std::int64_t batch_views, std::int64_t value_bytes) {
   char const* const function = "iso::ct::ranked_pair";
-  agree(ranks, plan, options, batch_views, value_bytes, function);
+  agree(ranks, plan, blocks, options, batch_views, value_bytes, function);
   validate_ranked(options, function);
-  ranked_preparation by;
+  ISO_VALIDATE(std::int64_t(blocks.views.size()) == plan.scan().num_views(),
+               "{}: blocks of {} views (the plan's scan has {}); split the views of that scan",
+               function, blocks.views.size(), plan.scan().num_views());
+  ranked_preparation by{.plan = plan.in_order(blocks)};
   by.forward = value_bytes == 4 ? streamed_forward<float>(options, plan.scan(), plan.grid())
                                 : streamed_forward<double>(options, plan.scan(), plan.grid());
   by.halo = largest_halo(plan.scan(), plan.grid(), by.forward);
   by.batch = batch_of(plan, batch_views, 16, function);
-  by.met = windows_of(plan, by.halo);
-  by.needed = windows_of(plan, 0);
+  by.batches = batches_of(blocks, by.batch);
+  by.met = windows_of(by.plan, by.halo);
+  by.needed = windows_of(by.plan, 0);
   return by;
 }
 
@@ -154,10 +181,12 @@ ranked_preparation prepare_fdk(backend::communicator& ranks, rank_plan const& pl
                                fdk_options const& options, std::int64_t batch_views,
                                std::int64_t value_bytes) {
   char const* const function = "iso::ct::ranked_fdk";
-  agree(ranks, plan, options, batch_views, value_bytes, function);
+  auto const blocks = all_views(plan);
+  agree(ranks, plan, blocks, options, batch_views, value_bytes, function);
   validate_depths(plan.scan(), plan.grid(), function);
-  ranked_preparation by;
+  ranked_preparation by{.plan = plan};
   by.batch = batch_of(plan, batch_views, 32, function);
+  by.batches = batches_of(blocks, by.batch);
   by.needed = fdk_windows_of(plan);
   return by;
 }

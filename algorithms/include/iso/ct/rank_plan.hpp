@@ -5,6 +5,7 @@
 
 #include <iso/core/grid.hpp>
 #include <iso/ct/geometry.hpp>
+#include <iso/ct/view_blocks.hpp>
 
 #include <cstdint>
 #include <vector>
@@ -41,6 +42,9 @@ class rank_plan {
   /// \throws iso::invalid_argument  no such rank
   [[nodiscard]] slab const& planes(int rank) const;
   [[nodiscard]] row_range const& rows(int rank) const;
+  /// Returns the same plan with its views in the order of blocks: block b has those from begins[b]
+  /// on.
+  [[nodiscard]] rank_plan in_order(view_blocks const& blocks) const;
   /// Returns the number of ranks without a plane.
   [[nodiscard]] int idle() const;
 

@@ -6,26 +6,27 @@
 //! docs/algorithms/ranks.md has the bytes that are sent and held.
 #pragma once
 
-#include <iso/backend/carrier.hpp>
 #include <iso/backend/communicator.hpp>
 #include <iso/core/job.hpp>
 #include <iso/core/onto.hpp>
 #include <iso/core/projection_view.hpp>
 #include <iso/core/volume_view.hpp>
-#include <iso/core/workspace.hpp>
-#include <iso/ct/detail/window_exchange.hpp>
 #include <iso/ct/fdk.hpp>
 #include <iso/ct/iterative_options.hpp>
 #include <iso/ct/rank_plan.hpp>
-#include <iso/ct/staged_geometry.hpp>
+#include <iso/ct/view_blocks.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 namespace iso::ct {
 
 namespace detail {
-struct ranked_preparation;
+template <class Exec, class T>
+struct ranked_pair_parts;
+template <class Exec, class T>
+struct ranked_fdk_parts;
 }  // namespace detail
 
 /// What a rank sends and holds.
@@ -76,6 +77,9 @@ projection_view<T, typename Exec::memory_space> make_projections_part(Exec const
 /// integers, which add exactly. Readings that another slab needs go there. So every result has the
 /// bits of one rank, for any number of ranks and any slabs, on any backends.
 ///
+/// Views may be taken in blocks, as iterative methods do. A block's readings have the order of
+/// view_blocks::views, as those of projector_pair.
+///
 /// All ranks make their pairs and call their functions together, in the same order. A rank that
 /// throws leaves the others waiting, unless all throw: it ends the job (communicator::abort).
 /// Determinism: backend_to_backend, for any plan: forward() has the bits of forward_project with
@@ -91,13 +95,19 @@ class ranked_pair final {
 
   /// Allocates what calls work in, and waits for `exec`.
   /// \param ranks    must outlive it
+  /// \param blocks   of the plan's scan
   /// \param options  `sum` and `backprojection` have no choice
   /// \param batch_views  that are computed at a time, a multiple of 16; 0: a rank's share of them
   /// \throws iso::invalid_argument  on every rank: a plan for another number of ranks, ranks of
   ///                                other scans, plans or options, options whose sum is not
   ///                                reproducible, texture units, FDK's backprojection, a grid or an
   ///                                option as projector_pair refuses it
-  /// \throws iso::out_of_memory     as iso::allocate, on this rank
+  /// \throws iso::out_of_memory     as iso::allocate, on this rank; the others throw too
+  ranked_pair(Exec const& exec, backend::communicator& ranks, rank_plan const& plan,
+              view_blocks const& blocks,
+              projector_options const& options = {.sum = summation::reproducible},
+              std::int64_t batch_views = 0);
+  /// Has all views of the scan in one block, number 0, in the order of the scan.
   ranked_pair(Exec const& exec, backend::communicator& ranks, rank_plan const& plan,
               projector_options const& options = {.sum = summation::reproducible},
               std::int64_t batch_views = 0);
@@ -105,45 +115,32 @@ class ranked_pair final {
   // Neither copies nor moves: calls of other ranks wait for this one.
   ranked_pair(ranked_pair const&) = delete;
   ranked_pair& operator=(ranked_pair const&) = delete;
-  ~ranked_pair() = default;
+  ~ranked_pair();
 
-  /// Overwrites this rank's rows by A x. The result is there when it returns.
+  /// Overwrites this rank's rows of a block by A x. The result is there when it returns.
   /// \param[in]  x  [nx, ny, planes] that this rank owns, 1/mm
   /// \param[out] p  [views, u, rows] that it owns, dimensionless
   /// \throws iso::invalid_argument  shape mismatch, data with gaps or without memory
   /// \throws iso::cancelled         on every rank; `p` is then incomplete
-  void forward(const_volume const& x, projections const& p, job const& control = {});
-
-  /// Overwrites this rank's planes by A^T p, or adds it (`to`), as back_project. The result is
-  /// there when it returns.
-  /// \param[in]     p  [views, u, rows] that this rank owns, dimensionless
-  /// \param[in,out] x  [nx, ny, planes] that it owns, mm
-  /// \throws iso::invalid_argument  shape mismatch, data with gaps or without memory
-  /// \throws iso::cancelled         on every rank; `x` is then incomplete
-  void adjoint(const_projections const& p, volume const& x, onto to = onto::zero,
+  void forward(std::int64_t block, const_volume const& x, projections const& p,
                job const& control = {});
 
-  [[nodiscard]] rank_plan const& plan() const { return plan_; }
+  /// Overwrites this rank's planes by A^T p of a block, or adds it (`to`), as back_project. The
+  /// result is there when it returns.
+  /// \param[in]     p      [views, u, rows] that this rank owns, dimensionless
+  /// \param[in,out] x      [nx, ny, planes] that it owns, mm
+  /// \param         words  the words that the sums of a scatter have at least
+  /// \throws iso::invalid_argument  shape mismatch, data with gaps or without memory
+  /// \throws iso::cancelled         on every rank; `x` is then incomplete
+  void adjoint(std::int64_t block, const_projections const& p, volume const& x,
+               onto to = onto::zero, job const& control = {}, std::int32_t words = 0);
+
+  /// Returns the plan; the views of its scan lie in the order of blocks.
+  [[nodiscard]] rank_plan const& plan() const;
   [[nodiscard]] ranked_report report() const;
 
  private:
-  ranked_pair(Exec const& exec, backend::communicator& ranks, rank_plan const& plan,
-              projector_options const& options, detail::ranked_preparation const& by);
-
-  Exec exec_;
-  backend::carrier<Exec> carrier_;
-  rank_plan plan_;
-  int rank_;
-  projector_options options_;
-  forward_project_options forward_;  ///< one path for all views
-  std::int64_t halo_;                ///< planes
-  std::int64_t batch_;
-  staged_geometry<space> scan_;
-  detail::window_exchange<Exec> planes_;
-  detail::window_exchange<Exec> words_;
-  detail::window_exchange<Exec> flags_;
-  detail::window_exchange<Exec> readings_;
-  workspace<space> memory_;
+  std::unique_ptr<detail::ranked_pair_parts<Exec, T>> parts_;
 };
 
 /// A filtered backprojection of scans of one geometry, of which each rank holds the voxels and the
@@ -162,14 +159,14 @@ class ranked_fdk final {
   /// \param batch_views  that are computed at a time, a multiple of 16; 0: a rank's share of them
   /// \throws iso::invalid_argument  on every rank: a plan for another number of ranks, ranks of
   ///                                other scans, plans or options, what fdk_plan and fdk refuse
-  /// \throws iso::out_of_memory     as iso::allocate, on this rank
+  /// \throws iso::out_of_memory     as iso::allocate, on this rank; the others throw too
   ranked_fdk(Exec const& exec, backend::communicator& ranks, rank_plan const& plan,
              fdk_options const& options = {}, std::int64_t batch_views = 0);
 
   // Neither copies nor moves: calls of other ranks wait for this one.
   ranked_fdk(ranked_fdk const&) = delete;
   ranked_fdk& operator=(ranked_fdk const&) = delete;
-  ~ranked_fdk() = default;
+  ~ranked_fdk();
 
   /// Overwrites this rank's planes by the reconstruction, or adds it (`to`). The result is there
   /// when it returns.
@@ -180,23 +177,13 @@ class ranked_fdk final {
   void apply(const_projections const& p, volume const& x, onto to = onto::zero,
              job const& control = {});
 
-  [[nodiscard]] rank_plan const& plan() const { return plan_; }
+  [[nodiscard]] rank_plan const& plan() const;
   /// Returns what was chosen from the scan.
-  [[nodiscard]] ct::fdk_plan<space> const& filter() const { return filter_; }
+  [[nodiscard]] fdk_plan<space> const& filter() const;
   [[nodiscard]] ranked_report report() const;
 
  private:
-  ranked_fdk(Exec const& exec, backend::communicator& ranks, rank_plan const& plan,
-             fdk_options const& options, detail::ranked_preparation const& by);
-
-  Exec exec_;
-  backend::carrier<Exec> carrier_;
-  rank_plan plan_;
-  int rank_;
-  std::int64_t batch_;
-  ct::fdk_plan<space> filter_;
-  detail::window_exchange<Exec> readings_;
-  workspace<space> memory_;
+  std::unique_ptr<detail::ranked_fdk_parts<Exec, T>> parts_;
 };
 
 }  // namespace iso::ct

@@ -3,13 +3,16 @@
 #pragma once
 
 #include <iso/backend/backends.hpp>
+#include <iso/backend/carrier.hpp>
 #include <iso/ct/back_project.hpp>
 #include <iso/ct/detail/agreement.hpp>
 #include <iso/ct/detail/back_project_step.hpp>
 #include <iso/ct/detail/rank_windows.hpp>
 #include <iso/ct/detail/streamed_impl.hpp>
+#include <iso/ct/detail/window_exchange.hpp>
 #include <iso/ct/ranked.hpp>
 #include <iso/ct/ray_sums.hpp>
+#include <iso/ct/staged_geometry.hpp>
 #include <iso/detail/job_parts.hpp>
 #include <iso/detail/survey.hpp>
 
@@ -23,18 +26,20 @@ namespace detail {
 
 /// What is known before anything is allocated. The windows are of all ranks.
 struct ranked_preparation {
-  forward_project_options forward;  ///< one path for all views
-  std::int64_t halo = 0;            ///< planes that a projection reads beyond its own
-  std::int64_t batch = 0;           ///< views that are computed at a time
-  rank_windows met;                 ///< by the rays of projections
-  rank_windows needed;              ///< by an adjoint, or a reconstruction
+  rank_plan plan;                        ///< its views lie in the order of blocks
+  forward_project_options forward = {};  ///< one path for all views
+  std::int64_t halo = 0;                 ///< planes that a projection reads beyond its own
+  std::int64_t batch = 0;                ///< views that are computed at a time
+  std::vector<view_range> batches = {};  ///< of all blocks
+  rank_windows met = {};                 ///< by the rays of projections
+  rank_windows needed = {};              ///< by an adjoint, or a reconstruction
 };
 
 /// Has ranks agree, checks options, and finds the windows.
 /// \throws iso::invalid_argument  on every rank
 ranked_preparation prepare_pair(backend::communicator& ranks, rank_plan const& plan,
-                                projector_options const& options, std::int64_t batch_views,
-                                std::int64_t value_bytes);
+                                view_blocks const& blocks, projector_options const& options,
+                                std::int64_t batch_views, std::int64_t value_bytes);
 ranked_preparation prepare_fdk(backend::communicator& ranks, rank_plan const& plan,
                                fdk_options const& options, std::int64_t batch_views,
                                std::int64_t value_bytes);
@@ -92,10 +97,11 @@ struct copy_rows_kernel {
   }
 };
 
-/// Throws, naming `function`, unless a rank's arrays are those that it owns.
+/// Throws, naming `function`, unless a rank's arrays are those that it owns, of so many views.
 template <class Voxel, class Pixel, class Space>
-void validate_parts(rank_plan const& plan, int rank, volume_view<Voxel, Space> const& x,
-                    projection_view<Pixel, Space> const& p, char const* function) {
+void validate_parts(rank_plan const& plan, int rank, std::int64_t views,
+                    volume_view<Voxel, Space> const& x, projection_view<Pixel, Space> const& p,
+                    char const* function) {
   slab const& own = plan.planes(rank);
   geometry const& g = plan.scan();
   if (own.count() > 0) {
@@ -108,7 +114,7 @@ void validate_parts(rank_plan const& plan, int rank, volume_view<Voxel, Space> c
                  own.last - 1);
   }
   if (plan.rows(rank).count() > 0) {
-    validate(p, {g.num_views(), g.num_u(), plan.rows(rank).count()}, function);
+    validate(p, {views, g.num_u(), plan.rows(rank).count()}, function);
     validate_contiguous(p.data, "projections", function);
   }
   memory_range const voxels = memory_of(x.data, "volume data");
@@ -117,67 +123,88 @@ void validate_parts(rank_plan const& plan, int rank, volume_view<Voxel, Space> c
                  {std::is_const_v<Voxel> ? voxels : pixels}, function);
 }
 
-/// Images of a batch of the whole detector, and the memory behind them.
-template <class T, class Space>
-struct batch_memory {
-  T* images;
-  workspace<Space> scratch;
+/// What calls on ranks share: whose they are, and the readings of a batch of views, which come from
+/// where they are owned.
+template <class Exec, class T>
+struct rank_share {
+  using space = typename Exec::memory_space;
 
-  batch_memory(workspace<Space> const& memory, geometry const& g, std::int64_t batch,
-               char const* function) {
-    workspace_parts parts(memory, function);
-    images = parts.take<T>({batch, g.num_u(), g.num_v()});
-    scratch = rest_of(memory, parts.bytes());
+  rank_share(Exec const& on, backend::communicator& ranks, ranked_preparation const& by)
+      : exec(on),
+        carrier(on, ranks),
+        plan(by.plan),
+        rank(ranks.rank()),
+        own(plan.planes(rank)),
+        rows(plan.rows(rank)),
+        batch(by.batch),
+        readings(on, rank, windows_of_owner(plan, by.needed, rank),
+                 windows_from_owners(plan, by.needed, rank), by.batches, sizeof(T)) {
+    for (view_range const& views : by.batches) {
+      largest_batch = std::max(largest_batch, views.count);
+    }
   }
-  static std::int64_t bytes_needed(geometry const& g, std::int64_t batch, std::int64_t scratch) {
+
+  /// Calls f(first, count) for each batch of some views, of which `first` counts; ranks stop
+  /// together. Waits for `exec`.
+  template <class F>
+  void for_each_batch(view_range const& views, job const& control, F const& f) {
+    for (std::int64_t first = 0; first < views.count; first += batch) {
+      step_together(carrier.ranks(), control, double(first) / double(views.count));
+      f(first, std::min(batch, views.count - first));
+    }
+    exec.fence("iso::ct::ranked: the result is there");
+    step_together(carrier.ranks(), control, 1);
+  }
+
+  /// Calls f(first, images, scratch) for each batch, where this rank has planes: images [views, u,
+  /// v] of the whole detector, with all that its planes need, and zeros.
+  /// \param rows_here  [views, u, rows] that it owns
+  template <class F>
+  void for_each_gathered_batch(view_range const& views, T const* rows_here, job const& control,
+                               F const& f) {
+    geometry const& g = plan.scan();
+    std::int64_t const owned = g.num_u() * rows.count();
+    workspace_parts parts(memory, "iso::ct::ranked");
+    T* const images = parts.take<T>({largest_batch, g.num_u(), g.num_v()});
+    auto const scratch = own.count() > 0 ? rest_of(memory, parts.bytes()) : memory;
+    image_rows<T> const all{images, g.num_u(), g.num_v()};
+    for_each_batch(views, control, [&](std::int64_t first, std::int64_t count) {
+      image_rows<T const> const mine{owned > 0 ? rows_here + first * owned : nullptr, g.num_u(),
+                                     rows.count(), rows.first};
+      projection_view<T const, space> const stack{
+          typename projection_view<T const, space>::data_type(images, count, g.num_u(), g.num_v())};
+      if (own.count() > 0) {
+        backend::for_each_index("iso::ct::ranked: zeros", exec, std::int64_t(stack.data.size()),
+                                fill<T>{T(0), images});
+        backend::for_each_index("iso::ct::ranked: rows", exec, count * owned,
+                                copy_rows_kernel<T, false>{all, mine});
+      }
+      readings.template run<arrival::stored>(exec, carrier, mine, all,
+                                             {views.first + first, count});
+      if (own.count() > 0) {
+        f(first, stack, scratch);
+      }
+    });
+  }
+
+  /// Returns the bytes of the images of the largest batch, and of so much scratch.
+  [[nodiscard]] std::int64_t gathered_bytes(std::int64_t scratch) const {
     workspace_parts parts("iso::ct::ranked");
-    parts.take<T>({batch, g.num_u(), g.num_v()});
+    parts.take<T>({largest_batch, plan.scan().num_u(), plan.scan().num_v()});
     return parts.bytes() + scratch;
   }
+
+  Exec exec;
+  backend::carrier<Exec> carrier;
+  rank_plan plan;
+  int rank;
+  slab own;
+  row_range rows;
+  std::int64_t batch;  ///< views that are computed at a time
+  std::int64_t largest_batch = 0;
+  window_exchange<Exec> readings;
+  workspace<space> memory;
 };
-
-/// Fills the images of a batch: with this rank's rows, what other ranks own and it needs, and
-/// zeros.
-template <class Exec, class T>
-void gather_readings(Exec const& exec, backend::carrier<Exec>& by, window_exchange<Exec>& readings,
-                     rank_plan const& plan, int rank, T const* rows_of_rank, std::int64_t first,
-                     std::int64_t count, T* images) {
-  geometry const& g = plan.scan();
-  row_range const& rows = plan.rows(rank);
-  image_rows<T> const all{images, g.num_u(), g.num_v()};
-  std::int64_t const owned = g.num_u() * rows.count();
-  image_rows<T const> const mine{owned > 0 ? rows_of_rank + first * owned : nullptr, g.num_u(),
-                                 rows.count(), rows.first};
-  Kokkos::deep_copy(exec,
-                    Kokkos::View<T*, typename Exec::memory_space, Kokkos::MemoryUnmanaged>(
-                        images, std::size_t(count * g.num_u() * g.num_v())),
-                    T(0));
-  if (owned > 0) {
-    backend::for_each_index("iso::ct::ranked: rows", exec, count * owned,
-                            copy_rows_kernel<T, false>{all, mine});
-  }
-  readings.template run<arrival::stored>(exec, by, mine, all, first, count);
-}
-
-/// Calls f(first, count) for each batch of views; ranks stop together.
-template <class F>
-void for_each_ranked_batch(backend::communicator& ranks, rank_plan const& plan, std::int64_t batch,
-                           job const& control, F const& f) {
-  std::int64_t const views = plan.scan().num_views();
-  for (std::int64_t first = 0; first < views; first += batch) {
-    step_together(ranks, control, double(first) / double(views));
-    f(first, std::min(batch, views - first));
-  }
-}
-
-inline back_project_options ranked_adjoint(projector_options const& o) {
-  return {.method = o.method,
-          .edge = o.edge,
-          .within = o.within,
-          .oversampling = o.oversampling,
-          .words = o.words,
-          .shape = o.shape};
-}
 
 /// The parts of memory while ranks project. Words and pixels have one place.
 template <class Exec, class T>
@@ -187,187 +214,253 @@ struct ranked_forward_memory {
   std::int64_t sums_bytes;
   std::byte* sums;
 
-  ranked_forward_memory(Exec const& exec, workspace_parts& parts, rank_plan const& plan,
+  /// \param batch  the largest, of the views of a block
+  ranked_forward_memory(Exec const& exec, workspace_parts& parts, iso::grid const& whole,
                         slab const& planes, forward_project_options const& options,
-                        std::int64_t batch)
-      : held(parts.take<T>({plan.grid().extent[0], plan.grid().extent[1], planes.count()})),
-        sums_bytes(sums_type::bytes_needed(
-            exec, plan.scan().subset(0, std::min(batch, plan.scan().num_views())), plan.grid(),
-            {0, false}, options)),
+                        geometry const& batch)
+      : held(parts.take<T>({whole.extent[0], whole.extent[1], planes.count()})),
+        sums_bytes(sums_type::bytes_needed(exec, batch, whole, {0, false}, options)),
         sums(parts.take<std::byte>({sums_bytes})) {}
+};
+
+/// What a pair has, and what it does.
+template <class Exec, class T>
+struct ranked_pair_parts {
+  using space = typename Exec::memory_space;
+  using word = bits_of<T>;
+  using pixels_type = typename projection_view<T, space>::data_type;
+
+  ranked_pair_parts(Exec const& exec, backend::communicator& ranks, view_blocks const& all_blocks,
+                    projector_options const& o, ranked_preparation const& by)
+      : share(exec, ranks, by),
+        blocks(all_blocks),
+        options(o),
+        path(by.forward),
+        held(held_planes(by.plan, share.rank, by.halo)),
+        planes(exec, share.rank, planes_that_go(by.plan, share.rank, by.halo),
+               planes_that_come(by.plan, share.rank, by.halo), {{0, 1}}, sizeof(T)),
+        words(exec, share.rank, windows_from_owners(by.plan, by.met, share.rank),
+              windows_of_owner(by.plan, by.met, share.rank), by.batches, sizeof(T)),
+        flags(exec, share.rank, windows_of_flags(windows_from_owners(by.plan, by.met, share.rank)),
+              windows_of_flags(windows_of_owner(by.plan, by.met, share.rank)), by.batches,
+              sizeof(std::uint32_t)) {
+    staged_geometry<space> const all(exec, by.plan.scan());
+    for (std::int64_t block = 0; block < blocks.count(); ++block) {
+      scans.push_back(all.subset(views_of(block).first, views_of(block).count));
+      if (share.own.count() > 0) {
+        workspace_parts parts("iso::ct::ranked_pair");
+        static_cast<void>(memory_to_project(parts, block));
+        share.memory.reserve(std::max(parts.bytes(), share.gathered_bytes(scratch_of(block))));
+      }
+    }
+  }
+
+  [[nodiscard]] view_range views_of(std::int64_t block) const {
+    return {blocks.begins[std::size_t(block)], blocks.size(block)};
+  }
+  [[nodiscard]] ranked_forward_memory<Exec, T> memory_to_project(workspace_parts& parts,
+                                                                 std::int64_t block) const {
+    geometry const& g = scans[std::size_t(block)].host();
+    return {share.exec, parts, share.plan.grid(),
+            held,       path,  g.subset(0, std::min(share.batch, g.num_views()))};
+  }
+  [[nodiscard]] back_project_options adjoint_options(std::int32_t words_at_least) const {
+    return {.method = options.method,
+            .edge = options.edge,
+            .within = options.within,
+            .oversampling = options.oversampling,
+            .words = std::max(words_at_least, options.words),
+            .shape = options.shape};
+  }
+  [[nodiscard]] std::int64_t scratch_of(std::int64_t block) const {
+    std::int64_t bytes = 0;
+    for (std::int32_t at_least = options.words; at_least <= 3; ++at_least) {
+      bytes = std::max(bytes, back_project_bytes_needed<T>(
+                                  share.exec, scans[std::size_t(block)].host(), share.plan.grid(),
+                                  share.own, adjoint_options(at_least)));
+    }
+    return bytes;
+  }
+
+  void forward(std::int64_t block, volume_view<T const, space> const& x,
+               projection_view<T, space> const& p, job const& control);
+  /// Makes the pixels of a batch in the words of `sums`, to which all ranks have added.
+  void finish_batch(ray_sums<T, space>& sums, view_range const& views);
+  void adjoint(std::int64_t block, projection_view<T const, space> const& p,
+               volume_view<T, space> const& x, onto to, job const& control, std::int32_t at_least);
+
+  rank_share<Exec, T> share;
+  view_blocks blocks;
+  projector_options options;
+  forward_project_options path;               ///< one for all views
+  slab held;                                  ///< planes with their halo
+  std::vector<staged_geometry<space>> scans;  ///< of blocks
+  window_exchange<Exec> planes;
+  window_exchange<Exec> words;
+  window_exchange<Exec> flags;
+};
+
+template <class Exec, class T>
+void ranked_pair_parts<Exec, T>::forward(std::int64_t block, volume_view<T const, space> const& x,
+                                         projection_view<T, space> const& p, job const& control) {
+  char const* const function = "iso::ct::ranked_pair::forward";
+  backend::communicator& ranks = share.carrier.ranks();
+  Exec const& exec = share.exec;
+  slab const& own = share.own;
+  check_together(ranks, function, [&] {
+    validate_parts(share.plan, share.rank, blocks.size(block), x, p, function);
+  });
+  auto const& n = share.plan.grid().extent;
+  auto bounds = own.count() > 0 ? bounds_of(exec, x) : voxel_bounds{};
+  bounds.max_abs = largest_of_ranks(ranks, bounds.max_abs);
+  bounds.all_finite = largest_of_ranks(ranks, bounds.all_finite ? 0 : 1) == 0;
+
+  workspace_parts parts(share.memory, function);
+  auto const m = memory_to_project(parts, block);
+  image_rows<T const> const mine{x.data.data(), n[0] * n[1], own.count(), own.first};
+  image_rows<T> const with_halo{m.held, n[0] * n[1], held.count(), held.first};
+  backend::for_each_index("iso::ct::ranked: planes", exec, std::int64_t(x.data.size()),
+                          copy_rows_kernel<T, false>{with_halo, mine});
+  planes.template run<arrival::stored>(exec, share.carrier, mine, with_halo, {0, 1});
+  using slab_data = typename volume_view<T const, space>::data_type;
+  volume_view<T const, space> const slab_here{
+      share.plan.grid(), slab_data(m.held, n[0], n[1], held.count()), held.first};
+
+  view_range const views = views_of(block);
+  geometry const& g = share.plan.scan();
+  share.for_each_batch(views, control, [&](std::int64_t first, std::int64_t count) {
+    view_range const now{views.first + first, count};
+    if (own.count() == 0) {
+      image_rows<word> const none{nullptr, g.num_u(), g.num_v()};
+      words.template run<arrival::added>(exec, share.carrier, none, none, now);
+      return;
+    }
+    ray_sums<T, space> sums(exec, scans[std::size_t(block)].subset(first, count), share.plan.grid(),
+                            bounds, path, part_of_memory<space>(m.sums, m.sums_bytes));
+    sums.add(exec, slab_here, own);
+    finish_batch(sums, now);
+    std::int64_t const owned = g.num_u() * share.rows.count();
+    backend::for_each_index(
+        "iso::ct::ranked: rows", exec, count * owned,
+        copy_rows_kernel<T, true>{{reinterpret_cast<T*>(sums.words().data()), g.num_u(), g.num_v()},
+                                  {owned > 0 ? p.data.data() + first * owned : nullptr, g.num_u(),
+                                   share.rows.count(), share.rows.first}});
+  });
+}
+
+template <class Exec, class T>
+void ranked_pair_parts<Exec, T>::finish_batch(ray_sums<T, space>& sums, view_range const& views) {
+  geometry const& g = share.plan.scan();
+  image_rows<word> const images{sums.words().data(), g.num_u(), g.num_v()};
+  words.template run<arrival::added>(share.exec, share.carrier, images, images, views);
+  if (sums.flags().size() > 0) {
+    image_rows<std::uint32_t> const bits{sums.flags().data(), g.num_u(), (g.num_v() + 31) / 32};
+    flags.template run<arrival::united>(share.exec, share.carrier, bits, bits, views);
+  }
+  for (int rank = 0; rank < share.plan.size(); ++rank) {
+    if (rank != share.rank && share.plan.planes(rank).count() > 0) {
+      sums.count_added({share.plan.planes(rank)});
+    }
+  }
+  // Pixels take the place of their words.
+  sums.finish(share.exec, {pixels_type(reinterpret_cast<T*>(sums.words().data()), views.count,
+                                       g.num_u(), g.num_v())});
+}
+
+template <class Exec, class T>
+void ranked_pair_parts<Exec, T>::adjoint(std::int64_t block,
+                                         projection_view<T const, space> const& p,
+                                         volume_view<T, space> const& x, onto to,
+                                         job const& control, std::int32_t at_least) {
+  char const* const function = "iso::ct::ranked_pair::adjoint";
+  check_together(share.carrier.ranks(), function, [&] {
+    validate_parts(share.plan, share.rank, blocks.size(block), x, p, function);
+    validate(to, function);
+  });
+  auto const& scan = scans[std::size_t(block)];
+  auto by = adjoint_options(at_least);
+  if (!gathers(scan.host(), share.plan.grid(), sizeof(T), by)) {
+    // The scatter's unit is the block's, whatever rows are here.
+    double const most = p.data.size() == 0
+                            ? 0
+                            : iso::detail::survey_of("iso::ct::ranked: readings", share.exec,
+                                                     p.data.data(), std::int64_t(p.data.size()))
+                                  .largest_size;
+    by.max_abs = largest_of_ranks(share.carrier.ranks(), most);
+  }
+  share.for_each_gathered_batch(views_of(block), p.data.data(), control,
+                                [&](std::int64_t first, auto const& images, auto const& scratch) {
+                                  by.first_view = first;
+                                  back_project<Exec, T>(share.exec, scan, images, x, scratch, by,
+                                                        first == 0 ? to : onto::stored);
+                                });
+}
+
+template <class Exec, class T>
+struct ranked_fdk_parts {
+  ranked_fdk_parts(Exec const& exec, backend::communicator& ranks, fdk_options const& options,
+                   ranked_preparation const& by)
+      : filter(exec, by.plan.scan(), options), share(exec, ranks, by) {
+    if (share.own.count() > 0) {
+      share.memory.reserve(
+          share.gathered_bytes(fdk_bytes_needed<T>(exec, by.plan.scan(), options)));
+    }
+  }
+
+  fdk_plan<typename Exec::memory_space> filter;
+  rank_share<Exec, T> share;
 };
 
 }  // namespace detail
 
 template <execution_space Exec, real T>
 ranked_pair<Exec, T>::ranked_pair(Exec const& exec, backend::communicator& ranks,
-                                  rank_plan const& plan, projector_options const& options,
-                                  std::int64_t batch_views)
-    : ranked_pair(exec, ranks, plan, options,
-                  detail::prepare_pair(ranks, plan, options, batch_views, sizeof(T))) {}
+                                  rank_plan const& plan, view_blocks const& blocks,
+                                  projector_options const& options, std::int64_t batch_views) {
+  auto const by = detail::prepare_pair(ranks, plan, blocks, options, batch_views, sizeof(T));
+  detail::check_together(ranks, "iso::ct::ranked_pair", [&] {
+    parts_ = std::make_unique<detail::ranked_pair_parts<Exec, T>>(exec, ranks, blocks, options, by);
+  });
+}
 
 template <execution_space Exec, real T>
 ranked_pair<Exec, T>::ranked_pair(Exec const& exec, backend::communicator& ranks,
                                   rank_plan const& plan, projector_options const& options,
-                                  detail::ranked_preparation const& by)
-    : exec_(exec),
-      carrier_(exec, ranks),
-      plan_(plan),
-      rank_(ranks.rank()),
-      options_(options),
-      forward_(by.forward),
-      halo_(by.halo),
-      batch_(by.batch),
-      scan_(exec, plan.scan()),
-      planes_(exec, rank_, detail::planes_that_go(plan, rank_, halo_),
-              detail::planes_that_come(plan, rank_, halo_), 1, sizeof(T)),
-      words_(exec, rank_, detail::windows_from_owners(plan, by.met, rank_),
-             detail::windows_of_owner(plan, by.met, rank_), batch_, sizeof(T)),
-      flags_(exec, rank_,
-             detail::windows_of_flags(detail::windows_from_owners(plan, by.met, rank_)),
-             detail::windows_of_flags(detail::windows_of_owner(plan, by.met, rank_)), batch_,
-             sizeof(std::uint32_t)),
-      readings_(exec, rank_, detail::windows_of_owner(plan, by.needed, rank_),
-                detail::windows_from_owners(plan, by.needed, rank_), batch_, sizeof(T)) {
-  char const* const function = "iso::ct::ranked_pair";
-  slab const own = plan_.planes(rank_);
-  detail::check_together(ranks, function, [&] {
-    if (own.count() == 0) {
-      return;
-    }
-    workspace_parts parts(function);
-    detail::ranked_forward_memory<Exec, T>(
-        exec, parts, plan_, detail::held_planes(plan_, rank_, halo_), forward_, batch_);
-    std::int64_t scratch = 0;
-    for (std::int32_t words = options_.words; words <= 3; ++words) {
-      auto by = detail::ranked_adjoint(options_);
-      by.words = words;
-      scratch = std::max(scratch,
-                         back_project_bytes_needed<T>(exec, plan_.scan(), plan_.grid(), own, by));
-    }
-    memory_.reserve(std::max(
-        parts.bytes(), detail::batch_memory<T, space>::bytes_needed(
-                           plan_.scan(), std::min(batch_, plan_.scan().num_views()), scratch)));
-  });
+                                  std::int64_t batch_views)
+    : ranked_pair(
+          exec, ranks, plan,
+          split_views(plan.scan().num_views(), plan.scan().num_views(), block_order::sequential),
+          options, batch_views) {}
+
+template <execution_space Exec, real T>
+ranked_pair<Exec, T>::~ranked_pair() = default;
+
+template <execution_space Exec, real T>
+void ranked_pair<Exec, T>::forward(std::int64_t block, const_volume const& x, projections const& p,
+                                   job const& control) {
+  parts_->forward(block, x, p, control);
 }
 
 template <execution_space Exec, real T>
-void ranked_pair<Exec, T>::forward(const_volume const& x, projections const& p,
-                                   job const& control) {
-  char const* const function = "iso::ct::ranked_pair::forward";
-  backend::communicator& ranks = carrier_.ranks();
-  detail::check_together(ranks, function,
-                         [&] { detail::validate_parts(plan_, rank_, x, p, function); });
-  slab const own = plan_.planes(rank_);
-  row_range const rows = plan_.rows(rank_);
-  geometry const& g = plan_.scan();
-  auto const& n = plan_.grid().extent;
-  auto bounds = own.count() > 0 ? bounds_of(exec_, x) : voxel_bounds{};
-  bounds.max_abs = detail::largest_of_ranks(ranks, bounds.max_abs);
-  bounds.all_finite = detail::largest_of_ranks(ranks, bounds.all_finite ? 0 : 1) == 0;
-
-  slab const held = detail::held_planes(plan_, rank_, halo_);
-  workspace_parts parts(memory_, function);
-  detail::ranked_forward_memory<Exec, T> const m(exec_, parts, plan_, held, forward_, batch_);
-  detail::image_rows<T const> const mine{x.data.data(), n[0] * n[1], own.count(), own.first};
-  detail::image_rows<T> const with_halo{m.held, n[0] * n[1], held.count(), held.first};
-  if (own.count() > 0) {
-    backend::for_each_index("iso::ct::ranked: planes", exec_, std::int64_t(x.data.size()),
-                            detail::copy_rows_kernel<T, false>{with_halo, mine});
-  }
-  planes_.template run<detail::arrival::stored>(exec_, carrier_, mine, with_halo, 0, 1);
-  const_volume const slab_here{
-      plan_.grid(), typename const_volume::data_type(m.held, n[0], n[1], held.count()), held.first};
-
-  using word = bits_of<T>;
-  detail::for_each_ranked_batch(
-      ranks, plan_, batch_, control, [&](std::int64_t first, std::int64_t count) {
-        std::int64_t const flag_words = (g.num_v() + 31) / 32;
-        if (own.count() == 0) {
-          detail::image_rows<word> const none{nullptr, g.num_u(), g.num_v()};
-          words_.template run<detail::arrival::added>(exec_, carrier_, none, none, first, count);
-          return;
-        }
-        ray_sums<T, space> sums(exec_, scan_.subset(first, count), plan_.grid(), bounds, forward_,
-                                detail::part_of_memory<space>(m.sums, m.sums_bytes));
-        sums.add(exec_, slab_here, own);
-        detail::image_rows<word> const words{sums.words().data(), g.num_u(), g.num_v()};
-        words_.template run<detail::arrival::added>(exec_, carrier_, words, words, first, count);
-        if (sums.flags().size() > 0) {
-          detail::image_rows<std::uint32_t> const flags{sums.flags().data(), g.num_u(), flag_words};
-          flags_.template run<detail::arrival::united>(exec_, carrier_, flags, flags, first, count);
-        }
-        for (int rank = 0; rank < plan_.size(); ++rank) {
-          if (rank != rank_ && plan_.planes(rank).count() > 0) {
-            sums.count_added({plan_.planes(rank)});
-          }
-        }
-        // Pixels take the place of their words.
-        auto* const pixels = reinterpret_cast<T*>(sums.words().data());
-        sums.finish(exec_, projections{typename projections::data_type(pixels, count, g.num_u(),
-                                                                       g.num_v())});
-        std::int64_t const owned = g.num_u() * rows.count();
-        if (owned > 0) {
-          backend::for_each_index(
-              "iso::ct::ranked: rows", exec_, count * owned,
-              detail::copy_rows_kernel<T, true>{
-                  {pixels, g.num_u(), g.num_v()},
-                  {p.data.data() + first * owned, g.num_u(), rows.count(), rows.first}});
-        }
-      });
-  exec_.fence("iso::ct::ranked_pair: the rows are there");
-  detail::step_together(ranks, control, 1);
+void ranked_pair<Exec, T>::adjoint(std::int64_t block, const_projections const& p, volume const& x,
+                                   onto to, job const& control, std::int32_t words) {
+  parts_->adjoint(block, p, x, to, control, words);
 }
 
 template <execution_space Exec, real T>
-void ranked_pair<Exec, T>::adjoint(const_projections const& p, volume const& x, onto to,
-                                   job const& control) {
-  char const* const function = "iso::ct::ranked_pair::adjoint";
-  backend::communicator& ranks = carrier_.ranks();
-  detail::check_together(ranks, function, [&] {
-    detail::validate_parts(plan_, rank_, x, p, function);
-    validate(to, function);
-  });
-  slab const own = plan_.planes(rank_);
-  geometry const& g = plan_.scan();
-  auto options = detail::ranked_adjoint(options_);
-  if (!detail::gathers(g, plan_.grid(), sizeof(T), options)) {
-    // The scatter's unit is the scan's, whatever rows are here.
-    double const most = p.data.size() == 0
-                            ? 0
-                            : iso::detail::survey_of("iso::ct::ranked: readings", exec_,
-                                                     p.data.data(), std::int64_t(p.data.size()))
-                                  .largest_size;
-    options.max_abs = detail::largest_of_ranks(ranks, most);
-  }
-  detail::for_each_ranked_batch(
-      ranks, plan_, batch_, control, [&](std::int64_t first, std::int64_t count) {
-        if (own.count() == 0) {
-          detail::image_rows<T> const none{nullptr, g.num_u(), g.num_v()};
-          readings_.template run<detail::arrival::stored>(exec_, carrier_, none, none, first,
-                                                          count);
-          return;
-        }
-        detail::batch_memory<T, space> const m(memory_, g, std::min(batch_, g.num_views()),
-                                               function);
-        detail::gather_readings<Exec, T>(exec_, carrier_, readings_, plan_, rank_, p.data.data(),
-                                         first, count, m.images);
-        options.first_view = first;
-        back_project<Exec, T>(exec_, scan_,
-                              const_projections{typename const_projections::data_type(
-                                  m.images, count, g.num_u(), g.num_v())},
-                              x, m.scratch, options, first == 0 ? to : onto::stored);
-      });
-  exec_.fence("iso::ct::ranked_pair: the planes are there");
-  detail::step_together(ranks, control, 1);
+rank_plan const& ranked_pair<Exec, T>::plan() const {
+  return parts_->share.plan;
 }
 
 template <execution_space Exec, real T>
 ranked_report ranked_pair<Exec, T>::report() const {
+  auto const& share = parts_->share;
   ranked_report r;
-  r.batch_views = batch_;
-  r.bytes_held = memory_.size() + std::int64_t(sizeof(view_vectors)) * plan_.scan().num_views();
-  for (auto const* shared : {&planes_, &words_, &flags_, &readings_}) {
+  r.batch_views = share.batch;
+  r.bytes_held =
+      share.memory.size() + std::int64_t(sizeof(view_vectors)) * share.plan.scan().num_views();
+  detail::ranked_pair_parts<Exec, T> const& parts = *parts_;
+  for (auto const* shared : {&parts.planes, &parts.words, &parts.flags, &share.readings}) {
     r.bytes_sent += shared->bytes_sent();
     r.bytes_held += shared->bytes_held();
   }
@@ -377,67 +470,50 @@ ranked_report ranked_pair<Exec, T>::report() const {
 template <execution_space Exec, real T>
 ranked_fdk<Exec, T>::ranked_fdk(Exec const& exec, backend::communicator& ranks,
                                 rank_plan const& plan, fdk_options const& options,
-                                std::int64_t batch_views)
-    : ranked_fdk(exec, ranks, plan, options,
-                 detail::prepare_fdk(ranks, plan, options, batch_views, sizeof(T))) {}
-
-template <execution_space Exec, real T>
-ranked_fdk<Exec, T>::ranked_fdk(Exec const& exec, backend::communicator& ranks,
-                                rank_plan const& plan, fdk_options const& options,
-                                detail::ranked_preparation const& by)
-    : exec_(exec),
-      carrier_(exec, ranks),
-      plan_(plan),
-      rank_(ranks.rank()),
-      batch_(by.batch),
-      filter_(exec, plan.scan(), options),
-      readings_(exec, rank_, detail::windows_of_owner(plan, by.needed, rank_),
-                detail::windows_from_owners(plan, by.needed, rank_), batch_, sizeof(T)) {
-  char const* const function = "iso::ct::ranked_fdk";
-  detail::check_together(ranks, function, [&] {
-    if (plan_.planes(rank_).count() > 0) {
-      memory_.reserve(detail::batch_memory<T, space>::bytes_needed(
-          plan_.scan(), std::min(batch_, plan_.scan().num_views()),
-          fdk_bytes_needed<T>(exec, plan_.scan(), options)));
-    }
+                                std::int64_t batch_views) {
+  auto const by = detail::prepare_fdk(ranks, plan, options, batch_views, sizeof(T));
+  detail::check_together(ranks, "iso::ct::ranked_fdk", [&] {
+    parts_ = std::make_unique<detail::ranked_fdk_parts<Exec, T>>(exec, ranks, options, by);
   });
 }
+
+template <execution_space Exec, real T>
+ranked_fdk<Exec, T>::~ranked_fdk() = default;
 
 template <execution_space Exec, real T>
 void ranked_fdk<Exec, T>::apply(const_projections const& p, volume const& x, onto to,
                                 job const& control) {
   char const* const function = "iso::ct::ranked_fdk";
-  backend::communicator& ranks = carrier_.ranks();
-  detail::check_together(ranks, function, [&] {
-    detail::validate_parts(plan_, rank_, x, p, function);
+  auto& share = parts_->share;
+  std::int64_t const views = share.plan.scan().num_views();
+  detail::check_together(share.carrier.ranks(), function, [&] {
+    detail::validate_parts(share.plan, share.rank, views, x, p, function);
     validate(to, function);
   });
-  geometry const& g = plan_.scan();
-  detail::for_each_ranked_batch(
-      ranks, plan_, batch_, control, [&](std::int64_t first, std::int64_t count) {
-        if (plan_.planes(rank_).count() == 0) {
-          detail::image_rows<T> const none{nullptr, g.num_u(), g.num_v()};
-          readings_.template run<detail::arrival::stored>(exec_, carrier_, none, none, first,
-                                                          count);
-          return;
-        }
-        detail::batch_memory<T, space> const m(memory_, g, std::min(batch_, g.num_views()),
-                                               function);
-        detail::gather_readings<Exec, T>(exec_, carrier_, readings_, plan_, rank_, p.data.data(),
-                                         first, count, m.images);
-        fdk<Exec, T>(exec_, filter_.subset(first, count),
-                     const_projections{typename const_projections::data_type(m.images, count,
-                                                                             g.num_u(), g.num_v())},
-                     x, m.scratch, first == 0 ? to : onto::stored);
+  share.for_each_gathered_batch(
+      {0, views}, p.data.data(), control,
+      [&](std::int64_t first, const_projections const& images, workspace<space> const& scratch) {
+        fdk<Exec, T>(share.exec, parts_->filter.subset(first, std::int64_t(images.data.extent(0))),
+                     images, x, scratch, first == 0 ? to : onto::stored);
       });
-  exec_.fence("iso::ct::ranked_fdk: the planes are there");
-  detail::step_together(ranks, control, 1);
+}
+
+template <execution_space Exec, real T>
+rank_plan const& ranked_fdk<Exec, T>::plan() const {
+  return parts_->share.plan;
+}
+
+template <execution_space Exec, real T>
+fdk_plan<typename Exec::memory_space> const& ranked_fdk<Exec, T>::filter() const {
+  return parts_->filter;
 }
 
 template <execution_space Exec, real T>
 ranked_report ranked_fdk<Exec, T>::report() const {
-  return {readings_.bytes_sent(), memory_.size() + filter_.bytes_held() + readings_.bytes_held(),
-          batch_};
+  auto const& share = parts_->share;
+  return {share.readings.bytes_sent(),
+          share.memory.size() + parts_->filter.bytes_held() + share.readings.bytes_held(),
+          share.batch};
 }
 
 #define ISO_CT_RANKED(linkage, Exec, T)        \

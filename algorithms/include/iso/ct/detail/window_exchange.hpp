@@ -17,8 +17,9 @@
 
 namespace iso::ct::detail {
 
-/// What becomes of a number that comes.
+/// What becomes of a number where it leaves its image, or comes to one.
 enum class arrival {
+  packed,  ///< it leaves, to numbers without gaps
   stored,
   added,   ///< to a word
   united,  ///< with flags
@@ -39,12 +40,12 @@ struct placed_window {
   pixel_window of;
 };
 
-/// Copies windows of images to numbers without gaps; index (view, u, v) of the images.
-template <class Number>
-struct pack_windows_kernel {
+/// Moves windows of images to numbers without gaps, or from them; index (view, u, v) of the images.
+template <class Pixel, class Number, arrival How>
+struct window_kernel {
   placed_window const* windows;
-  image_rows<Number> image;
-  std::remove_const_t<Number>* packed;
+  image_rows<Pixel> image;
+  Number* packed;
   std::int64_t first_place;
 
   KOKKOS_FUNCTION void operator()(std::int64_t index) const {
@@ -53,39 +54,27 @@ struct pack_windows_kernel {
     std::int64_t const view = column / image.num_u;
     std::int64_t const u = column - view * image.num_u;
     placed_window const w = windows[view];
-    if (u >= w.of.first_u && u < w.of.last_u && v >= w.of.first_v && v < w.of.last_v) {
-      packed[w.place - first_place + (u - w.of.first_u) * (w.of.last_v - w.of.first_v) + v -
-             w.of.first_v] = image.data[index];
+    if (u < w.of.first_u || u >= w.of.last_u || v < w.of.first_v || v >= w.of.last_v) {
+      return;
+    }
+    Number& number = packed[w.place - first_place +
+                            (u - w.of.first_u) * (w.of.last_v - w.of.first_v) + v - w.of.first_v];
+    if constexpr (How == arrival::packed) {
+      number = image.data[index];
+    } else if constexpr (How == arrival::stored) {
+      image.data[index] = number;
+    } else if constexpr (How == arrival::added) {
+      image.data[index] += number;
+    } else {
+      image.data[index] |= number;
     }
   }
 };
 
-/// Does the reverse.
-template <class Number, arrival How>
-struct unpack_windows_kernel {
-  placed_window const* windows;
-  Number const* packed;
-  image_rows<Number> image;
-  std::int64_t first_place;
-
-  KOKKOS_FUNCTION void operator()(std::int64_t index) const {
-    std::int64_t const column = index / image.num_v;
-    std::int64_t const v = index - column * image.num_v + image.first_v;
-    std::int64_t const view = column / image.num_u;
-    std::int64_t const u = column - view * image.num_u;
-    placed_window const w = windows[view];
-    if (u >= w.of.first_u && u < w.of.last_u && v >= w.of.first_v && v < w.of.last_v) {
-      Number const x = packed[w.place - first_place +
-                              (u - w.of.first_u) * (w.of.last_v - w.of.first_v) + v - w.of.first_v];
-      if constexpr (How == arrival::stored) {
-        image.data[index] = x;
-      } else if constexpr (How == arrival::added) {
-        image.data[index] += x;
-      } else {
-        image.data[index] |= x;
-      }
-    }
-  }
+/// Views [first, first + count).
+struct view_range {
+  std::int64_t first;
+  std::int64_t count;
 };
 
 /// Windows [rank][view] of images: what a rank shares with each other one.
@@ -99,18 +88,17 @@ class window_exchange {
  public:
   using space = typename Exec::memory_space;
 
-  /// Copies windows to where kernels read them, and allocates for batches of so many views.
+  /// Copies windows to where kernels read them, and allocates for these batches of views.
   /// \param out, in  windows of each rank; this rank's own are left out
   window_exchange(Exec const& exec, int here, shared_windows const& out, shared_windows const& in,
-                  std::int64_t batch, std::int64_t number_bytes)
+                  std::vector<view_range> const& batches, std::int64_t number_bytes)
       : out_(sides_of(exec, here, out)), in_(sides_of(exec, here, in)) {
-    std::int64_t const views = std::int64_t(out.front().size());
     std::int64_t most = 0;
-    for (std::int64_t first = 0; first < views; first += batch) {
+    for (view_range const& batch : batches) {
       std::int64_t bytes = 0;
       for (auto const* sides : {&out_, &in_}) {
         for (side const& s : *sides) {
-          bytes += part_bytes(s.numbers(first, std::min(batch, views - first)) * number_bytes);
+          bytes += part_bytes(s.numbers(batch) * number_bytes);
         }
       }
       most = std::max(most, bytes);
@@ -118,40 +106,27 @@ class window_exchange {
     packed_.reserve(most);
   }
 
-  /// Sends the windows of `from` and takes those that come into `to`, of views [first, first +
-  /// count): both images begin with view `first`. Waits for all.
+  /// Sends the windows of `from` and takes those that come into `to`, of some views: both images
+  /// begin with the first of them. Waits for all.
   template <arrival How, class From, class Number>
   void run(Exec const& exec, backend::carrier<Exec>& by, image_rows<From> const& from,
-           image_rows<Number> const& to, std::int64_t first, std::int64_t count) {
+           image_rows<Number> const& to, view_range const& views) {
     std::byte* place = packed_.data();
-    std::vector<backend::parcel> out;
-    std::vector<backend::parcel> in;
-    for (side const& s : out_) {
-      std::int64_t const bytes = s.numbers(first, count) * std::int64_t(sizeof(Number));
-      if (bytes > 0) {
-        backend::for_each_index(
-            "iso::ct::ranked: pack", exec, count * from.num_u * from.num_v,
-            pack_windows_kernel<From>{s.windows.data() + first, from,
-                                      reinterpret_cast<Number*>(place), s.place(first)});
+    auto const parcels_of = [&](std::vector<side> const& sides) {
+      std::vector<backend::parcel> parcels;
+      for (side const& s : sides) {
+        parcels.push_back({s.rank, place, s.numbers(views) * std::int64_t(sizeof(Number))});
+        place += part_bytes(parcels.back().bytes);
       }
-      out.push_back({s.rank, place, bytes});
-      sent_ += bytes;
-      place += part_bytes(bytes);
-    }
-    for (side const& s : in_) {
-      std::int64_t const bytes = s.numbers(first, count) * std::int64_t(sizeof(Number));
-      in.push_back({s.rank, place, bytes});
-      place += part_bytes(bytes);
-    }
+      return parcels;
+    };
+    auto const out = parcels_of(out_);
+    auto const in = parcels_of(in_);
+    move<arrival::packed, Number>("iso::ct::ranked: pack", exec, from, out_, out, views);
     by.exchange(out, in);
-    for (std::size_t n = 0; n < in_.size(); ++n) {
-      if (in[n].bytes > 0) {
-        backend::for_each_index(
-            "iso::ct::ranked: unpack", exec, count * to.num_u * to.num_v,
-            unpack_windows_kernel<Number, How>{in_[n].windows.data() + first,
-                                               reinterpret_cast<Number const*>(in[n].data), to,
-                                               in_[n].place(first)});
-      }
+    move<How, Number>("iso::ct::ranked: unpack", exec, to, in_, in, views);
+    for (backend::parcel const& parcel : out) {
+      sent_ += parcel.bytes;
     }
   }
 
@@ -176,10 +151,26 @@ class window_exchange {
     std::vector<std::int64_t> places;  ///< of views, and of the end
 
     [[nodiscard]] std::int64_t place(std::int64_t view) const { return places[std::size_t(view)]; }
-    [[nodiscard]] std::int64_t numbers(std::int64_t first, std::int64_t count) const {
-      return place(first + count) - place(first);
+    [[nodiscard]] std::int64_t numbers(view_range const& views) const {
+      return place(views.first + views.count) - place(views.first);
     }
   };
+
+  /// Moves the numbers of each side to its parcel, or from it.
+  template <arrival How, class Number, class Pixel>
+  static void move(char const* label, Exec const& exec, image_rows<Pixel> const& image,
+                   std::vector<side> const& sides, std::vector<backend::parcel> const& parcels,
+                   view_range const& views) {
+    for (std::size_t n = 0; n < sides.size(); ++n) {
+      if (parcels[n].bytes > 0) {
+        backend::for_each_index(
+            label, exec, views.count * image.num_u * image.num_v,
+            window_kernel<Pixel, Number, How>{sides[n].windows.data() + views.first, image,
+                                              reinterpret_cast<Number*>(parcels[n].data),
+                                              sides[n].place(views.first)});
+      }
+    }
+  }
 
   static std::int64_t part_bytes(std::int64_t bytes) { return iso::detail::workspace_part(bytes); }
 
