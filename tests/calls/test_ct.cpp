@@ -148,6 +148,8 @@ TEST_CASE("volumes that pass through a device") {
   iso::ct::sart method(host, scan, views, x, {.projector = by}, {}, {}, through);
   method.step();
   CHECK(method.streaming()->forward.planes == 8);
+  iso::ct::elsewhere const here;
+  CHECK(!here);
 }
 
 TEST_CASE("volumes and scans on ranks") {
@@ -162,6 +164,9 @@ TEST_CASE("volumes and scans on ranks") {
   iso::ct::ranked_fdk<exec_space, float> fdk(exec, ranks, plan, {.cutoff = 0.5});
   fdk.apply(p, x);
   CHECK(fdk.report().bytes_sent == 0);
+  iso::ct::sart method(exec, circle(), p, x, {.projector = {.sum = iso::summation::reproducible}},
+                       {}, {}, iso::ct::ranked(exec, ranks, plan));
+  CHECK(method.step().residual > 0);
 }
 
 TEST_CASE("filtered backprojection") {

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Projection, adjoint and filtered backprojection on ranks: the bits of one memory, for every plan,
 // with ranks of different backends.
-#include "forward_project_support.hpp"
 #include "kokkos_events.hpp"
-#include "ranks_support.hpp"
-#include "slabs.hpp"
+#include "ranked_support.hpp"
 
-#include <iso/core/divide_planes.hpp>
 #include <iso/ct/back_project.hpp>
 #include <iso/ct/fdk_reconstructor.hpp>
 #include <iso/ct/projector_pair.hpp>
@@ -23,77 +20,15 @@
 
 namespace {
 
-using namespace projector_support;
 using namespace ranks_support;
 using iso::onto;
-using iso::slab;
 using iso::ct::projector_options;
-using iso::ct::rank_plan;
 using iso::ct::ranked_fdk;
 using iso::ct::ranked_pair;
-using iso::ct::row_range;
-using iso::test::planes_of;
 using iso::test::refusal;
 
-grid const whole = grid::centred({17, 15, 37}, {1, 0.9, 0.8});
-
-geometry rolled(geometry const& upright, double roll) {
-  auto views = upright.views();
-  for (auto& w : views) {
-    auto const u = w.u_step;
-    w.u_step = w.u_step + roll * w.v_step;
-    w.v_step = w.v_step - roll * u;
-  }
-  return {upright.kind(), upright.num_u(), upright.num_v(), views};
-}
-
-/// A scan and how it is called in messages.
-struct named_scan {
-  char const* name;
-  geometry scan;
-  bool fdk;  ///< takes it
-};
-
-std::vector<named_scan> scans() {
-  auto const angles = iso::ct::even_angles(35, 2 * pi, 0.1);
-  iso::ct::flat_detector const detector{21, 34, 2.1, 1.7, 0.3, -1};
-  auto const circle = iso::ct::circular_cone(detector, 90, 140, angles);
-  auto downwards = circle.views();
-  for (auto& w : downwards) {
-    w.detector_origin = w.detector_origin + 33 * w.v_step;
-    w.v_step = -1.0 * w.v_step;
-  }
-  auto const turns = iso::ct::even_angles(41, 6 * pi, 0.1);
-  iso::ct::flat_detector const low{21, 9, 2.1, 1.9, 0, 0.2};
-  return {
-      {"circle", circle, true},
-      {"rolled", rolled(circle, 0.03), true},
-      {"downwards", {circle.kind(), 21, 34, downwards}, false},
-      {"helix", iso::ct::helix(iso::ct::circular_cone(low, 90, 140, turns), turns, 11), false},
-      {"turned by a quarter", rolled(circle, 40), false},
-      {"parallel",
-       iso::ct::circular_parallel({21, 34, 1, 0.9, 0.2, 0.3}, iso::ct::even_angles(17, pi, 0.2)),
-       true},
-  };
-}
-
-/// Plans for so many ranks: equal, by speeds, a slab of one plane, and a rank without a plane.
-std::vector<std::vector<slab>> plans(int ranks) {
-  auto const n = whole.extent[2];
-  std::vector<double> speeds;
-  std::vector<slab> thin;
-  std::vector<slab> idle;
-  for (int rank = 0; rank < ranks; ++rank) {
-    bool const last = rank + 1 == ranks;
-    speeds.push_back(rank == 0 ? 1 : 3.7 / rank);
-    thin.push_back({std::int64_t(rank), last ? n : std::int64_t(rank) + 1});
-    idle.push_back({rank == 0 ? 0 : n / 2, rank == 0 && !last ? n / 2 : last ? n : n / 2});
-  }
-  return {iso::divide_planes(whole, ranks), iso::divide_planes(whole, ranks, speeds), thin, idle};
-}
-
 /// All of them for the method that most use, one in turn for the others.
-std::vector<std::vector<slab>> plans(int ranks, projector_options const& options, int turn) {
+std::vector<std::vector<slab>> plans_for(int ranks, projector_options const& options, int turn) {
   auto all = plans(ranks);
   if (options.method == projector::joseph_linear) {
     return all;
@@ -110,28 +45,6 @@ volume<T> signed_volume(unsigned seed) {
   // The largest voxel is another slab's: the unit of sums is the whole's.
   v.data(3, 4, whole.extent[2] - 1) = T(-5.75);
   return v;
-}
-
-/// The rows of a rank of pixels of the whole detector.
-template <class T>
-std::vector<T> rows_of(std::vector<T> const& all, geometry const& g, row_range const& rows) {
-  std::vector<T> some;
-  for (std::int64_t column = 0; column < g.num_views() * g.num_u(); ++column) {
-    auto const from = all.begin() + column * g.num_v();
-    some.insert(some.end(), from + rows.first, from + rows.last);
-  }
-  return some;
-}
-
-/// Copies host numbers to a view of as many.
-template <class Exec, class View, class T>
-void fill(Exec const& exec, View const& to, std::vector<T> const& values) {
-  Kokkos::View<T const*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> const from(values.data(),
-                                                                                values.size());
-  Kokkos::View<T*, typename View::memory_space, Kokkos::MemoryUnmanaged> const flat(to.data(),
-                                                                                    to.size());
-  Kokkos::deep_copy(exec, flat, from);
-  exec.fence("test: the numbers are there");
 }
 
 template <class T, class Exec>
@@ -221,7 +134,7 @@ TEST_CASE_TEMPLATE("ranked_pair: rows have the bits of one memory, whatever the 
                                      .edge = options.edge,
                                      .within = options.within,
                                      .oversampling = options.oversampling});
-      for (auto const& planes : plans(all_ranks().size(), options, turn)) {
+      for (auto const& planes : plans_for(all_ranks().size(), options, turn)) {
         rank_plan const plan(scan, whole, planes);
         CAPTURE(turn);
         with_backend_of_rank(++turn, [&](auto const& exec) {
@@ -247,7 +160,7 @@ TEST_CASE_TEMPLATE("ranked_pair: planes of the adjoint have the bits of one memo
         pixels[pixels.size() / 3] = std::numeric_limits<T>::infinity();
       }
       auto const all = adjoint_of_whole(scan, pixels, options, to);
-      for (auto const& planes : plans(all_ranks().size(), options, turn)) {
+      for (auto const& planes : plans_for(all_ranks().size(), options, turn)) {
         rank_plan const plan(scan, whole, planes);
         CAPTURE(turn);
         with_backend_of_rank(++turn, [&](auto const& exec) {

@@ -191,11 +191,23 @@ ranked_preparation prepare_fdk(backend::communicator& ranks, rank_plan const& pl
   return by;
 }
 
-slab held_planes(rank_plan const& plan, int rank, std::int64_t halo) {
+void validate_planned(rank_plan const& plan, geometry const& g, iso::grid const& volume) {
+  fingerprint given;
+  given.add(g);
+  fingerprint planned;
+  planned.add(plan.scan());
+  ISO_VALIDATE(
+      given.value() == planned.value() && volume == plan.grid(),
+      "iso::ct::ranked: another scan or grid than the plan's (of {} views, for {} planes); "
+      "make the plan for those of the method",
+      plan.scan().num_views(), plan.grid().extent[2]);
+}
+
+slab planes_with(rank_plan const& plan, int rank, std::int64_t below, std::int64_t above) {
   slab const own = plan.planes(rank);
   return own.count() == 0 ? own
-                          : slab{std::max(own.first - halo, std::int64_t(0)),
-                                 std::min(own.last + halo, plan.grid().extent[2])};
+                          : slab{std::max(own.first - below, std::int64_t(0)),
+                                 std::min(own.last + above, plan.grid().extent[2])};
 }
 
 namespace {
@@ -245,18 +257,20 @@ shared_windows windows_of_flags(shared_windows all) {
   return all;
 }
 
-shared_windows planes_that_go(rank_plan const& plan, int rank, std::int64_t halo) {
+shared_windows planes_that_go(rank_plan const& plan, int rank, std::int64_t below,
+                              std::int64_t above) {
   shared_windows all;
   for (int other = 0; other < plan.size(); ++other) {
-    all.push_back(both(plan, plan.planes(rank), held_planes(plan, other, halo)));
+    all.push_back(both(plan, plan.planes(rank), planes_with(plan, other, below, above)));
   }
   return all;
 }
 
-shared_windows planes_that_come(rank_plan const& plan, int rank, std::int64_t halo) {
+shared_windows planes_that_come(rank_plan const& plan, int rank, std::int64_t below,
+                                std::int64_t above) {
   shared_windows all;
   for (int owner = 0; owner < plan.size(); ++owner) {
-    all.push_back(both(plan, held_planes(plan, rank, halo), plan.planes(owner)));
+    all.push_back(both(plan, planes_with(plan, rank, below, above), plan.planes(owner)));
   }
   return all;
 }
@@ -264,5 +278,6 @@ shared_windows planes_that_come(rank_plan const& plan, int rank, std::int64_t ha
 }  // namespace detail
 
 ISO_FOR_EACH_INSTANCE(ISO_CT_RANKED, )
+ISO_FOR_EACH_BACKEND(ISO_CT_RANKED_ON)
 
 }  // namespace iso::ct

@@ -91,18 +91,7 @@ std::vector<geometry> scans_of(geometry const& g, view_blocks const& blocks) {
 
 }  // namespace detail
 
-template <>
-std::shared_ptr<detail::pair_elsewhere<float>> streamed::make<float>(
-    geometry const& g, iso::grid const& volume, view_blocks const& blocks,
-    projector_options const& options) const {
-  return make_->of_float(g, volume, blocks, options);
-}
-template <>
-std::shared_ptr<detail::pair_elsewhere<double>> streamed::make<double>(
-    geometry const& g, iso::grid const& volume, view_blocks const& blocks,
-    projector_options const& options) const {
-  return make_->of_double(g, volume, blocks, options);
-}
+streamed::streamed(std::shared_ptr<maker const> const& make) : elsewhere(make), make_(make) {}
 
 template <>
 std::shared_ptr<detail::fdk_elsewhere<float>> streamed::make_fdk<float>(

@@ -27,7 +27,9 @@ class lsqr {
   /// Takes `x` as the start and works on it. Waits for `exec`. Voxels whose mask is 0 stay.
   /// \param readings  [views, u, v], line integrals, dimensionless; copied
   /// \param x         [nx, ny, nz], 1/mm
-  /// \param through   a device that projects where `x` and `readings` lie in host memory
+  /// \param through   the place of `x`, `readings` and masks: iso::ct::streamed, or
+  /// iso::ct::ranked,
+  ///                  on which they are what the rank has
   /// \throws iso::invalid_argument  a backprojection that is not the adjoint, a damping that is
   ///                                negative or whose square is not finite, masks that leave no
   ///                                reading or no voxel, no ray that meets a voxel, readings or a
@@ -36,7 +38,7 @@ class lsqr {
   lsqr(Exec const& exec, geometry const& g,
        projection_view<std::type_identity_t<T> const, space> const& readings, volume const& x,
        lsqr_options const& options = {}, iterative_masks<T, space> const& masks = {},
-       job const& control = {}, streamed const& through = {});
+       job const& control = {}, elsewhere const& through = {});
 
   /// Returns the bytes of the backend's memory that the method allocates, beside readings, x and
   /// masks that it is given; `masked`: with a mask of readings, which is copied. Enqueues nothing.

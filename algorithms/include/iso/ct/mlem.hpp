@@ -35,7 +35,9 @@ class mlem {
   /// Takes `x` as the start and works on it; a start of zeros becomes ones. Waits for `exec`.
   /// \param readings  [views, u, v], not negative
   /// \param x         [nx, ny, nz], not negative; voxels whose mask is 0 become 0
-  /// \param through   a device that projects where `x` and `readings` lie in host memory
+  /// \param through   the place of `x`, `readings` and masks: iso::ct::streamed, or
+  /// iso::ct::ranked,
+  ///                  on which they are what the rank has
   /// \throws iso::invalid_argument  a block size outside the scan, masks that leave no
   ///                                reading or no voxel, no ray that meets a voxel, readings or a
   ///                                start that are negative or not finite, shapes that disagree;
@@ -44,7 +46,7 @@ class mlem {
   mlem(Exec const& exec, geometry const& g,
        projection_view<std::type_identity_t<T> const, space> const& readings, volume const& x,
        mlem_options const& options = {}, iterative_masks<T, space> const& masks = {},
-       job const& control = {}, streamed const& through = {});
+       job const& control = {}, elsewhere const& through = {});
 
   /// Returns the bytes of the backend's memory that the method allocates, beside readings, x and
   /// masks that it is given; `masked`: with a mask of readings, which is copied. Enqueues nothing.

@@ -16,12 +16,12 @@
 #include <iso/ct/back_project.hpp>
 #include <iso/ct/detail/back_project_step.hpp>
 #include <iso/ct/detail/elementwise.hpp>
+#include <iso/ct/elsewhere.hpp>
 #include <iso/ct/fdk.hpp>
 #include <iso/ct/forward_project.hpp>
 #include <iso/ct/forward_project_texture.hpp>
 #include <iso/ct/geometry.hpp>
 #include <iso/ct/iterative_options.hpp>
-#include <iso/ct/streamed.hpp>
 #include <iso/ct/view_blocks.hpp>
 
 #include <algorithm>
@@ -57,10 +57,9 @@ inline projector_options const& matched(projector_options const& options, char c
 
 /// The projection A of volumes on one grid along the rays of one scan, and its adjoint: <A x, y> =
 /// <x, A^T y>, unless another projection or backprojection is asked for. It owns the views, in the
-/// order of its blocks, and the scratch memory; what was moved from refuses every call. Where it is
-/// streamed, its arrays lie in host memory, and a device whose memory they exceed projects.
-/// Determinism: backend_to_backend, as iso::ct::forward_project and back_project; not_guaranteed
-/// with texture units.
+/// order of its blocks, and the scratch memory; what was moved from refuses every call. Where
+/// arrays lie elsewhere, what is there projects. Determinism: backend_to_backend, as
+/// iso::ct::forward_project and back_project; not_guaranteed with texture units.
 template <execution_space Exec, real T>
 class projector_pair {
  public:
@@ -71,7 +70,7 @@ class projector_pair {
   using const_projections = projection_view<T const, space>;
 
   /// Allocates views and scratch, and waits for `exec`: no other instance is fenced.
-  /// \param through  the device that projects; empty: `exec` does
+  /// \param through  the place of volumes and readings; empty: the memory of `exec`
   /// \throws iso::invalid_argument  a grid or an option as the two functions refuse it; with FDK's
   ///                                backprojection, a scan that fdk_plan refuses; texture units
   ///                                with other numbers than float, another method than linear
@@ -79,11 +78,12 @@ class projector_pair {
   /// \throws iso::out_of_memory     as iso::allocate; what streams has too little memory
   projector_pair(Exec const& exec, geometry const& g, iso::grid const& volume,
                  view_blocks const& blocks, projector_options const& options = {},
-                 streamed const& through = {})
+                 elsewhere const& through = {})
       : exec_(exec), grid_(volume), options_(options), blocks_(blocks) {
     validate(grid_, "iso::ct::projector_pair");
     if (through) {
-      make_elsewhere(g, through);
+      elsewhere_ = through.template make<T, space>(g, grid_, blocks_, options_);
+      part_ = elsewhere_->part();
     }
     if (options.projection == projection::texture && !through) {
       make_texture();
@@ -136,11 +136,9 @@ class projector_pair {
   void forward(std::int64_t block, const_volume const& x, projections const& p,
                job const& control = {}) const {
     present_.check("iso::ct::projector_pair");
-    if constexpr (on_host) {
-      if (elsewhere_) {
-        elsewhere_->forward(block, x, p, control);
-        return;
-      }
+    if (elsewhere_) {
+      elsewhere_->forward(block, x, p, control);
+      return;
     }
     if constexpr (has_textures) {
       if (texture_) {
@@ -159,11 +157,9 @@ class projector_pair {
   void adjoint(std::int64_t block, const_projections const& p, volume const& x,
                onto to = onto::zero, job const& control = {}, std::int32_t words = 0) const {
     present_.check("iso::ct::projector_pair");
-    if constexpr (on_host) {
-      if (elsewhere_) {
-        elsewhere_->adjoint(block, p, x, to, control, words);
-        return;
-      }
+    if (elsewhere_) {
+      elsewhere_->adjoint(block, p, x, to, control, words);
+      return;
     }
     if (!plans_.empty()) {
       weighted_back_project<Exec, T>(exec_, plans_[std::size_t(block)], p, x, scratch_, to,
@@ -193,10 +189,11 @@ class projector_pair {
     present_.check("iso::ct::projector_pair");
     return blocks_;
   }
+  /// Returns the extents of the readings that lie here.
   [[nodiscard]] Kokkos::Array<std::int64_t, 3> scan() const {
     present_.check("iso::ct::projector_pair");
     auto const& any = scans_.front().host();
-    return {std::int64_t(blocks_.views.size()), any.num_u(), any.num_v()};
+    return {std::int64_t(blocks_.views.size()), any.num_u(), part_.rows(any).count()};
   }
   /// Returns whether a block's adjoint adds whole numbers, which `words` hold.
   [[nodiscard]] bool scatters() const {
@@ -206,7 +203,7 @@ class projector_pair {
   /// Returns how calls are divided, and what they carry; nothing where nothing is streamed.
   [[nodiscard]] std::optional<streaming_report> streaming() const {
     present_.check("iso::ct::projector_pair");
-    return elsewhere_ ? std::optional(elsewhere_->report()) : std::nullopt;
+    return elsewhere_ ? elsewhere_->streaming() : std::nullopt;
   }
   /// Returns the bytes of scratch.
   [[nodiscard]] std::int64_t bytes_held() const {
@@ -220,10 +217,8 @@ class projector_pair {
 
   /// Has an array that goes through many calls copied where it lies, where calls are streamed.
   void page_lock(typename volume::data_type const& array) const {
-    if constexpr (on_host) {
-      if (elsewhere_) {
-        elsewhere_->page_lock(array);
-      }
+    if (elsewhere_) {
+      elsewhere_->page_lock(array);
     }
   }
 
@@ -233,11 +228,9 @@ class projector_pair {
                     detail::voxel_step<T> const& by, volume const& correction, job const& control,
                     std::int32_t words) const {
     present_.check("iso::ct::projector_pair");
-    if constexpr (on_host) {
-      if (elsewhere_) {
-        elsewhere_->adjoint_step(block, p, x, by, correction, control, words);
-        return;
-      }
+    if (elsewhere_) {
+      elsewhere_->adjoint_step(block, p, x, by, correction, control, words);
+      return;
     }
     if (plans_.empty() && detail::steps_at_once(blocks_.size(block), adjoint_options(options_))) {
       detail::back_project_step<Exec, T>(exec_, scans_[std::size_t(block)], p, x, scratch_,
@@ -251,15 +244,6 @@ class projector_pair {
 
   /// True where a texture can hold T. Whether Exec has textures is checked by the constructor.
   static constexpr bool has_textures = std::is_same_v<T, float>;
-  /// True where the arrays lie in host memory, from which they may be streamed.
-  static constexpr bool on_host = std::is_same_v<space, Kokkos::HostSpace>;
-
-  void make_elsewhere(geometry const& g, streamed const& through) {
-    ISO_VALIDATE(on_host,
-                 "iso::ct::projector_pair: arrays in a device's memory (what is streamed lies in "
-                 "host memory); give host arrays and an execution space of the host");
-    elsewhere_ = through.make<T>(g, grid_, blocks_, options_);
-  }
 
   void make_texture() {
     ISO_VALIDATE(has_textures,
@@ -321,7 +305,8 @@ class projector_pair {
   std::vector<staged_geometry<space>> scans_;
   std::vector<fdk_plan<space>> plans_;  ///< of blocks; empty: the adjoint goes back
   std::optional<backend::texture_volume> texture_;
-  std::shared_ptr<detail::pair_elsewhere<T>> elsewhere_;  ///< null: exec_ projects
+  std::shared_ptr<detail::pair_elsewhere<T, space>> elsewhere_;  ///< null: exec_ projects
+  detail::rank_part part_;
   bool scatters_ = false;
   iso::detail::presence present_;
   workspace<space> scratch_;

@@ -11,6 +11,7 @@
 #include <iso/core/onto.hpp>
 #include <iso/core/projection_view.hpp>
 #include <iso/core/volume_view.hpp>
+#include <iso/ct/elsewhere.hpp>
 #include <iso/ct/fdk.hpp>
 #include <iso/ct/iterative_options.hpp>
 #include <iso/ct/rank_plan.hpp>
@@ -85,13 +86,15 @@ projection_view<T, typename Exec::memory_space> make_projections_part(Exec const
 /// Determinism: backend_to_backend, for any plan: forward() has the bits of forward_project with
 /// `summation::reproducible`, adjoint() those of back_project.
 template <execution_space Exec, real T>
-class ranked_pair final {
+class ranked_pair final : public detail::pair_elsewhere<T, typename Exec::memory_space> {
  public:
   using space = typename Exec::memory_space;
-  using volume = volume_view<T, space>;
-  using const_volume = volume_view<T const, space>;
-  using projections = projection_view<T, space>;
-  using const_projections = projection_view<T const, space>;
+  using base = detail::pair_elsewhere<T, space>;
+  using base::adjoint;
+  using typename base::const_projections;
+  using typename base::const_volume;
+  using typename base::projections;
+  using typename base::volume;
 
   /// Allocates what calls work in, and waits for `exec`.
   /// \param ranks    must outlive it
@@ -115,7 +118,7 @@ class ranked_pair final {
   // Neither copies nor moves: calls of other ranks wait for this one.
   ranked_pair(ranked_pair const&) = delete;
   ranked_pair& operator=(ranked_pair const&) = delete;
-  ~ranked_pair();
+  ~ranked_pair() override;
 
   /// Overwrites this rank's rows of a block by A x. The result is there when it returns.
   /// \param[in]  x  [nx, ny, planes] that this rank owns, 1/mm
@@ -123,7 +126,7 @@ class ranked_pair final {
   /// \throws iso::invalid_argument  shape mismatch, data with gaps or without memory
   /// \throws iso::cancelled         on every rank; `p` is then incomplete
   void forward(std::int64_t block, const_volume const& x, projections const& p,
-               job const& control = {});
+               job const& control = {}) override;
 
   /// Overwrites this rank's planes by A^T p of a block, or adds it (`to`), as back_project. The
   /// result is there when it returns.
@@ -133,7 +136,12 @@ class ranked_pair final {
   /// \throws iso::invalid_argument  shape mismatch, data with gaps or without memory
   /// \throws iso::cancelled         on every rank; `x` is then incomplete
   void adjoint(std::int64_t block, const_projections const& p, volume const& x,
-               onto to = onto::zero, job const& control = {}, std::int32_t words = 0);
+               onto to = onto::zero, job const& control = {}, std::int32_t words = 0) override;
+  void adjoint_step(std::int64_t block, const_projections const& p, volume const& x,
+                    detail::voxel_step<T> const& by, volume const& correction, job const& control,
+                    std::int32_t words) override;
+  void fetch(detail::neighbour which, const_volume const& x, T* plane) override;
+  [[nodiscard]] detail::rank_part part() const override;
 
   /// Returns the plan; the views of its scan lie in the order of blocks.
   [[nodiscard]] rank_plan const& plan() const;
@@ -141,6 +149,26 @@ class ranked_pair final {
 
  private:
   std::unique_ptr<detail::ranked_pair_parts<Exec, T>> parts_;
+};
+
+/// The place of volumes and readings of which each rank of a job holds the part that it owns
+/// (rank_plan). An iterative method that is given it takes the rank's planes as its volume, the
+/// rank's rows as its readings, and the same parts as masks; the geometry is the whole scan's. Its
+/// numbers, as residuals, are those of the whole. All ranks make their methods and call them
+/// together.
+class ranked : public elsewhere {
+ public:
+  /// Allocates nothing yet.
+  /// \param exec   of the methods
+  /// \param ranks  must outlive what is made
+  /// \param batch_views  as ranked_pair has them
+  template <execution_space Exec>
+  ranked(Exec const& exec, backend::communicator& ranks, rank_plan const& plan,
+         std::int64_t batch_views = 0);
+
+ private:
+  template <class Exec>
+  struct maker;
 };
 
 /// A filtered backprojection of scans of one geometry, of which each rank holds the voxels and the

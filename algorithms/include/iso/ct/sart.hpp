@@ -38,7 +38,9 @@ class sart {
   /// \param readings  [views, u, v], line integrals, dimensionless; copied
   /// \param x         [nx, ny, nz], 1/mm
   /// \param masks     which voxels and readings count; empty: all
-  /// \param through   a device that projects where `x` and `readings` lie in host memory
+  /// \param through   the place of `x`, `readings` and masks: iso::ct::streamed, or
+  /// iso::ct::ranked,
+  ///                  on which they are what the rank has
   /// \throws iso::invalid_argument  a relaxation outside (0, 2), a block size outside the scan, a
   ///                                box that is empty or excludes the start, masks that leave no
   ///                                reading or no voxel, no ray that meets a voxel, readings that
@@ -48,7 +50,7 @@ class sart {
   sart(Exec const& exec, geometry const& g,
        projection_view<std::type_identity_t<T> const, space> const& readings, volume const& x,
        sart_options const& options = {}, iterative_masks<T, space> const& masks = {},
-       job const& control = {}, streamed const& through = {});
+       job const& control = {}, elsewhere const& through = {});
 
   /// Returns the bytes of the backend's memory that the method allocates, beside readings, x and
   /// masks that it is given; `masked`: with a mask of readings, which is copied. Enqueues nothing.

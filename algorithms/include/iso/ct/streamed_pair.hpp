@@ -30,13 +30,13 @@ struct incoming_readings;
 /// Determinism: backend_to_backend, whatever the limits: forward() has the bits of forward_project
 /// with `summation::reproducible`, adjoint() those of back_project (or of weighted_back_project).
 template <execution_space Exec, real T>
-class streamed_pair final : public detail::pair_elsewhere<T> {
+class streamed_pair final : public detail::pair_elsewhere<T, Kokkos::HostSpace> {
  public:
   using space = typename Exec::memory_space;
-  using typename detail::pair_elsewhere<T>::volume;
-  using typename detail::pair_elsewhere<T>::const_volume;
-  using typename detail::pair_elsewhere<T>::projections;
-  using typename detail::pair_elsewhere<T>::const_projections;
+  using typename detail::pair_elsewhere<T, Kokkos::HostSpace>::volume;
+  using typename detail::pair_elsewhere<T, Kokkos::HostSpace>::const_volume;
+  using typename detail::pair_elsewhere<T, Kokkos::HostSpace>::projections;
+  using typename detail::pair_elsewhere<T, Kokkos::HostSpace>::const_projections;
 
   /// Allocates the device's memory and the buffers to copy from, and waits for `exec`.
   /// \throws iso::invalid_argument  options whose sum is not reproducible, texture units, what
@@ -81,7 +81,8 @@ class streamed_pair final : public detail::pair_elsewhere<T> {
   /// memory is page-locked where a View owns it and the system allows. Takes a tenth of a second a
   /// GiB, and saves the copies to and from the buffers.
   void page_lock(typename volume::data_type const& array) override;
-  [[nodiscard]] streaming_report report() const override;
+  [[nodiscard]] streaming_report report() const;
+  [[nodiscard]] std::optional<streaming_report> streaming() const override { return report(); }
 
  private:
   [[nodiscard]] back_project_options adjoint_options(std::int32_t words) const;

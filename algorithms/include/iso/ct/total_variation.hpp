@@ -46,7 +46,9 @@ class total_variation {
   /// Takes `x` as the start and works on it. Waits for `exec`. Voxels whose mask is 0 stay.
   /// \param readings  [views, u, v], line integrals, dimensionless; copied
   /// \param x         [nx, ny, nz], 1/mm
-  /// \param through   a device that projects where `x` and `readings` lie in host memory
+  /// \param through   the place of `x`, `readings` and masks: iso::ct::streamed, or
+  /// iso::ct::ranked,
+  ///                  on which they are what the rank has
   /// \throws iso::invalid_argument  a backprojection that is not the adjoint, a weight or scale
   ///                                that is negative or not finite, a box that is empty or excludes
   ///                                the start, masks that leave no reading or no voxel, no ray
@@ -57,7 +59,7 @@ class total_variation {
                   projection_view<std::type_identity_t<T> const, space> const& readings,
                   volume const& x, total_variation_options const& options,
                   iterative_masks<T, space> const& masks = {}, job const& control = {},
-                  streamed const& through = {});
+                  elsewhere const& through = {});
 
   /// Returns the bytes of the backend's memory that the method allocates, beside readings, x and
   /// masks that it is given; `masked`: with a mask of readings, which is copied. Enqueues nothing.
@@ -112,9 +114,12 @@ class total_variation {
  private:
   static constexpr double relaxation = 1.9;  ///< below 2
 
-  [[nodiscard]] detail::differences<T> differences_of(volume const& of) const {
-    auto const& n = of.grid.extent;
-    return {{n[0], n[1], n[2]}, state_.voxel_mask(), of.data.data()};
+  using plane = typename detail::iterative_state<Exec, T>::plane;
+
+  /// \param above  the plane of `of` above those that are here
+  [[nodiscard]] detail::differences<T> differences_of(volume const& of, plane const& above) const {
+    return {
+        state_.extents(), state_.voxel_mask(), of.data.data(), {above.data(), mask_above_.data()}};
   }
   /// Tells of an iteration whose value is `primal`, with the duals that it found.
   iteration told(double squares, double primal) {
@@ -147,6 +152,11 @@ class total_variation {
   volume slope_;  ///< of the duals: A^T y + D^T q
   volume voxel_step_;
   Kokkos::Array<volume, 3> duals_;
+  plane x_above_;  ///< this and what follows are of other ranks
+  plane relaxed_above_;
+  plane dual_below_;  ///< along z
+  plane mask_above_;
+  plane mask_below_;
   detail::total_variation_bound<Exec, T> bound_;
 };
 

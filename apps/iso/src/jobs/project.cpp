@@ -80,7 +80,7 @@ std::function<void(job const&)> streamed_projection(ct::streamed const& through,
       {.method = options.method, .sum = options.sum, .oversampling = options.oversampling});
   return [=, &result](job const& control) {
     pair->forward(0, volume, projections, control);
-    result.streaming = pair->report();
+    result.streaming = pair->streaming();
     result.streaming->adjoint = result.streaming->step = {};  // which are not run
   };
 }

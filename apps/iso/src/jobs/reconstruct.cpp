@@ -307,7 +307,7 @@ std::function<void(job const&)> streamed_backprojection(ct::streamed const& thro
          .oversampling = request.oversampling});
     return [=, &result](job const& control) {
       pair->adjoint(0, projections, volume, onto::zero, control, 0);
-      result.streaming = pair->report();
+      result.streaming = pair->streaming();
       result.streaming->forward = result.streaming->step = {};  // which are not run
     };
   }

@@ -11,8 +11,10 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <array>
 #include <cstdint>
 #include <limits>
+#include <span>
 
 namespace iso {
 namespace detail {
@@ -170,6 +172,17 @@ class partial_sum {
                  other.all_.count, other.all_.largest, all_.count, all_.largest);
     take(other.added_);
     sum_ += other.sum_;
+  }
+  /// Adds what others hold of the same sum, as integers.
+  /// \param add  a function that overwrites a std::span<std::uint64_t> of words by their sums over
+  ///             all, each of whom calls this with the same bounds
+  /// \throws iso::invalid_argument  more terms than the bounds are of
+  template <class Add>
+  void add_up(Add const& add) {
+    std::array<std::uint64_t, 3> words{sum_.coarse, sum_.fine, std::uint64_t(added_)};
+    add(std::span<std::uint64_t>(words));
+    take(std::int64_t(words[2]) - added_);
+    sum_ = {words[0], words[1]};
   }
   /// Returns the sum: NaN where a term is not finite.
   /// \throws iso::invalid_argument  fewer terms than the bounds are of

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <iso/backend/communicator.hpp>
+#include <iso/core/check.hpp>
 #include <iso/core/detail/fnv1a.hpp>
 #include <iso/core/grid.hpp>
 #include <iso/core/job.hpp>
@@ -12,7 +13,9 @@
 
 #include <bit>
 #include <cstdint>
+#include <exception>
 #include <optional>
+#include <span>
 #include <type_traits>
 
 namespace iso::ct::detail {
@@ -60,6 +63,25 @@ class fingerprint {
 /// and all have the same fingerprint.
 void validate_agreement(backend::communicator& ranks, rank_plan const& plan, fingerprint const& of,
                         char const* function);
+
+/// Calls f(), and throws on every rank where it throws on one.
+template <class F>
+void check_together(backend::communicator& ranks, char const* function, F const& f) {
+  std::exception_ptr failure;
+  try {
+    f();
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  std::uint32_t failed = failure ? 1 : 0;
+  ranks.maximum(std::span<std::uint32_t>(&failed, 1));
+  if (failure) {
+    std::rethrow_exception(failure);
+  }
+  ISO_VALIDATE(failed == 0,
+               "{}: another rank stopped here (its own sentence says why); read what all ranks say",
+               function);
+}
 
 /// Reports a fraction of a job, and asks whether to stop: all ranks do where one is asked to.
 /// \throws iso::cancelled

@@ -11,13 +11,14 @@ cgls<Exec, T>::cgls(Exec const& exec, geometry const& g,
                     projection_view<std::type_identity_t<T> const, space> const& readings,
                     volume const& x, cgls_options const& options,
                     iterative_masks<T, space> const& masks, job const& control,
-                    streamed const& through)
+                    elsewhere const& through)
     : state_("iso::ct::cgls", exec, g, readings, x, masks,
              split_views(g.num_views(), g.num_views(), block_order::sequential),
              detail::matched(options.projector, "iso::ct::cgls"), through),
       residual_(state_.new_projections("iso::ct::cgls: residual")),
       projected_(state_.block_buffer(0)),
       direction_(state_.new_volume("iso::ct::cgls: direction")) {
+  state_.agree(options);
   state_.pair.forward(0, state_.x, residual_, control);
   state_.subtract_from_readings(0, residual_);
   normal_ = gradient(control);

@@ -218,6 +218,9 @@ std::int64_t count_of(Exec const& exec, std::int64_t count, Counter const& count
 template <execution_space Exec, class Finder>
 double most_of(Exec const& exec, std::int64_t count, Finder const& finder) {
   double most = 0;
+  if (count == 0) {
+    return most;  // Kokkos would return the least number there is
+  }
   Kokkos::parallel_reduce(
       "iso::ct::iterate: largest",
       Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, count), finder,

@@ -6,6 +6,7 @@
 #include <iso/core/detail/presence.hpp>
 #include <iso/core/sum_of.hpp>
 #include <iso/ct/detail/elementwise.hpp>
+#include <iso/ct/detail/total_variation_steps.hpp>
 #include <iso/ct/iterate.hpp>
 #include <iso/ct/projector_pair.hpp>
 #include <iso/detail/survey.hpp>
@@ -33,6 +34,7 @@ class iterative_state {
   using space = typename Exec::memory_space;
   using volume = volume_view<T, space>;
   using projections = projection_view<T, space>;
+  using plane = Kokkos::View<T*, space>;
 
   /// The part of the largest sum at or below which sums count as zero: in float they are rounding.
   static constexpr double min_part = 1e-6;
@@ -46,7 +48,7 @@ class iterative_state {
   iterative_state(char const* method, Exec const& exec, geometry const& g,
                   projection_view<T const, space> const& given, volume const& start,
                   iterative_masks<T, space> const& masks, view_blocks const& blocks,
-                  projector_options const& projector, streamed const& through,
+                  projector_options const& projector, elsewhere const& through,
                   value_range const& range = {}, bool refuse_negative = false)
       : pair(exec, g, start.grid, blocks, projector, through),
         x(start),
@@ -54,29 +56,34 @@ class iterative_state {
         name_of_method_(method),
         box_(range),
         voxels_(masks.voxels) {
-    validate(start, method);
-    validate_contiguous(start.data, "volume", method);
-    auto const scan = pair.scan();
-    validate(given, scan, method);
-    ISO_VALIDATE(
-        box_.lower < box_.upper,
-        "{}: values from {} to {} (the box is empty); give a lower bound below the upper one",
-        method, box_.lower, box_.upper);
-    readings_ = in_order("readings", given.data);
-    if (masks.readings.size() > 0) {
-      validate(projection_view<T const, space>{masks.readings}, scan, method);
-      reading_mask_ = in_order("mask of readings", masks.readings);
-      check_mask("readings", reading_mask_.data(), num_readings());
+    pair.part_.together(method, [&] {
+      validate_arrays(given, masks);
+      readings_ = in_order("readings", given.data);
+      if (masks.readings.size() > 0) {
+        reading_mask_ = in_order("mask of readings", masks.readings);
+      }
+    });
+    // A rank without rows or planes has no masks either, and checks with the others.
+    if (pair.part_.largest(masks.readings.size() > 0 ? 1 : 0) > 0) {
+      check_mask("readings", reading_mask_.data(), std::int64_t(reading_mask_.size()));
     }
-    if (voxels_.size() > 0) {
-      validate(volume_view<T const, space>{start.grid, voxels_}, method);
-      validate_contiguous(voxels_, "mask of voxels", method);
-      check_mask("voxels", voxels_.data(), num_voxels());
+    masked_ = pair.part_.largest(voxels_.size() > 0 ? 1 : 0) > 0;
+    if (masked_) {
+      pair.part_.together(method, [&] {
+        ISO_VALIDATE(std::int64_t(voxels_.size()) == num_voxels(),
+                     "{}: no mask of this rank's voxels (other ranks have one); give all ranks "
+                     "one, or none",
+                     method);
+      });
+      check_mask("voxels", voxels_.data(), std::int64_t(voxels_.size()));
     }
     refuse_readings(refuse_negative);
     refuse_start();
-    buffer_ = make_projections<T, space>(exec, "iso::ct::iterate: projections", blocks.max_size(),
-                                         scan[1], scan[2]);
+    pair.part_.together(method, [&] {
+      auto const n = pair.scan();
+      buffer_ = {
+          allocate<array>("iso::ct::iterate: projections", {blocks.max_size(), n[1], n[2]}, exec)};
+    });
     correction = new_volume("iso::ct::iterate: correction");
     pair.page_lock(x.data);
     pair.page_lock(buffer_.data);
@@ -115,39 +122,90 @@ class iterative_state {
   [[nodiscard]] std::int64_t num_voxels() const { return std::int64_t(x.data.size()); }
   [[nodiscard]] std::int64_t num_readings() const { return std::int64_t(readings_.size()); }
   [[nodiscard]] volume new_volume(std::string const& label) const {
-    auto const made = make_volume<T, space>(pair.exec(), label, x.grid);
+    volume made{x.grid, {}, x.first_plane};
+    auto const& n = x.grid.extent;
+    pair.part_.together(name_of_method_, [&] {
+      made.data = allocate<typename volume::data_type>(
+          label, {n[0], n[1], pair.part_.planes(x.grid).count()}, pair.exec());
+    });
     pair.page_lock(made.data);
     return made;
   }
   [[nodiscard]] projections new_projections(std::string const& label) const {
+    projections made;
     auto const n = pair.scan();
-    auto const made = make_projections<T, space>(pair.exec(), label, n[0], n[1], n[2]);
+    pair.part_.together(name_of_method_, [&] {
+      made.data = allocate<array>(label, {n[0], n[1], n[2]}, pair.exec());
+    });
     pair.page_lock(made.data);
     return made;
+  }
+  /// Returns a plane of voxels for the one next to those that lie here; without memory where there
+  /// is none.
+  [[nodiscard]] plane new_plane(std::string const& label, neighbour which) const {
+    plane made;
+    slab const here = pair.part_.planes(x.grid);
+    bool const there = which == neighbour::below ? here.first > 0 : here.last < x.grid.extent[2];
+    pair.part_.together(name_of_method_, [&] {
+      if (here.count() > 0 && there) {
+        made = allocate<plane>(label, {x.grid.extent[0] * x.grid.extent[1]}, pair.exec());
+      }
+    });
+    return made;
+  }
+  /// Returns that plane of the mask of voxels; without memory where all count.
+  [[nodiscard]] plane new_mask_plane(neighbour which) const {
+    if (!masked_) {
+      return {};
+    }
+    plane const made = new_plane("iso::ct::iterate: mask of the next plane", which);
+    if (pair.elsewhere_) {
+      pair.elsewhere_->fetch(which, {x.grid, voxels_, x.first_plane}, made.data());
+    }
+    return made;
+  }
+  /// Overwrites `to` by the plane of `of` next to those that lie here, where there is one.
+  void fetch(neighbour which, volume const& of, plane const& to) const {
+    if (pair.elsewhere_) {
+      pair.elsewhere_->fetch(which, of, to.data());
+    }
+  }
+  /// Throws on every rank, unless all have the same options.
+  template <class Options>
+  void agree(Options const& options) const {
+    pair.part_.agree(name_of_method_, options);
   }
   /// Does f(i) for every number of arrays of the method.
   template <class F>
   void each(char const* label, std::int64_t count, F const& f) const {
     for_each_number(label, pair.exec(), count, f);
   }
-  /// Returns the sum of term(i), as iso::sum_of.
+  /// Returns the extents of what lies here of the volume.
+  [[nodiscard]] Kokkos::Array<std::int64_t, 3> extents() const {
+    auto const& n = x.grid.extent;
+    return {n[0], n[1], pair.part_.planes(x.grid).count()};
+  }
+  /// Returns the sum of term(i), as iso::sum_of, of the whole: ranks add theirs.
   template <class Term>
   [[nodiscard]] double sum(std::int64_t count, Term const& term) const {
-    return sum_of(pair.exec(), count, term);
+    partial_sum all(pair.part_.joined(bounds_of_terms(pair.exec(), count, term)));
+    all.add(pair.exec(), count, term);
+    pair.part_.add_others(all);
+    return all.value();
   }
   /// Returns the sum of squares, as iso::dot.
   [[nodiscard]] double squares(T const* x, std::int64_t count) const {
     return sum(count, iso::detail::product_term<T>{x, x});
   }
-  /// Returns what `counter` adds up to.
+  /// Returns what `counter` adds up to, of the whole.
   template <class Counter>
   [[nodiscard]] std::int64_t number_of(std::int64_t count, Counter const& counter) const {
-    return count_of(pair.exec(), count, counter);
+    return pair.part_.count(count_of(pair.exec(), count, counter));
   }
-  /// Returns the largest number, or the largest size of one, at least zero.
+  /// Returns the largest number of the whole, or the largest size of one, at least zero.
   template <bool OfSize = false>
   [[nodiscard]] double largest(T const* x, std::int64_t count) const {
-    return largest_of<OfSize>(pair.exec(), x, count);
+    return pair.part_.largest(largest_of<OfSize>(pair.exec(), x, count));
   }
   /// y becomes a x + b y, as iso::axpby.
   void combine(double a, T const* x, double b, T* y, std::int64_t count) const {
@@ -213,7 +271,7 @@ class iterative_state {
     }
     auto const& h = x.grid.spacing;
     double const most = largest<true>(numbers, count);
-    double const mean = std::sqrt(squares(numbers, count) / double(count));
+    double const mean = std::sqrt(squares(numbers, count) / double(pair.part_.count(count)));
     words_ = most * norm(h) > 16 * std::sqrt(3.0) * std::min({h.x, h.y, h.z}) * mean ? 2 : 0;
   }
   /// Does so by the readings over the lengths of their rays, which `sizes` then holds.
@@ -359,6 +417,37 @@ class iterative_state {
     }
   }
 
+  /// Throws, on this rank, unless arrays are what lies here.
+  void validate_arrays(projection_view<T const, space> const& given,
+                       iterative_masks<T, space> const& masks) const {
+    validate_voxels({x.grid, x.data, x.first_plane}, "volume");
+    if (voxels_.size() > 0) {
+      validate_voxels({x.grid, voxels_, x.first_plane}, "mask of voxels");
+    }
+    if (pair.scan()[2] > 0) {
+      validate(given, pair.scan(), name_.c_str());
+      if (masks.readings.size() > 0) {
+        validate(projection_view<T const, space>{masks.readings}, pair.scan(), name_.c_str());
+      }
+    }
+    ISO_VALIDATE(
+        box_.lower < box_.upper,
+        "{}: values from {} to {} (the box is empty); give a lower bound below the upper one",
+        name_, box_.lower, box_.upper);
+  }
+  void validate_voxels(volume_view<T const, space> const& v, char const* what) const {
+    slab const here = pair.part_.planes(v.grid);
+    if (here == all_planes(v.grid)) {
+      validate(v, name_.c_str());
+    } else if (here.count() > 0) {
+      validate_slab(v, name_.c_str());
+      ISO_VALIDATE(v.planes() == here,
+                   "{}: planes {} to {} of a {} (the rank owns {} to {}); make it by "
+                   "iso::ct::make_volume_part",
+                   name_, v.planes().first, v.planes().last - 1, what, here.first, here.last - 1);
+    }
+    validate_contiguous(v.data, what, name_.c_str());
+  }
   /// Returns a copy with views in the order of blocks.
   array in_order(char const* what,
                  typename projection_view<T const, space>::data_type const& from) const {
@@ -366,9 +455,8 @@ class iterative_state {
     auto const n = pair.scan();
     // Not page-locked: readings stay on the host.
     auto const to =
-        make_projections<T, space>(exec, std::string("iso::ct::iterate: ") + what, n[0], n[1], n[2])
-            .data;
-    for (std::size_t i = 0; i < pair.blocks().views.size(); ++i) {
+        allocate<array>(std::string("iso::ct::iterate: ") + what, {n[0], n[1], n[2]}, exec);
+    for (std::size_t i = 0; to.size() > 0 && i < pair.blocks().views.size(); ++i) {
       Kokkos::deep_copy(exec, Kokkos::subview(to, i, Kokkos::ALL, Kokkos::ALL),
                         Kokkos::subview(from, pair.blocks().views[i], Kokkos::ALL, Kokkos::ALL));
     }
@@ -400,12 +488,12 @@ class iterative_state {
         "iso::ct::iterate: readings", pair.exec(), static_cast<T const*>(readings_.data()),
         num_readings(), {.lower = refuse_negative ? 0 : -std::numeric_limits<double>::infinity()},
         mask_data(0));
-    std::int64_t const number = found.not_finite.count + found.below.count;
+    std::int64_t const number = pair.part_.count(found.not_finite.count + found.below.count);
     ISO_VALIDATE(number == 0,
                  "{}: {} readings are {} (they would spoil the volume); set the mask of readings "
                  "to 0 there, or replace them",
                  name_, number, refuse_negative ? "negative or not finite" : "not finite");
-    double const most = found.largest_size;
+    double const most = pair.part_.largest(found.largest_size);
     constexpr double limit = sizeof(T) == 4 ? 0x1p100 : 0x1p400;
     ISO_VALIDATE(most == 0 || (most >= 1 / limit && most <= limit),
                  "{}: readings of at most {} (the largest must lie between {} and {}, so that sums "
@@ -416,7 +504,8 @@ class iterative_state {
     auto const found = iso::detail::survey_of("iso::ct::iterate: start", pair.exec(),
                                               static_cast<T const*>(x.data.data()), num_voxels(),
                                               {double(T(box_.lower)), double(T(box_.upper))});
-    std::int64_t const number = found.not_finite.count + found.below.count + found.above.count;
+    std::int64_t const number =
+        pair.part_.count(found.not_finite.count + found.below.count + found.above.count);
     ISO_VALIDATE(number == 0,
                  "{}: {} voxels of the start are not within [{}, {}] (no iterate may be); clamp "
                  "the start, or widen the range",
@@ -430,6 +519,7 @@ class iterative_state {
   array readings_;
   array reading_mask_;
   typename volume_view<T const, space>::data_type voxels_;
+  bool masked_ = false;  ///< voxels, on any rank
   projections row_weights_;
   projections background_;
   projections buffer_;

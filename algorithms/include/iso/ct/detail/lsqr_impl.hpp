@@ -11,7 +11,7 @@ lsqr<Exec, T>::lsqr(Exec const& exec, geometry const& g,
                     projection_view<std::type_identity_t<T> const, space> const& readings,
                     volume const& x, lsqr_options const& options,
                     iterative_masks<T, space> const& masks, job const& control,
-                    streamed const& through)
+                    elsewhere const& through)
     : damping_(options.damping),
       state_("iso::ct::lsqr", exec, g, readings, x, masks,
              split_views(g.num_views(), g.num_views(), block_order::sequential),
@@ -20,6 +20,7 @@ lsqr<Exec, T>::lsqr(Exec const& exec, geometry const& g,
       projected_(state_.block_buffer(0)),
       v_(state_.new_volume("iso::ct::lsqr: v")),
       direction_(state_.new_volume("iso::ct::lsqr: direction")) {
+  state_.agree(options);
   ISO_VALIDATE(damping_ >= 0 && is_finite(damping_ * damping_),
                "iso::ct::lsqr: damping {} (must not be negative, and its square finite); leave "
                "it at 0 for least squares",

@@ -11,13 +11,14 @@ mlem<Exec, T>::mlem(Exec const& exec, geometry const& g,
                     projection_view<std::type_identity_t<T> const, space> const& readings,
                     volume const& x, mlem_options const& options,
                     iterative_masks<T, space> const& masks, job const& control,
-                    streamed const& through)
+                    elsewhere const& through)
     : state_(
           options.block_views == 0 ? "iso::ct::mlem (MLEM)" : "iso::ct::mlem (OSEM)", exec, g,
           readings, x, masks,
           split_views(g.num_views(), options.block_views == 0 ? g.num_views() : options.block_views,
                       options.order),
           options.projector, through, {.lower = 0}, true) {
+  state_.agree(options);
   state_.mask_voxels(state_.x);
   if (!(state_.largest(x.data.data(), state_.num_voxels()) > 0)) {
     state_.each("iso::ct::mlem: ones", state_.num_voxels(), detail::fill<T>{T(1), x.data.data()});

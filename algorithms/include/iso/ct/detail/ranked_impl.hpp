@@ -17,7 +17,6 @@
 #include <iso/detail/survey.hpp>
 
 #include <algorithm>
-#include <exception>
 #include <utility>
 #include <vector>
 
@@ -44,8 +43,11 @@ ranked_preparation prepare_fdk(backend::communicator& ranks, rank_plan const& pl
                                fdk_options const& options, std::int64_t batch_views,
                                std::int64_t value_bytes);
 
-/// Returns the planes that a rank's projection reads.
-slab held_planes(rank_plan const& plan, int rank, std::int64_t halo);
+/// Returns the planes that a rank owns, with so many below and above.
+slab planes_with(rank_plan const& plan, int rank, std::int64_t below, std::int64_t above);
+
+/// Throws unless a plan is of this scan and this grid.
+void validate_planned(rank_plan const& plan, geometry const& g, iso::grid const& volume);
 
 /// Returns the pixels that a rank's planes need and another rank owns, for each other one.
 shared_windows windows_from_owners(rank_plan const& plan, rank_windows const& needed, int rank);
@@ -53,30 +55,13 @@ shared_windows windows_from_owners(rank_plan const& plan, rank_windows const& ne
 shared_windows windows_of_owner(rank_plan const& plan, rank_windows const& needed, int rank);
 /// Returns windows of words of 32 flags each, which hold the flags of windows of pixels.
 shared_windows windows_of_flags(shared_windows all);
-/// Returns the planes that a rank owns and another rank reads, as windows of one image whose u goes
-/// along columns of voxels.
-shared_windows planes_that_go(rank_plan const& plan, int rank, std::int64_t halo);
+/// Returns the planes that a rank owns and another rank reads, so many below its own and above
+/// them, as windows of one image whose u goes along columns of voxels.
+shared_windows planes_that_go(rank_plan const& plan, int rank, std::int64_t below,
+                              std::int64_t above);
 /// Returns the planes that a rank reads and another rank owns.
-shared_windows planes_that_come(rank_plan const& plan, int rank, std::int64_t halo);
-
-/// Calls f(), and throws on every rank where it throws on one.
-template <class F>
-void check_together(backend::communicator& ranks, char const* function, F const& f) {
-  std::exception_ptr failure;
-  try {
-    f();
-  } catch (...) {
-    failure = std::current_exception();
-  }
-  std::uint32_t failed = failure ? 1 : 0;
-  ranks.maximum(std::span<std::uint32_t>(&failed, 1));
-  if (failure) {
-    std::rethrow_exception(failure);
-  }
-  ISO_VALIDATE(failed == 0,
-               "{}: another rank stopped here (its own sentence says why); read what all ranks say",
-               function);
-}
+shared_windows planes_that_come(rank_plan const& plan, int rank, std::int64_t below,
+                                std::int64_t above);
 
 /// Copies rows of images that both have; index (view, u, v) of `some`, whose rows are rows of
 /// `all`.
@@ -236,9 +221,10 @@ struct ranked_pair_parts {
         blocks(all_blocks),
         options(o),
         path(by.forward),
-        held(held_planes(by.plan, share.rank, by.halo)),
-        planes(exec, share.rank, planes_that_go(by.plan, share.rank, by.halo),
-               planes_that_come(by.plan, share.rank, by.halo), {{0, 1}}, sizeof(T)),
+        held(planes_with(by.plan, share.rank, by.halo, by.halo)),
+        planes(planes_exchange(exec, by.plan, share.rank, by.halo, by.halo)),
+        next{planes_exchange(exec, by.plan, share.rank, 1, 0),
+             planes_exchange(exec, by.plan, share.rank, 0, 1)},
         words(exec, share.rank, windows_from_owners(by.plan, by.met, share.rank),
               windows_of_owner(by.plan, by.met, share.rank), by.batches, sizeof(T)),
         flags(exec, share.rank, windows_of_flags(windows_from_owners(by.plan, by.met, share.rank)),
@@ -255,6 +241,16 @@ struct ranked_pair_parts {
     }
   }
 
+  /// Returns an exchange of planes: so many below those of each rank, and above.
+  static window_exchange<Exec> planes_exchange(Exec const& exec, rank_plan const& plan, int rank,
+                                               std::int64_t below, std::int64_t above) {
+    return {exec,
+            rank,
+            planes_that_go(plan, rank, below, above),
+            planes_that_come(plan, rank, below, above),
+            {{0, 1}},
+            sizeof(T)};
+  }
   [[nodiscard]] view_range views_of(std::int64_t block) const {
     return {blocks.begins[std::size_t(block)], blocks.size(block)};
   }
@@ -284,6 +280,7 @@ struct ranked_pair_parts {
 
   void forward(std::int64_t block, volume_view<T const, space> const& x,
                projection_view<T, space> const& p, job const& control);
+  void fetch(neighbour which, volume_view<T const, space> const& x, T* plane);
   /// Makes the pixels of a batch in the words of `sums`, to which all ranks have added.
   void finish_batch(ray_sums<T, space>& sums, view_range const& views);
   void adjoint(std::int64_t block, projection_view<T const, space> const& p,
@@ -295,7 +292,8 @@ struct ranked_pair_parts {
   forward_project_options path;               ///< one for all views
   slab held;                                  ///< planes with their halo
   std::vector<staged_geometry<space>> scans;  ///< of blocks
-  window_exchange<Exec> planes;
+  window_exchange<Exec> planes;               ///< of a projection
+  window_exchange<Exec> next[2];              ///< the plane below, and that above
   window_exchange<Exec> words;
   window_exchange<Exec> flags;
 };
@@ -346,6 +344,17 @@ void ranked_pair_parts<Exec, T>::forward(std::int64_t block, volume_view<T const
                                   {owned > 0 ? p.data.data() + first * owned : nullptr, g.num_u(),
                                    share.rows.count(), share.rows.first}});
   });
+}
+
+template <class Exec, class T>
+void ranked_pair_parts<Exec, T>::fetch(neighbour which, volume_view<T const, space> const& x,
+                                       T* plane) {
+  auto const& n = share.plan.grid().extent;
+  slab const& own = share.own;
+  bool const below = which == neighbour::below;
+  image_rows<T const> const mine{x.data.data(), n[0] * n[1], own.count(), own.first};
+  image_rows<T> const there{plane, n[0] * n[1], 1, below ? own.first - 1 : own.last};
+  next[below ? 0 : 1].template run<arrival::stored>(share.exec, share.carrier, mine, there, {0, 1});
 }
 
 template <class Exec, class T>
@@ -448,6 +457,28 @@ void ranked_pair<Exec, T>::adjoint(std::int64_t block, const_projections const& 
 }
 
 template <execution_space Exec, real T>
+void ranked_pair<Exec, T>::adjoint_step(std::int64_t block, const_projections const& p,
+                                        volume const& x, detail::voxel_step<T> const& by,
+                                        volume const& correction, job const& control,
+                                        std::int32_t words) {
+  adjoint(block, p, correction, onto::zero, control, words);
+  Exec const& exec = parts_->share.exec;
+  detail::for_each_number("iso::ct::ranked: step", exec, std::int64_t(x.data.size()),
+                          detail::step_voxels<T>{by, correction.data.data(), x.data.data()});
+  exec.fence("iso::ct::ranked_pair: the step is made");
+}
+
+template <execution_space Exec, real T>
+void ranked_pair<Exec, T>::fetch(detail::neighbour which, const_volume const& x, T* plane) {
+  parts_->fetch(which, x, plane);
+}
+
+template <execution_space Exec, real T>
+detail::rank_part ranked_pair<Exec, T>::part() const {
+  return {parts_->share.carrier.ranks(), parts_->share.plan};
+}
+
+template <execution_space Exec, real T>
 rank_plan const& ranked_pair<Exec, T>::plan() const {
   return parts_->share.plan;
 }
@@ -460,7 +491,8 @@ ranked_report ranked_pair<Exec, T>::report() const {
   r.bytes_held =
       share.memory.size() + std::int64_t(sizeof(view_vectors)) * share.plan.scan().num_views();
   detail::ranked_pair_parts<Exec, T> const& parts = *parts_;
-  for (auto const* shared : {&parts.planes, &parts.words, &parts.flags, &share.readings}) {
+  for (auto const* shared : {&parts.planes, &parts.next[0], &parts.next[1], &parts.words,
+                             &parts.flags, &share.readings}) {
     r.bytes_sent += shared->bytes_sent();
     r.bytes_held += shared->bytes_held();
   }
@@ -516,9 +548,49 @@ ranked_report ranked_fdk<Exec, T>::report() const {
           share.batch};
 }
 
+template <class Exec>
+struct ranked::maker final : detail::pair_maker {
+  Exec exec;
+  backend::communicator* ranks;
+  rank_plan plan;
+  std::int64_t batch_views;
+
+  maker(Exec const& on, backend::communicator& of, rank_plan by, std::int64_t batch)
+      : exec(on), ranks(&of), plan(std::move(by)), batch_views(batch) {}
+
+  template <class T>
+  [[nodiscard]] std::shared_ptr<detail::any_pair> make_of(geometry const& g,
+                                                          iso::grid const& volume,
+                                                          view_blocks const& blocks,
+                                                          projector_options const& options) const {
+    detail::check_together(*ranks, "iso::ct::ranked",
+                           [&] { detail::validate_planned(plan, g, volume); });
+    return std::make_shared<ranked_pair<Exec, T>>(exec, *ranks, plan, blocks, options, batch_views);
+  }
+  [[nodiscard]] std::shared_ptr<detail::any_pair> make(
+      float, geometry const& g, iso::grid const& volume, view_blocks const& blocks,
+      projector_options const& options) const override {
+    return make_of<float>(g, volume, blocks, options);
+  }
+  [[nodiscard]] std::shared_ptr<detail::any_pair> make(
+      double, geometry const& g, iso::grid const& volume, view_blocks const& blocks,
+      projector_options const& options) const override {
+    return make_of<double>(g, volume, blocks, options);
+  }
+};
+
+template <execution_space Exec>
+ranked::ranked(Exec const& exec, backend::communicator& ranks, rank_plan const& plan,
+               std::int64_t batch_views)
+    : elsewhere(std::make_shared<maker<Exec>>(exec, ranks, plan, batch_views)) {}
+
+#define ISO_CT_RANKED_ON(Exec, ...)                                                          \
+  __VA_ARGS__ template ranked::ranked(Exec const&, backend::communicator&, rank_plan const&, \
+                                      std::int64_t);
 #define ISO_CT_RANKED(linkage, Exec, T)        \
   linkage template class ranked_pair<Exec, T>; \
   linkage template class ranked_fdk<Exec, T>;
 ISO_FOR_EACH_INSTANCE(ISO_CT_RANKED, extern)
+ISO_FOR_EACH_BACKEND(ISO_CT_RANKED_ON, extern)
 
 }  // namespace iso::ct

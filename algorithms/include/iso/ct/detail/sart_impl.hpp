@@ -11,13 +11,14 @@ sart<Exec, T>::sart(Exec const& exec, geometry const& g,
                     projection_view<std::type_identity_t<T> const, space> const& readings,
                     volume const& x, sart_options const& options,
                     iterative_masks<T, space> const& masks, job const& control,
-                    streamed const& through)
+                    elsewhere const& through)
     : options_(options),
       state_(
           name_of(options), exec, g, readings, x, masks,
           split_views(g.num_views(), options.block_views == 0 ? g.num_views() : options.block_views,
                       options.order),
           options.projector, through, options.box) {
+  state_.agree(options);
   ISO_VALIDATE(T(options.relaxation) > 0 && T(options.relaxation) < 2,
                "{}: relaxation {} (must lie in (0, 2)); use 1, or less where readings are noisy",
                name_of(options), options.relaxation);

@@ -386,14 +386,7 @@ void streamed_pair<Exec, T>::go_back(std::int64_t block,
       });
 }
 
-struct streamed::maker {
-  virtual ~maker() = default;
-  [[nodiscard]] virtual std::shared_ptr<detail::pair_elsewhere<float>> of_float(
-      geometry const& g, iso::grid const& volume, view_blocks const& blocks,
-      projector_options const& options) const = 0;
-  [[nodiscard]] virtual std::shared_ptr<detail::pair_elsewhere<double>> of_double(
-      geometry const& g, iso::grid const& volume, view_blocks const& blocks,
-      projector_options const& options) const = 0;
+struct streamed::maker : detail::pair_maker {
   [[nodiscard]] virtual std::shared_ptr<detail::fdk_elsewhere<float>> fdk_of_float(
       geometry const& g, iso::grid const& volume, fdk_options const& options) const = 0;
   [[nodiscard]] virtual std::shared_ptr<detail::fdk_elsewhere<double>> fdk_of_double(
@@ -405,14 +398,14 @@ struct streamed::maker_on final : streamed::maker {
   Device device;
   streaming_options limits;
   maker_on(Device const& d, streaming_options const& l) : device(d), limits(l) {}
-  [[nodiscard]] std::shared_ptr<detail::pair_elsewhere<float>> of_float(
-      geometry const& g, iso::grid const& volume, view_blocks const& blocks,
+  [[nodiscard]] std::shared_ptr<detail::any_pair> make(
+      float, geometry const& g, iso::grid const& volume, view_blocks const& blocks,
       projector_options const& options) const override {
     return std::make_shared<streamed_pair<Device, float>>(device, g, volume, blocks, options,
                                                           limits);
   }
-  [[nodiscard]] std::shared_ptr<detail::pair_elsewhere<double>> of_double(
-      geometry const& g, iso::grid const& volume, view_blocks const& blocks,
+  [[nodiscard]] std::shared_ptr<detail::any_pair> make(
+      double, geometry const& g, iso::grid const& volume, view_blocks const& blocks,
       projector_options const& options) const override {
     return std::make_shared<streamed_pair<Device, double>>(device, g, volume, blocks, options,
                                                            limits);
@@ -429,7 +422,7 @@ struct streamed::maker_on final : streamed::maker {
 
 template <execution_space Device>
 streamed::streamed(Device const& device, streaming_options const& options)
-    : make_(std::make_shared<maker_on<Device>>(device, options)) {}
+    : streamed(std::make_shared<maker_on<Device>>(device, options)) {}
 
 #define ISO_CT_STREAMED(linkage, Exec, T) linkage template class streamed_pair<Exec, T>;
 #define ISO_CT_STREAMED_ON(Exec, ...) \

@@ -11,7 +11,7 @@ total_variation<Exec, T>::total_variation(
     Exec const& exec, geometry const& g,
     projection_view<std::type_identity_t<T> const, space> const& readings, volume const& x,
     total_variation_options const& options, iterative_masks<T, space> const& masks,
-    job const& control, streamed const& through)
+    job const& control, elsewhere const& through)
     : weight_(options.weight),
       scale_(options.gradient_scale),
       box_(options.box),
@@ -28,7 +28,15 @@ total_variation<Exec, T>::total_variation(
       duals_{state_.new_volume("iso::ct::total_variation: dual along x"),
              state_.new_volume("iso::ct::total_variation: dual along y"),
              state_.new_volume("iso::ct::total_variation: dual along z")},
+      x_above_(state_.new_plane("iso::ct::total_variation: next plane", detail::neighbour::above)),
+      relaxed_above_(
+          state_.new_plane("iso::ct::total_variation: next plane", detail::neighbour::above)),
+      dual_below_(
+          state_.new_plane("iso::ct::total_variation: next plane", detail::neighbour::below)),
+      mask_above_(state_.new_mask_plane(detail::neighbour::above)),
+      mask_below_(state_.new_mask_plane(detail::neighbour::below)),
       bound_(state_) {
+  state_.agree(options);
   ISO_VALIDATE(weight_ >= 0 && is_finite(weight_),
                "iso::ct::total_variation: weight {} (must be finite and not negative); give 0 "
                "for least squares, more for a smoother volume",
@@ -79,7 +87,10 @@ iteration total_variation<Exec, T>::step(job const& control) {
   box_.enclose(state_);
   state_.pair.forward(0, state_.x, projected_, control);
   double const squares = state_.square_misfit(0, projected_);
-  double const variation = state_.sum(voxels, detail::variation_term<T>{differences_of(state_.x)});
+  state_.fetch(detail::neighbour::above, state_.x, x_above_);
+  state_.fetch(detail::neighbour::above, relaxed_, relaxed_above_);
+  auto const differences = differences_of(state_.x, x_above_);
+  double const variation = state_.sum(voxels, detail::variation_term<T>{differences});
 
   Kokkos::Array<T*, 3> const q{duals_[0].data.data(), duals_[1].data.data(), duals_[2].data.data()};
   state_.each("iso::ct::total_variation: dual of rays", rays,
@@ -87,13 +98,15 @@ iteration total_variation<Exec, T>::step(job const& control) {
                                        state_.row_weights().data.data(), T(c), T(relaxation),
                                        projected_.data.data(), relaxed_projection_.data.data(),
                                        ray_dual_.data.data()});
-  state_.each("iso::ct::total_variation: duals", voxels,
-              detail::difference_dual_step<T>{differences_of(state_.x), differences_of(relaxed_),
-                                              T(0.5 * c * scale_), T(weight_), T(relaxation), q});
+  state_.each(
+      "iso::ct::total_variation: duals", voxels,
+      detail::difference_dual_step<T>{differences, differences_of(relaxed_, relaxed_above_),
+                                      T(0.5 * c * scale_), T(weight_), T(relaxation), q});
+  state_.fetch(detail::neighbour::below, duals_[2], dual_below_);
   state_.pair.adjoint(0, ray_dual_, state_.correction, onto::zero, control, state_.words());
   state_.each("iso::ct::total_variation: adjoint", voxels,
-              detail::add_difference_adjoint<T>{differences_of(state_.x), q,
-                                                state_.correction.data.data()});
+      detail::add_difference_adjoint<T>{
+          differences, q, {dual_below_.data(), mask_below_.data()}, state_.correction.data.data()});
   auto const now = told(squares, 0.5 * squares + weight_ * variation);
   state_.each("iso::ct::total_variation: relaxation", voxels,
               detail::approach<T>{T(relaxation), x, relaxed_.data.data()});

@@ -11,6 +11,17 @@
 
 namespace iso::ct::detail {
 
+/// A plane of voxels that another rank holds, next to those that are here.
+template <class T>
+struct next_plane {
+  T const* x = nullptr;     ///< null: there is none
+  T const* mask = nullptr;  ///< null where that of the voxels here is
+
+  [[nodiscard]] KOKKOS_FUNCTION bool counts(std::int64_t column) const {
+    return x != nullptr && (mask == nullptr || mask[column] != T(0));
+  }
+};
+
 /// The differences of a voxel from its neighbours one up along x, y and z. A neighbour beyond the
 /// grid or with mask 0 is equal, and so are all of a voxel with mask 0.
 template <class T>
@@ -18,6 +29,7 @@ struct differences {
   Kokkos::Array<std::int64_t, 3> extent;
   T const* mask;  ///< may be null
   T const* x;
+  next_plane<T> above;  ///< the last plane along z
 
   struct place {
     Kokkos::Array<std::int64_t, 3> index;
@@ -31,12 +43,25 @@ struct differences {
   [[nodiscard]] KOKKOS_FUNCTION bool counts(std::int64_t i) const {
     return mask == nullptr || mask[i] != T(0);
   }
+  [[nodiscard]] KOKKOS_FUNCTION std::int64_t column(place const& at) const {
+    return at.index[0] * extent[1] + at.index[1];
+  }
+  /// Returns whether the neighbour of a voxel is in the plane above.
+  [[nodiscard]] KOKKOS_FUNCTION bool leaves(place const& at, int axis) const {
+    return axis == 2 && at.index[2] + 1 == extent[2];
+  }
   /// Returns whether voxel i has a difference along `axis`.
   [[nodiscard]] KOKKOS_FUNCTION bool has(place const& at, std::int64_t i, int axis) const {
+    if (leaves(at, axis)) {
+      return above.counts(column(at)) && counts(i);
+    }
     return at.index[axis] + 1 < extent[axis] && counts(i) && counts(i + at.stride[axis]);
   }
   [[nodiscard]] KOKKOS_FUNCTION T along(place const& at, std::int64_t i, int axis) const {
-    return has(at, i, axis) ? x[i + at.stride[axis]] - x[i] : T(0);
+    if (!has(at, i, axis)) {
+      return T(0);
+    }
+    return (leaves(at, axis) ? above.x[column(at)] : x[i + at.stride[axis]]) - x[i];
   }
 };
 
@@ -130,14 +155,19 @@ template <class T>
 struct add_difference_adjoint {
   differences<T> of;
   Kokkos::Array<T*, 3> q;
+  next_plane<T> below;  ///< the first plane along z: of q[2]
   T* z;
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     auto const at = of.of(i);
     T sum = T(0);
     for (int axis = 0; axis < 3; ++axis) {
-      std::int64_t const below = i - at.stride[axis];
-      if (at.index[axis] > 0 && of.counts(i) && of.counts(below)) {
-        sum += q[axis][below];
+      std::int64_t const one_down = i - at.stride[axis];
+      if (axis == 2 && at.index[2] == 0) {
+        if (below.counts(of.column(at)) && of.counts(i)) {
+          sum += below.x[of.column(at)];
+        }
+      } else if (at.index[axis] > 0 && of.counts(i) && of.counts(one_down)) {
+        sum += q[axis][one_down];
       }
       if (of.has(at, i, axis)) {
         sum -= q[axis][i];
