@@ -126,6 +126,7 @@ class wrong_ranks final : public communicator {
     all_ranks().gather(bytes, all, to);
   }
   void barrier() override { all_ranks().barrier(); }
+  bool meet(double seconds) override { return all_ranks().meet(seconds); }
   [[noreturn]] void abort(int exit_code) override { std::_Exit(exit_code); }
 };
 
@@ -136,6 +137,21 @@ TEST_CASE("communicator: sums, maxima, messages, broadcast and gather") {
   check_all(all_ranks());
   iso::backend::one_rank one;
   check_all(one);
+}
+
+TEST_CASE("communicator: ranks meet, or those that wait know that they do not") {
+  CHECK(all_ranks().meet(60));
+  iso::mpi::communicator ranks(MPI_COMM_WORLD);
+  bool const alone = ranks.size() > 1 && ranks.rank() == 0;
+  if (alone) {
+    CHECK(!ranks.meet(0.05));
+  }
+  all_ranks().barrier();
+  if (!alone) {
+    CHECK(ranks.meet(60));
+  }
+  // What the first rank began the others have ended.
+  all_ranks().barrier();
 }
 
 TEST_CASE("communicator: in chunks, as what is longer than MPI counts") {

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdlib>
 #include <limits>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace iso::mpi {
@@ -103,11 +105,14 @@ communicator::communicator(MPI_Comm of, communicator_options const& options)
                "{}: chunks of {} bytes (8 to 2147483647 are taken); leave the default", function,
                chunk_);
   check(MPI_Comm_dup(of, &ranks_), function, "MPI_Comm_dup");
+  check(MPI_Comm_dup(of, &meeting_), function, "MPI_Comm_dup");
   MPI_Comm_set_errhandler(ranks_, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(meeting_, MPI_ERRORS_RETURN);
   MPI_Comm_rank(ranks_, &rank_);
   MPI_Comm_size(ranks_, &size_);
   if (!backend::carries_well(*this)) {
     MPI_Comm_free(&ranks_);
+    MPI_Comm_free(&meeting_);
     throw mpi_error(message(
         "{}: sums, maxima or messages of known words are wrong by way of {} (MPI, or how it was "
         "configured, is at fault); choose another way or another MPI",
@@ -118,6 +123,7 @@ communicator::communicator(MPI_Comm of, communicator_options const& options)
 communicator::~communicator() {
   if (ranks_ != MPI_COMM_NULL && is_on()) {
     MPI_Comm_free(&ranks_);
+    MPI_Comm_free(&meeting_);
   }
 }
 
@@ -208,6 +214,25 @@ void communicator::gather(std::span<std::byte const> bytes, std::span<std::byte>
 
 void communicator::barrier() {
   check(MPI_Barrier(ranks_), "iso::mpi::communicator::barrier", "MPI_Barrier");
+}
+
+bool communicator::meet(double seconds) {
+  char const* const function = "iso::mpi::communicator::meet";
+  using clock = std::chrono::steady_clock;
+  auto const begin = clock::now();
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(MPI_Ibarrier(meeting_, &request), function, "MPI_Ibarrier");
+  for (;;) {
+    int met = 0;
+    check(MPI_Test(&request, &met, MPI_STATUS_IGNORE), function, "MPI_Test");
+    if (met != 0) {
+      return true;
+    }
+    if (std::chrono::duration<double>(clock::now() - begin).count() > seconds) {
+      return false;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
 }
 
 void communicator::abort(int exit_code) {

@@ -41,8 +41,8 @@ class fdk_elsewhere {
 
 /// The place of volumes and readings that lie in host memory: without a device, that same memory.
 /// With one, volumes pass through its memory slab by slab, and a method's steps between projections
-/// are done by the execution space of the method. Every iterate has the bits of the same method in a
-/// device's memory with `summation::reproducible`.
+/// are done by the execution space of the method. Every iterate has the bits of the same method in
+/// a device's memory with `summation::reproducible`.
 class streamed : public elsewhere {
  public:
   /// Nothing is streamed.

@@ -2,12 +2,14 @@
 #include "cli.hpp"
 
 #include "manual_texts.hpp"
+#include "ranks.hpp"
 #include "support.hpp"
 
 #include <iso/core/detail/host_memory.hpp>
 #include <iso/core/error.hpp>
 #include <iso/files/text.hpp>
 #include <iso/jobs/info.hpp>
+#include <iso/jobs/ranks.hpp>
 
 #include <fmt/core.h>
 #include <fmt/format.h>
@@ -82,10 +84,18 @@ std::string in_terms_of_options(std::string text) {
 
 namespace {
 
+/// What a rank of several says of its failure, once all ranks have ended or cannot.
+std::string failed_with;
+
 int report_failure(std::exception const& failure, int code) {
   ends_by_itself();
   end_progress();
-  spdlog::error("{}", in_terms_of_options(failure.what()));
+  auto const sentence = in_terms_of_options(failure.what());
+  if (jobs::num_ranks() > 1) {
+    failed_with = failed_with.empty() ? sentence : failed_with;
+  } else {
+    spdlog::error("{}", sentence);
+  }
   return code;
 }
 
@@ -379,6 +389,7 @@ int run_unflushed(int argc, char const* const* argv) {
   }
   return guarded([&] {
     check_environment();
+    check_processes(app.get_subcommands().front()->get_name());
     return commands.at(app.get_subcommands().front()->get_name())();
   });
 }
@@ -407,11 +418,16 @@ command add_help(CLI::App& app) {
 
 int run(int argc, char const* const* argv) {
   watch_for_signals();
-  int const code = run_unflushed(argc, argv);
-  return code != success ? code : guarded([] {
-    flush_output();
-    return int(success);
-  });
+  let_first_rank_speak();
+  int code = run_unflushed(argc, argv);
+  if (code == success) {
+    code = guarded([] {
+      flush_output();
+      return int(success);
+    });
+  }
+  auto const tell = [](std::string const& sentence) { spdlog::error("{}", sentence); };
+  return jobs::num_ranks() > 1 ? jobs::end_together(code, failed_with, tell) : code;
 }
 
 }  // namespace iso::cli

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "described.hpp"
 #include "hounsfield_options.hpp"
+#include "ranks.hpp"
 #include "scratch.hpp"
 #include "simulated_scan.hpp"
 #include "support.hpp"
@@ -10,6 +11,7 @@
 #include <iso/files/stack_file.hpp>
 #include <iso/files/text.hpp>
 #include <iso/jobs/project.hpp>
+#include <iso/jobs/ranks.hpp>
 
 #include <fmt/core.h>
 #include <spdlog/spdlog.h>
@@ -201,9 +203,12 @@ int run_project(project_options& options) {
   check_outputs(options);
   read_inputs(options);
   auto& request = options.request;
-  jobs::session const session(options.common.threads);
+  jobs::session const session(options.common.threads, device_of_rank(options.common));
   request.backend = sole_backend(options.common.backend, "project");
   auto const result = jobs::project(request, terminal_observer());
+  if (!jobs::is_first_rank()) {
+    return success;  // which writes and says what there is
+  }
   warn_of_blind_views(options, result);
   warn_of_views_within(result.views_within, result.extent[0]);
   json document = {{"isocenter", ISO_VERSION},
@@ -260,6 +265,7 @@ int run_project(project_options& options) {
   tell_streaming(options.common, result.streaming, document);
   tell_scratch(options.common, document);
   tell_repeats(options.common, result.repeats, document);
+  tell_ranks(document);
   write_json(options.common.json_file, document, std::move(outputs));
   return success;
 }

@@ -3,6 +3,7 @@
 #include "grid_options.hpp"
 #include "hounsfield_options.hpp"
 #include "iterative_options.hpp"
+#include "ranks.hpp"
 #include "reconstruct_picture.hpp"
 #include "scan_options.hpp"
 #include "scratch.hpp"
@@ -13,6 +14,7 @@
 #include <iso/files/png_file.hpp>
 #include <iso/files/text.hpp>
 #include <iso/jobs/project.hpp>
+#include <iso/jobs/ranks.hpp>
 #include <iso/jobs/reconstruct.hpp>
 
 #include <fmt/core.h>
@@ -351,7 +353,7 @@ int run_reconstruct(reconstruct_options& options) {
   }
   auto scan = read_inputs(options);
   auto& request = options.request;
-  jobs::session const session(options.common.threads);
+  jobs::session const session(options.common.threads, device_of_rank(options.common));
   request.backend =
       sole_backend(options.common.backend, request.adjoint_of ? adjoint : "reconstruct");
   json corrections = json::object();
@@ -367,6 +369,9 @@ int run_reconstruct(reconstruct_options& options) {
   }
   warn_of_blocks(request);
   auto result = jobs::reconstruct(request, terminal_observer());
+  if (!jobs::is_first_rank()) {
+    return success;  // which writes and says what there is
+  }
   move_to(options.place, result.volume);
   warn_of(result, request);
   json document = document_of(options, result);
@@ -378,6 +383,7 @@ int run_reconstruct(reconstruct_options& options) {
   tell_streaming(options.common, result.streaming, document);
   tell_scratch(options.common, document);
   tell_repeats(options.common, result.repeats, document);
+  tell_ranks(document);
   write_json(options.common.json_file, document, std::move(outputs));
   return success;
 }

@@ -3,6 +3,7 @@
 
 #include <iso/core/error.hpp>
 #include <iso/files/text.hpp>
+#include <iso/jobs/ranks.hpp>
 
 #include <fmt/core.h>
 #include <spdlog/spdlog.h>
@@ -82,16 +83,20 @@ CLI::Option* add_dose_memory(CLI::App& app, std::optional<std::int64_t>& memory)
 
 void choose_reproducible_sums(std::optional<std::int64_t> const& memory, bool given,
                               summation& sum) {
-  if (!memory) {
+  bool const on_ranks = jobs::num_ranks() > 1;
+  if (!memory && !on_ranks) {
     return;
   }
+  auto const what =
+      on_ranks ? fmt::format("{} processes", jobs::num_ranks()) : std::string("--memory");
   if (given && sum == summation::ordered) {
     throw invalid_argument(
-        "--memory with --sum ordered (sums of slabs have no order); leave out --sum, or give --sum "
-        "reproducible");
+        fmt::format("{} with --sum ordered (sums of slabs have no order); leave out --sum, or give "
+                    "--sum reproducible",
+                    what));
   }
   if (!given) {
-    spdlog::info("--memory: rays' sums are reproducible (--sum reproducible has these bits too)");
+    spdlog::info("{}: rays' sums are reproducible (--sum reproducible has these bits too)", what);
   }
   sum = summation::reproducible;
 }

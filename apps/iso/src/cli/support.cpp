@@ -6,6 +6,7 @@
 #include <iso/files/dicom_series.hpp>
 #include <iso/files/foreign_file.hpp>
 #include <iso/files/text.hpp>
+#include <iso/jobs/ranks.hpp>
 
 #include <fmt/core.h>
 #include <spdlog/spdlog.h>
@@ -115,7 +116,7 @@ void end_progress() {
 
 void be_quiet() {
   quiet = true;
-  spdlog::set_level(spdlog::level::warn);
+  spdlog::set_level(jobs::is_first_rank() ? spdlog::level::warn : spdlog::level::err);
 }
 
 bool is_quiet() { return quiet; }

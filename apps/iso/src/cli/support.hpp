@@ -64,7 +64,8 @@ CLI::Option* add_repeats(CLI::App& app, jobs::repeats_request& request,
 CLI::Option* add_memory(CLI::App& app, std::optional<std::int64_t>& memory);
 /// Adds --memory, the bytes of the backend's memory that doses pass through.
 CLI::Option* add_dose_memory(CLI::App& app, std::optional<std::int64_t>& memory);
-/// Makes `sum` reproducible where there is such a limit, and says so unless it was `given`.
+/// Makes `sum` reproducible where there is such a limit, or where several ranks share the job, and
+/// says so unless it was `given`.
 /// \throws iso::invalid_argument  an ordered one was given
 void choose_reproducible_sums(std::optional<std::int64_t> const& memory, bool given,
                               summation& sum);

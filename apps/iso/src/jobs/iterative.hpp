@@ -4,6 +4,7 @@
 
 #include "checkpoint.hpp"
 #include "memory.hpp"
+#include "rank_parts.hpp"
 #include "repeats.hpp"
 #include "scan.hpp"
 
@@ -154,25 +155,24 @@ inline ct::view_blocks blocks_of(iterative_request const& request, std::int64_t 
 /// Returns ||b - A x|| of the readings that count, and its part of ||b||, by one more projection:
 /// of the method's blocks, so that it is streamed within what the method was.
 template <class T, class Exec, class Space>
-std::array<double, 2> residual_of(Exec const& exec, ct::geometry const& g,
-                                  ct::view_blocks const& blocks,
-                                  ct::projector_options const& projector,
-                                  projection_view<T const, Space> const& b,
-                                  volume_view<T const, Space> const& x,
-                                  ct::iterative_masks<T, Space> const& masks,
-                                  ct::streamed const& through, job const& control) {
+std::array<double, 2> residual_of(
+    Exec const& exec, ct::geometry const& g, ct::view_blocks const& blocks,
+    ct::projector_options const& projector, projection_view<T const, Space> const& b,
+    volume_view<T const, Space> const& x, ct::iterative_masks<T, Space> const& masks,
+    ct::elsewhere const& through, job const& control, ct::detail::rank_part const& part = {}) {
   ct::projector_pair<Exec, T> const pair(exec, g, x.grid, blocks, projector, through);
-  auto const ax =
-      make_projections<T, Space>(exec, "iso::jobs::residual", g.num_views(), g.num_u(), g.num_v());
+  auto const n = pair.scan();
+  using data = typename projection_view<T, Space>::data_type;
+  projection_view<T, Space> const ax{
+      allocate<data>("iso::jobs::residual", {n[0], n[1], n[2]}, exec)};
   if (blocks.count() == 1) {
     pair.forward(0, x, ax, control);
   } else {
-    auto const some = make_projections<T, Space>(exec, "iso::jobs::residual", blocks.max_size(),
-                                                 g.num_u(), g.num_v());
+    projection_view<T, Space> const some{
+        allocate<data>("iso::jobs::residual", {blocks.max_size(), n[1], n[2]}, exec)};
     for (std::int64_t s = 0; s < blocks.count(); ++s) {
       std::int64_t const begin = blocks.begins[std::size_t(s)];
-      projection_view<T, Space> const of_block{typename projection_view<T, Space>::data_type(
-          some.data.data(), blocks.size(s), g.num_u(), g.num_v())};
+      projection_view<T, Space> const of_block{data(some.data.data(), blocks.size(s), n[1], n[2])};
       pair.forward(s, x, of_block, control);
       for (std::int64_t i = 0; i < blocks.size(s); ++i) {
         Kokkos::deep_copy(exec,
@@ -183,9 +183,9 @@ std::array<double, 2> residual_of(Exec const& exec, ct::geometry const& g,
     }
   }
   auto const norm = [&](T const* projected) {
-    return std::sqrt(
-        sum_of(exec, std::int64_t(ax.data.size()),
-               ct::detail::square_misfit_term<T>{b.data.data(), masks.readings.data(), projected}));
+    return std::sqrt(ct::detail::sum_of_parts(
+        exec, part, std::int64_t(ax.data.size()),
+        ct::detail::square_misfit_term<T>{b.data.data(), masks.readings.data(), projected}));
   };
   double const residual = norm(ax.data.data());
   double const readings = norm(nullptr);
@@ -240,6 +240,14 @@ iterative_memory memory_of(Exec const& exec, iterative_request const& request,
   return memory;
 }
 
+/// Returns 1 where a mask is not 0.
+inline std::vector<float> ones_of(std::vector<float> values) {
+  for (float& value : values) {
+    value = value != 0 ? 1.0F : 0.0F;
+  }
+  return values;
+}
+
 /// Puts the start into `x`, and returns the masks: 1 where they are given as not 0.
 template <class T, class Exec>
 ct::iterative_masks<T, typename Exec::memory_space> put_given(
@@ -247,24 +255,18 @@ ct::iterative_masks<T, typename Exec::memory_space> put_given(
     volume_view<T, typename Exec::memory_space> const& x) {
   using space = typename Exec::memory_space;
   ct::iterative_masks<T, space> masks;
-  auto const ones = [](std::vector<float> values) {
-    for (float& value : values) {
-      value = value != 0 ? 1.0F : 0.0F;
-    }
-    return values;
-  };
   if (request.start) {
     cases::put(exec, x.data, request.start->values);
   }
   if (request.mask) {
     auto const mask = make_volume<T, space>(exec, "iso::jobs::mask", x.grid);
-    cases::put(exec, mask.data, ones(request.mask->values));
+    cases::put(exec, mask.data, ones_of(request.mask->values));
     masks.voxels = mask.data;
   }
   if (request.reading_mask) {
     auto const mask = make_projections<T, space>(exec, "iso::jobs::reading_mask", g.num_views(),
                                                  g.num_u(), g.num_v());
-    cases::put(exec, mask.data, ones(request.reading_mask->values));
+    cases::put(exec, mask.data, ones_of(request.reading_mask->values));
     masks.readings = mask.data;
   }
   return masks;
@@ -332,7 +334,7 @@ repeats_result repeat_method(Exec const& exec, iterative_request const& request,
                              ct::geometry const& g, projection_view<T const, Space> const& b,
                              volume_view<T, Space> const& x, ct::stopping_rules const& rules,
                              repeats_request const& repeats, observer const& watch,
-                             ct::streamed const& through) {
+                             ct::elsewhere const& through) {
   return std::visit(
       [&](auto const& options) {
         std::optional<method_with<Exec, T, decltype(options)>> made;
@@ -348,19 +350,103 @@ repeats_result repeat_method(Exec const& exec, iterative_request const& request,
       request.options);
 }
 
-/// Runs the method; `readings` makes the projections, `keep` takes the volume.
-template <class T, class Exec, class Readings, class Keep>
-void iterate_scan(Exec const& exec, iterative_request const& request, ct::geometry const& g,
-                  grid const& box, repeats_request const& repeats, observer const& watch,
-                  ct::streamed const& through, reconstruct_result& result, Readings const& readings,
-                  Keep const& keep) {
-  using space = typename Exec::memory_space;
-  check_options(request, g.num_views());
+/// Throws where a gap is asked for that numbers of T do not tell.
+template <class T>
+void check_gap(iterative_request const& request) {
   double const min_gap = sizeof(T) == 4 ? 1e-5 : 0;
   ISO_VALIDATE(request.rules.gap == 0 || request.rules.gap >= min_gap,
                "iso reconstruct: --stop-gap {} in float (a gap is off by about {} there); give "
                "--precision double",
                request.rules.gap, min_gap);
+}
+
+/// Runs the method on the ranks that share the job: each has its planes and its rows of all that
+/// the method has. `readings` are the whole scan's, in host memory; `keep` takes the planes.
+template <class T, class Exec, class Keep>
+void iterate_on_ranks(Exec const& exec, iterative_request const& request, ct::geometry const& g,
+                      rank_parts const& parts, repeats_request const& repeats,
+                      observer const& watch, reconstruct_result& result,
+                      std::vector<T> const& readings, Keep const& keep) {
+  using space = typename Exec::memory_space;
+  check_options(request, g.num_views());
+  check_gap<T>(request);
+  ISO_VALIDATE(
+      request.checkpoint.empty(),
+      "iso reconstruct: --checkpoint on {} processes (a checkpoint is one process'); leave "
+      "it out, or start one process",
+      num_ranks());
+  watch.step(0, "preparing");
+  auto const b = parts.readings<T>(exec, "iso::jobs::projections");
+  parts.put_readings(exec, b.data, readings);
+  auto const x = parts.volume<T>(exec, "iso::jobs::volume");
+  ct::iterative_masks<T, space> masks;
+  auto const restart = [&] {
+    Kokkos::deep_copy(exec, x.data, T(0));
+    if (request.start) {
+      parts.put_volume(exec, x.data, request.start->values);
+    }
+  };
+  restart();
+  if (request.mask) {
+    auto const mask = parts.volume<T>(exec, "iso::jobs::mask");
+    parts.put_volume(exec, mask.data, ones_of(request.mask->values));
+    masks.voxels = mask.data;
+  }
+  ct::iterative_masks<T, Kokkos::HostSpace> whole_masks;
+  Kokkos::DefaultHostExecutionSpace const host;
+  if (request.reading_mask) {
+    auto const ones = ones_of(request.reading_mask->values);
+    auto const mask = parts.readings<T>(exec, "iso::jobs::reading_mask");
+    parts.put_readings(exec, mask.data, ones);
+    masks.readings = mask.data;
+    auto const whole = make_projections<T, Kokkos::HostSpace>(host, "iso::jobs::reading_mask",
+                                                              g.num_views(), g.num_u(), g.num_v());
+    cases::put(host, whole.data, ones);
+    whole_masks.readings = whole.data;
+  }
+  // What the noise leaves is of the whole, and every rank finds the same.
+  auto const rules = rules_of<T>(
+      host, request,
+      wrap_projections<Kokkos::HostSpace>(readings.data(), g.num_views(), g.num_u(), g.num_v()),
+      whole_masks, result);
+  ct::ranked const through(exec, parts.ranks(), parts.plan());
+  job control;
+  control.cancelled = watch.cancelled;
+  std::visit(
+      [&](auto const& options) {
+        using method = method_with<Exec, T, decltype(options)>;
+        std::optional<method> made(std::in_place, exec, g, b, x, options, masks, control, through);
+        run_method(exec, request, rules, checkpoint_of<T, Exec>(exec, {}, {}), watch, control,
+                   *made, result);
+        if constexpr (requires { made->box(); }) {
+          result.box = {made->box().lower, made->box().upper};
+        }
+        if (request.final_residual) {
+          result.final_residual = residual_of<T, Exec, space>(
+              exec, g, blocks_of(request, g.num_views()), request.projector(), b, x, masks, through,
+              control, parts.part());
+        }
+        keep(x);
+        result.repeats = repeat(
+            exec, repeats, watch, [&](job const& asked) { ct::iterate(*made, rules, asked); },
+            [&](job const& asked) {
+              made.reset();
+              restart();
+              made.emplace(exec, g, b, x, options, masks, asked, through);
+            });
+      },
+      request.options);
+}
+
+/// Runs the method; `readings` makes the projections, `keep` takes the volume.
+template <class T, class Exec, class Readings, class Keep>
+void iterate_scan(Exec const& exec, iterative_request const& request, ct::geometry const& g,
+                  grid const& box, repeats_request const& repeats, observer const& watch,
+                  ct::elsewhere const& through, reconstruct_result& result,
+                  Readings const& readings, Keep const& keep) {
+  using space = typename Exec::memory_space;
+  check_options(request, g.num_views());
+  check_gap<T>(request);
   auto const memory = memory_of<T>(exec, request, g, box);
   result.bytes_needed = memory.needed;
   char const* const what = memory.in_blocks

@@ -7,6 +7,7 @@
 #include <iso/backend/registry.hpp>
 #include <iso/core/check.hpp>
 #include <iso/ct/streamed.hpp>
+#include <iso/jobs/ranks.hpp>
 #include <iso/model/number_type.hpp>
 
 #include <cstdint>
@@ -28,6 +29,14 @@ auto in_precision(std::string const& backend, precision precision, F const& f) {
     result = precision == precision::f32 ? f(exec, float()) : f(exec, double());
   });
   return result;
+}
+
+/// Throws where ranks share a job with a limit of memory.
+inline void check_unstreamed(std::optional<std::int64_t> const& memory, char const* command) {
+  ISO_VALIDATE(num_ranks() == 1 || !memory,
+               "{}: --memory on {} processes (each holds its part whole); leave it out, or start "
+               "more processes",
+               command, num_ranks());
 }
 
 /// Returns f(exec, T(), through) likewise. With a limit of bytes the arrays lie in host memory,

@@ -2,6 +2,7 @@
 #include "coverage.hpp"
 #include "memory.hpp"
 #include "precision.hpp"
+#include "rank_parts.hpp"
 #include "repeats.hpp"
 #include "scan.hpp"
 
@@ -68,6 +69,35 @@ void project_in_parts(Exec const& exec, ct::geometry const& g,
   }
 }
 
+/// Projects on the ranks that share the job: each has its planes and its rows. The result's values
+/// come to rank 0.
+template <class T, class Exec>
+void project_on_ranks(Exec const& exec, project_request const& request, ct::geometry const& g,
+                      grid const& box, ct::forward_project_options const& options,
+                      observer const& watch, projection_result& result) {
+  rank_parts const parts(g, box);
+  auto const x = parts.volume<T>(exec, "iso::jobs::volume");
+  if (request.phantom_size == 0) {
+    parts.put_volume(exec, x.data, request.volume.values);
+  } else if (x.data.size() > 0) {
+    ct::rasterise_ellipsoids<Exec, T>(exec, ct::shepp_logan(request.phantom_width / 2), x, {},
+                                      job{{}, watch.cancelled});
+  }
+  auto const p = parts.readings<T>(exec, "iso::jobs::projections");
+  ct::ranked_pair<Exec, T> pair(
+      exec, parts.ranks(), parts.plan(),
+      {.method = options.method, .sum = options.sum, .oversampling = options.oversampling});
+  auto const compute = [&](job const& asked) { pair.forward(0, x, p, asked); };
+  result.time_ms =
+      1e3 * seconds_of(exec, [&] {
+        compute({[&](double part) { watch.step(part, "projecting"); }, watch.cancelled});
+      });
+  auto values = parts.gather_readings(exec, p.data);
+  result.hash = hash_text(hash_bits<T>(values));
+  result.values = std::move(values);
+  result.repeats = repeat(exec, request.repeats, watch, compute);
+}
+
 /// Returns a projection of the whole scan by the device of `through`, as a call.
 template <class T, class Volume, class Projections>
 std::function<void(job const&)> streamed_projection(ct::streamed const& through,
@@ -110,6 +140,11 @@ projection_result run(Exec const& exec, project_request const& request, observer
   bool const blends = options.method == ct::projector::joseph_linear ||
                       options.method == ct::projector::joseph_spline;
   result.blind_views = missed_views(g, volume_grid, blends ? 0.5 : 0);
+  if (num_ranks() > 1) {
+    project_on_ranks<T>(exec, request, g, volume_grid, options, watch, result);
+    watch.step(1, "done");
+    return result;
+  }
   guard_memory(exec, whole_bytes(wanted), "iso project", [&] {
     auto const volume = volume_of<T>(exec, request, volume_grid, job{{}, watch.cancelled});
     auto const projections = make_projections<T, space>(exec, "iso::jobs::projections",
@@ -147,6 +182,7 @@ projection_result run(Exec const& exec, project_request const& request, observer
 }  // namespace
 
 projection_result project(project_request const& request, observer const& watch) {
+  check_unstreamed(request.memory, "iso project");
   return in_precision(request.backend, request.precision, request.memory,
                       [&](auto const& exec, auto zero, ct::streamed const& through) {
                         return run<decltype(zero)>(exec, request, watch, through);

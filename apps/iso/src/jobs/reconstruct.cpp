@@ -4,6 +4,7 @@
 #include "iterative.hpp"
 #include "memory.hpp"
 #include "precision.hpp"
+#include "rank_parts.hpp"
 #include "repeats.hpp"
 #include "scan.hpp"
 
@@ -94,13 +95,9 @@ projection_view<T, typename Exec::memory_space> readings_of(Exec const& exec,
   return pixels;
 }
 
-/// How far `values` are from the phantom's voxels; overwrites `volume` with these.
-template <class T, class Exec>
-std::array<double, 2> error_of(Exec const& exec, double width, std::vector<T> const& values,
-                               volume_view<T, typename Exec::memory_space> const& volume,
-                               job const& asked) {
-  ct::rasterise_ellipsoids<Exec, T>(exec, ct::shepp_logan(width / 2), volume, {}, asked);
-  auto const truth = fetch(exec, volume.data);
+/// How far `values` are from the phantom's voxels.
+template <class T>
+std::array<double, 2> error_of(std::vector<T> const& values, std::vector<T> const& truth) {
   double apart = 0;
   double squares = 0;
   for (std::size_t n = 0; n < values.size(); ++n) {
@@ -378,6 +375,78 @@ void back_project_scan(Exec const& exec, reconstruct_request const& request, ct:
                });
 }
 
+/// Does it on the ranks that share the job: each has its planes and its rows. `keep` takes the
+/// planes.
+template <class T, class Exec, class Keep>
+void back_project_on_ranks(Exec const& exec, reconstruct_request const& request,
+                           rank_parts const& parts, observer const& watch,
+                           reconstruct_result& result, std::vector<T> const& readings,
+                           Keep const& keep) {
+  watch.step(0, "preparing");
+  auto const p = parts.readings<T>(exec, "iso::jobs::projections");
+  parts.put_readings(exec, p.data, readings);
+  auto const x = parts.volume<T>(exec, "iso::jobs::volume");
+  auto const time = [&](auto const& compute) {
+    job const control{[&](double fraction) { watch.step(fraction, "reconstructing"); },
+                      watch.cancelled};
+    result.time_ms = 1e3 * seconds_of(exec, [&] { compute(control); });
+    keep(x);
+    result.repeats = repeat(exec, request.repeats, watch, compute);
+  };
+  if (request.adjoint_of) {
+    ct::ranked_pair<Exec, T> pair(exec, parts.ranks(), parts.plan(),
+                                  {.method = *request.adjoint_of,
+                                   .sum = summation::reproducible,
+                                   .oversampling = request.oversampling});
+    time([&](job const& asked) { pair.adjoint(0, p, x, onto::zero, asked); });
+    return;
+  }
+  ct::ranked_fdk<Exec, T> fdk(exec, parts.ranks(), parts.plan(), request.filter);
+  result.arc = fdk.filter().arc();
+  result.detector = fdk.filter().detector();
+  time([&](job const& asked) { fdk.apply(p, x, onto::zero, asked); });
+}
+
+/// Does what run() does on the ranks that share the job. Each reads all that is given, and keeps
+/// its part where it computes; the volume comes to rank 0.
+template <class T, class Exec>
+void reconstruct_on_ranks(Exec const& exec, reconstruct_request const& request,
+                          ct::geometry const& given, ct::geometry const& g, grid const& box,
+                          observer const& watch, reconstruct_result& result) {
+  rank_parts const parts(g, box);
+  Kokkos::DefaultHostExecutionSpace const host;
+  auto const readings =
+      fetch(host, readings_of<T>(host, request, g, job{{}, watch.cancelled}).data);
+  if (request.iterative && request.phantom_width) {
+    examine_readings(request, std::vector<float>(readings.begin(), readings.end()), given, box,
+                     result);
+  }
+  auto const keep = [&](volume_view<T, typename Exec::memory_space> const& x) {
+    auto const values = parts.gather_volume(exec, x.data);
+    std::vector<T> truth;
+    bool const compares = request.phantom_width && !request.adjoint_of;
+    if (compares) {
+      auto const phantom = parts.volume<T>(exec, "iso::jobs::phantom");
+      if (phantom.data.size() > 0) {
+        ct::rasterise_ellipsoids<Exec, T>(exec, ct::shepp_logan(*request.phantom_width / 2),
+                                          phantom, {}, job{{}, watch.cancelled});
+      }
+      truth = parts.gather_volume(exec, phantom.data);
+    }
+    result.volume = on_host(box, values, request.table, request.adjoint_of ? "mm" : "1/mm");
+    result.hash = hash_text(hash_bits<T>(values));
+    if (compares && is_first_rank()) {
+      result.error = error_of(values, truth);
+    }
+  };
+  if (request.iterative) {
+    iterate_on_ranks<T>(exec, *request.iterative, g, parts, request.repeats, watch, result,
+                        readings, keep);
+  } else {
+    back_project_on_ranks<T>(exec, request, parts, watch, result, readings, keep);
+  }
+}
+
 template <class T, class Exec>
 reconstruct_result run(Exec const& exec, reconstruct_request const& request, observer const& watch,
                        ct::streamed const& through) {
@@ -405,12 +474,18 @@ reconstruct_result run(Exec const& exec, reconstruct_request const& request, obs
     result.hash = hash_text(hash_bits<T>(values));
     result.volume = on_host(volume_grid, values, request.table, request.adjoint_of ? "mm" : "1/mm");
     if (request.phantom_width && !request.adjoint_of) {
-      result.error =
-          error_of<T>(exec, *request.phantom_width, values, volume, job{{}, watch.cancelled});
+      ct::rasterise_ellipsoids<Exec, T>(exec, ct::shepp_logan(*request.phantom_width / 2), volume,
+                                        {}, job{{}, watch.cancelled});
+      result.error = error_of(values, fetch(exec, volume.data));
     }
   };
   if (!request.adjoint_of && !request.phantom_width) {
     examine_readings(request, request.projections, given, volume_grid, result);
+  }
+  if (num_ranks() > 1) {
+    reconstruct_on_ranks<T>(exec, request, given, g, volume_grid, watch, result);
+    watch.step(1, "done");
+    return result;
   }
   if (request.iterative) {
     auto const readings = [&] {
@@ -461,6 +536,7 @@ void check_shapes(reconstruct_request const& request) {
 }
 
 reconstruct_result reconstruct(reconstruct_request const& request, observer const& watch) {
+  check_unstreamed(request.memory, command_of(request));
   return in_precision(request.backend, request.precision, request.memory,
                       [&](auto const& exec, auto zero, ct::streamed const& through) {
                         return run<decltype(zero)>(exec, request, watch, through);

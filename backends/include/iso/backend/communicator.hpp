@@ -54,6 +54,9 @@ class communicator {
   virtual void gather(std::span<std::byte const> bytes, std::span<std::byte> all, int to) = 0;
   /// Returns when all ranks have called it.
   virtual void barrier() = 0;
+  /// Returns whether all ranks call it within so many seconds: what a rank asks that has failed,
+  /// whatever the others do. Where they do not, nothing is left but abort().
+  virtual bool meet(double seconds) = 0;
   /// Ends the processes of all ranks at once, with this exit code. It says nothing: who calls it
   /// has said why.
   [[noreturn]] virtual void abort(int exit_code) = 0;
@@ -74,6 +77,7 @@ class one_rank final : public communicator {
   void broadcast(std::span<std::byte>, int from) override;
   void gather(std::span<std::byte const> bytes, std::span<std::byte> all, int to) override;
   void barrier() override {}
+  bool meet(double /*seconds*/) override { return true; }
   [[noreturn]] void abort(int exit_code) override;
 };
 

@@ -188,10 +188,7 @@ class iterative_state {
   /// Returns the sum of term(i), as iso::sum_of, of the whole: ranks add theirs.
   template <class Term>
   [[nodiscard]] double sum(std::int64_t count, Term const& term) const {
-    partial_sum all(pair.part_.joined(bounds_of_terms(pair.exec(), count, term)));
-    all.add(pair.exec(), count, term);
-    pair.part_.add_others(all);
-    return all.value();
+    return sum_of_parts(pair.exec(), pair.part_, count, term);
   }
   /// Returns the sum of squares, as iso::dot.
   [[nodiscard]] double squares(T const* x, std::int64_t count) const {
@@ -407,8 +404,9 @@ class iterative_state {
 
   /// Makes A 1 of the voxels that count, by `correction`.
   void make_row_sums(projections const& sums, job const& control) {
+    auto const& exec = pair.exec();
     if (voxels_.size() > 0) {
-      Kokkos::deep_copy(pair.exec(), correction.data, voxels_);
+      Kokkos::deep_copy(exec, correction.data, voxels_);
     } else {
       each("iso::ct::iterate: ones", num_voxels(), fill<T>{T(1), correction.data.data()});
     }

@@ -80,4 +80,13 @@ class rank_part {
   std::optional<rank_plan> plan_;
 };
 
+/// Returns the sum of term(i) of all parts, as iso::sum_of.
+template <execution_space Exec, class Term>
+double sum_of_parts(Exec const& exec, rank_part const& part, std::int64_t count, Term const& term) {
+  partial_sum all(part.joined(bounds_of_terms(exec, count, term)));
+  all.add(exec, count, term);
+  part.add_others(all);
+  return all.value();
+}
+
 }  // namespace iso::ct::detail

@@ -98,13 +98,13 @@ iteration total_variation<Exec, T>::step(job const& control) {
                                        state_.row_weights().data.data(), T(c), T(relaxation),
                                        projected_.data.data(), relaxed_projection_.data.data(),
                                        ray_dual_.data.data()});
-  state_.each(
-      "iso::ct::total_variation: duals", voxels,
-      detail::difference_dual_step<T>{differences, differences_of(relaxed_, relaxed_above_),
-                                      T(0.5 * c * scale_), T(weight_), T(relaxation), q});
+  state_.each("iso::ct::total_variation: duals", voxels,
+              detail::difference_dual_step<T>{differences, differences_of(relaxed_, relaxed_above_),
+                                              T(0.5 * c * scale_), T(weight_), T(relaxation), q});
   state_.fetch(detail::neighbour::below, duals_[2], dual_below_);
   state_.pair.adjoint(0, ray_dual_, state_.correction, onto::zero, control, state_.words());
-  state_.each("iso::ct::total_variation: adjoint", voxels,
+  state_.each(
+      "iso::ct::total_variation: adjoint", voxels,
       detail::add_difference_adjoint<T>{
           differences, q, {dual_below_.data(), mask_below_.data()}, state_.correction.data.data()});
   auto const now = told(squares, 0.5 * squares + weight_ * variation);

@@ -71,6 +71,7 @@ class communicator final : public backend::communicator {
   void broadcast(std::span<std::byte> bytes, int from) override;
   void gather(std::span<std::byte const> bytes, std::span<std::byte> all, int to) override;
   void barrier() override;
+  bool meet(double seconds) override;
   [[noreturn]] void abort(int exit_code) override;
 
  private:
@@ -78,6 +79,7 @@ class communicator final : public backend::communicator {
   void reduce(std::span<Word> words, MPI_Datatype type, MPI_Op operation, char const* function);
 
   MPI_Comm ranks_ = MPI_COMM_NULL;
+  MPI_Comm meeting_ = MPI_COMM_NULL;  ///< of meet(), which others need not call when this one does
   int rank_ = 0;
   int size_ = 1;
   mpi::way way_ = way::host;

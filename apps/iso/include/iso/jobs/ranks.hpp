@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  iso/jobs/ranks.hpp
+//! Knows the processes that share a run of the tool: its ranks, as mpirun starts them.
+#pragma once
+
+#include <functional>
+#include <string>
+
+namespace iso::backend {
+class communicator;
+}  // namespace iso::backend
+
+namespace iso::jobs {
+
+/// Has these ranks, which must outlive every job, share the jobs that can be: projections and
+/// reconstructions. Called once, before the first; else a process is alone.
+void share_jobs(backend::communicator& ranks);
+
+/// Returns them.
+backend::communicator& sharing_ranks();
+int num_ranks();
+/// Returns whether this is rank 0, which alone has the results of a shared job, writes and speaks.
+bool is_first_rank();
+
+/// Ends a run of all ranks: waits for the others, and returns the exit code of the run. Where ranks
+/// failed, the first one's is that of the first that did so by itself, and it calls `tell` with
+/// what that one says. Where others do not come within two seconds of a failure, since this rank
+/// failed alone, it calls `tell` and ends them all.
+/// \param code      0: this rank has not failed
+/// \param sentence  what it says otherwise
+int end_together(int code, std::string const& sentence,
+                 std::function<void(std::string const&)> const& tell);
+
+}  // namespace iso::jobs

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "ranks.hpp"
+
+#include "launcher.hpp"
+
+#include <iso/core/error.hpp>
+#include <iso/jobs/ranks.hpp>
+
+#include <fmt/core.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <string_view>
+
+namespace iso::cli {
+namespace {
+
+constexpr std::array<std::string_view, 3> shared = {"project", "back-project", "reconstruct"};
+/// Each process of these does its own.
+constexpr std::array<std::string_view, 5> separate = {"sweep", "verify", "info", "help",
+                                                      "generate"};
+
+bool is_in(auto const& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// What a launcher tells; a process alone where it tells nothing that can be understood.
+launched process_of_launcher() {
+  try {
+    return read_launcher();
+  } catch (invalid_argument const&) {
+    return {};
+  }
+}
+
+}  // namespace
+
+bool shares_jobs(int argc, char const* const* argv) {
+  auto const* const end = argv + argc;
+  auto const* const first =
+      std::find_if(argv + std::min(argc, 1), end, [](char const* a) { return a[0] != '-'; });
+  return first != end && is_in(shared, *first) && process_of_launcher().ranks > 1;
+}
+
+void let_first_rank_speak() {
+  if (!jobs::is_first_rank()) {
+    be_quiet();
+    static_cast<void>(std::freopen("/dev/null", "w", stdout));
+  }
+}
+
+void check_processes(std::string const& subcommand) {
+  if (jobs::num_ranks() > 1 || is_in(separate, subcommand)) {
+    return;
+  }
+  auto const process = process_of_launcher();
+  if (process.ranks == 1) {
+    return;
+  }
+  if (process.rank > 0) {
+    spdlog::set_level(spdlog::level::off);
+  }
+  throw invalid_argument(
+      is_in(shared, subcommand)
+          ? fmt::format("iso {}: {} processes of {} (this build has no MPI, and each of them would "
+                        "write the same files); start one, or use a build with MPI",
+                        subcommand, process.ranks, process.launcher)
+          : fmt::format("iso {}: {} processes of {} (it runs on one, and each of them would write "
+                        "the same files); start one",
+                        subcommand, process.ranks, process.launcher));
+}
+
+std::optional<int> device_of_rank(common_options const& options) {
+  int const ranks = jobs::num_ranks();
+  bool const on_device = options.backend == "default" || options.backend == "cuda";
+  return ranks > 1 && on_device ? jobs::choose_device(read_local_rank(ranks), ranks) : std::nullopt;
+}
+
+void tell_ranks(json& document) {
+  if (jobs::num_ranks() > 1) {
+    document["ranks"] = jobs::num_ranks();
+    spdlog::info("{} processes: each has its planes of the volume and its rows of the detector",
+                 jobs::num_ranks());
+  }
+}
+
+}  // namespace iso::cli

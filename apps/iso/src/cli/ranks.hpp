@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! What the command line does where mpirun starts several processes.
+#pragma once
+
+#include "support.hpp"
+
+#include <optional>
+#include <string>
+
+namespace iso::cli {
+
+/// Returns whether a launcher started several processes of a subcommand that they share.
+bool shares_jobs(int argc, char const* const* argv);
+
+/// Has all but rank 0 print nothing from now on.
+void let_first_rank_speak();
+
+/// Throws iso::invalid_argument where a launcher started several processes of a subcommand that one
+/// alone would do: each would write the same files.
+void check_processes(std::string const& subcommand);
+
+/// Returns the GPU of this rank where it computes on one; empty: as Kokkos chooses.
+/// \throws iso::invalid_argument  two ranks on a GPU, which nobody chose by CUDA_VISIBLE_DEVICES
+std::optional<int> device_of_rank(common_options const& options);
+
+/// Says how many ranks share the job, and puts it into `document`.
+void tell_ranks(json& document);
+
+}  // namespace iso::cli

@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# test_tool.sh ISO MPIEXEC
+# The tool on several processes: the files and figures of one, one log, one exit code; what cannot be is
+# refused, and a process that fails ends the others.
+iso=$1
+mpiexec=$2
+tool=("$iso")
+source "$(dirname "$0")/../app/expect.sh"
+
+cat >cone.json <<'JSON'
+{"type": "circular_cone", "detector": {"pixels": [40, 36], "pitch_mm": [3, 3]},
+ "source_axis_mm": 500, "source_detector_mm": 800, "angles_deg": {"range": 360, "count": 40}}
+JSON
+
+on() { tool=("$mpiexec" -n "$1" "$iso"); }
+alone() { tool=("$iso"); }
+hash_of() { grep -oE 'hash [0-9a-f]{16}' <<<"$answer"; }
+# lines PATTERN NUMBER: so many lines of the last answer match
+lines() { [ "$(grep -cE -- "$1" <<<"$answer")" -eq "$2" ] || fail "not $2 lines of '$1': $answer"; }
+
+# same RANKS SUMS COMMAND...: the hash of one process
+same() {
+  local ranks=$1 sums=$2 once
+  shift 2
+  alone
+  # shellcheck disable=SC2086
+  expect 0 'hash [0-9a-f]{16}' "$@" $sums --json once.json
+  once=$(hash_of)
+  on "$ranks"
+  expect 0 "$once" "$@" --json ranks.json
+  lines 'hash' 1
+  lines "^iso: info: $ranks processes: each has its planes" 1
+  tr -d ' \n' <ranks.json | grep -qE "\"ranks\":$ranks" || fail "ranks.json: $(cat ranks.json)"
+}
+residual() { tr -d ' \n' <"$1" | grep -oE '"final_residual":[^,}]*'; }
+
+phantom=(--phantom shepp-logan --width 64)
+reproducible='--sum reproducible'
+same 3 "$reproducible" project "${phantom[@]}" --size 40 --geometry cone.json --output p.h5
+on 1
+expect 0 'hash' project "${phantom[@]}" --size 40 --geometry cone.json --sum reproducible --output one.h5
+cmp p.h5 one.h5 || fail 'another stack of projections'
+same 2 "$reproducible" project "${phantom[@]}" --size 40 --geometry cone.json --method siddon --precision double
+same 2 '' reconstruct --projections p.h5 --output v.mha
+same 3 '' back-project --projections p.h5
+same 2 "$reproducible" reconstruct "${phantom[@]}" --geometry cone.json --method os-sart --block 10 --iterations 2 --final-residual
+[ "$(residual once.json)" = "$(residual ranks.json)" ] || fail 'another residual'
+same 3 "$reproducible" reconstruct --projections p.h5 --method tv --weight 0.1 --iterations 3
+
+# One sentence, and rank 0's exit code.
+on 2
+expect 2 '2 processes with --sum ordered' project "${phantom[@]}" --geometry cone.json --output x.h5 --sum ordered
+lines 'iso: error' 1
+expect 2 'cannot be opened' reconstruct --projections none.h5 --output x.mha
+lines 'iso: error' 1
+expect 2 'reconstruct: --memory on 2 processes' reconstruct --projections p.h5 --output x.mha --memory 1GiB
+expect 2 'iso dvh: 2 processes of .*it runs on one' dvh --dose x.mha --structures y.dcm --json z.json
+lines 'iso: error' 1
+expect 0 'serial' info
+
+# One that fails by itself ends all, and says which it is; so do other command lines.
+began=$SECONDS
+tool=("$mpiexec" -n 1 "$iso" reconstruct --projections p.h5 --output x.mha : -n 1 "$iso")
+expect 2 "iso: error: rank 1: 'none.h5': cannot be opened" reconstruct --projections none.h5 --output x.mha
+[ $((SECONDS - began)) -le 10 ] || fail "the others waited $((SECONDS - began)) s"
+tool=("$mpiexec" -n 1 "$iso" reconstruct --projections p.h5 --output x.mha : -n 1 "$iso")
+expect 2 'ranks with different scans, grids, plans or options' reconstruct --projections p.h5 --output x.mha --extent 30 30 30
+[ ! -e x.mha ] && [ ! -e x.h5 ] || fail 'a file of a run that was refused'
+finish
