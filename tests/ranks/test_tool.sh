@@ -48,6 +48,23 @@ same 2 "$reproducible" reconstruct "${phantom[@]}" --geometry cone.json --method
 [ "$(residual once.json)" = "$(residual ranks.json)" ] || fail 'another residual'
 same 3 "$reproducible" reconstruct --projections p.h5 --method tv --weight 0.1 --iterations 3
 
+# A checkpoint of so many processes goes on with others.
+go() { expect 0 'hash [0-9a-f]{16}' reconstruct --projections p.h5 --method cgls "$@" --json x.json; }
+alone
+# shellcheck disable=SC2086
+go --iterations 6 $reproducible
+whole=$(hash_of)
+# shellcheck disable=SC2086
+go --iterations 2 $reproducible --checkpoint c.h5
+on 3
+go --iterations 4 --checkpoint c.h5
+on 2
+go --iterations 5 --checkpoint c.h5
+alone
+# shellcheck disable=SC2086
+go --iterations 6 $reproducible --checkpoint c.h5
+[ "$(hash_of)" = "$whole" ] || fail "resumed with other numbers of processes: $answer"
+
 # One sentence, and rank 0's exit code.
 on 2
 expect 2 '2 processes with --sum ordered' project "${phantom[@]}" --geometry cone.json --output x.h5 --sum ordered

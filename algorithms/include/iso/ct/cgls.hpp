@@ -64,14 +64,14 @@ class cgls {
     return state_.pair.streaming();
   }
 
-  /// Visits what the next iteration depends on, for a checkpoint: f(name, view) and
-  /// f(name, number).
+  /// Visits what the next iteration depends on, for a checkpoint: f(name, volume),
+  /// f(name, projections), whose views lie in the order of blocks, and f(name, number).
   template <class F>
   void visit(F&& f) {
     state_.check_present();
     state_.visit(f);
-    f("residual", residual_.data);
-    f("direction", direction_.data);
+    f("residual", residual_);
+    f("direction", direction_);
     f("normal", normal_);
     f("misfit", misfit_);
   }

@@ -61,15 +61,15 @@ class lsqr {
     return state_.pair.streaming();
   }
 
-  /// Visits what the next iteration depends on, for a checkpoint: f(name, view) and
-  /// f(name, number).
+  /// Visits what the next iteration depends on, for a checkpoint: f(name, volume),
+  /// f(name, projections), whose views lie in the order of blocks, and f(name, number).
   template <class F>
   void visit(F&& f) {
     state_.check_present();
     state_.visit(f);
-    f("u", u_.data);
-    f("v", v_.data);
-    f("direction", direction_.data);
+    f("u", u_);
+    f("v", v_);
+    f("direction", direction_);
     f("alpha", alpha_);
     f("rho", rho_);
     f("phi", phi_);

@@ -69,8 +69,8 @@ class mlem {
     return state_.pair.streaming();
   }
 
-  /// Visits what the next iteration depends on, for a checkpoint: f(name, view) and
-  /// f(name, number).
+  /// Visits what the next iteration depends on, for a checkpoint: f(name, volume),
+  /// f(name, projections), whose views lie in the order of blocks, and f(name, number).
   template <class F>
   void visit(F&& f) {
     state_.check_present();

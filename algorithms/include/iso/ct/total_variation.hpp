@@ -94,19 +94,19 @@ class total_variation {
     return state_.pair.streaming();
   }
 
-  /// Visits what the next iteration depends on, for a checkpoint: f(name, view) and
-  /// f(name, number).
+  /// Visits what the next iteration depends on, for a checkpoint: f(name, volume),
+  /// f(name, projections), whose views lie in the order of blocks, and f(name, number).
   template <class F>
   void visit(F&& f) {
     state_.check_present();
     state_.visit(f);
-    f("relaxed", relaxed_.data);
-    f("slope", slope_.data);
-    f("projected", relaxed_projection_.data);
-    f("ray_dual", ray_dual_.data);
-    f("dual_x", duals_[0].data);
-    f("dual_y", duals_[1].data);
-    f("dual_z", duals_[2].data);
+    f("relaxed", relaxed_);
+    f("slope", slope_);
+    f("projected", relaxed_projection_);
+    f("ray_dual", ray_dual_);
+    f("dual_x", duals_[0]);
+    f("dual_y", duals_[1]);
+    f("dual_z", duals_[2]);
     bound_.visit(f);
     ratio_.visit(f);
   }

@@ -2,6 +2,8 @@
 //! Goes on with iterations from a file, and writes it.
 #pragma once
 
+#include "rank_parts.hpp"
+
 #include <iso/cases/bits.hpp>
 #include <iso/cases/memory.hpp>
 #include <iso/files/checkpoint_file.hpp>
@@ -37,20 +39,27 @@ class fingerprint {
   std::vector<double> values_;
 };
 
-/// The checkpoint of one run; without a file name it does nothing.
+/// The checkpoint of one run, of the whole where ranks share it; without a file name it does
+/// nothing.
 template <class T, class Exec>
 class checkpoint_of {
  public:
   using belongings = std::vector<std::pair<std::string, std::string>>;
 
-  checkpoint_of(Exec const& exec, std::string file, belongings belongs)
-      : exec_(exec), file_(std::move(file)), belongs_(std::move(belongs)) {}
+  /// \param parts  what this rank has of the method's arrays; null: all
+  checkpoint_of(Exec const& exec, std::string file, belongings belongs,
+                rank_parts const* parts = nullptr)
+      : exec_(exec), file_(std::move(file)), belongs_(std::move(belongs)), parts_(parts) {}
 
   /// Puts what the file holds into a method, where there is one.
   template <class Method>
   void restore(Method& method, std::vector<ct::iteration>& history) const {
     std::error_code unknown;
-    if (file_.empty() || !std::filesystem::exists(file_, unknown)) {
+    bool const exists = !file_.empty() && std::filesystem::exists(file_, unknown);
+    if (parts_ != nullptr) {
+      parts_->check_alike(exists, file_);
+    }
+    if (!exists) {
       return;
     }
     std::vector<std::string> names = {history_name};
@@ -65,7 +74,7 @@ class checkpoint_of {
         }
         value = kind(number);
       } else {
-        cases::put(exec_, value, numbers<T>(saved, name, value.size()));
+        put(value, numbers<T>(saved, name, whole_size(value)));
       }
     });
     auto const& rows = saved.at<double>(history_name);
@@ -90,7 +99,7 @@ class checkpoint_of {
       if constexpr (std::is_arithmetic_v<std::remove_reference_t<decltype(value)>>) {
         state.arrays.emplace_back(name, std::vector<double>{double(value)});
       } else {
-        state.arrays.emplace_back(name, cases::fetch(exec_, value));
+        state.arrays.emplace_back(name, fetch(value));
       }
     });
     std::vector<double> rows;
@@ -98,11 +107,49 @@ class checkpoint_of {
       rows.insert(rows.end(), {double(now.number), now.residual, now.relative_residual, now.gap});
     }
     state.arrays.emplace_back(history_name, rows);
-    files::prepare_checkpoint(file_, state).commit();
+    if (is_first_rank()) {
+      files::prepare_checkpoint(file_, state).commit();
+    }
   }
 
  private:
   static constexpr char const* history_name = "history";
+
+  /// A volume has a grid; else readings.
+  template <class Array>
+  static constexpr bool is_volume = requires(Array const& a) { a.grid; };
+
+  template <class Array>
+  [[nodiscard]] std::size_t whole_size(Array const& array) const {
+    if (parts_ == nullptr) {
+      return array.data.size();
+    }
+    auto const& g = parts_->plan().scan();
+    return std::size_t(is_volume<Array> ? parts_->plan().grid().size()
+                                        : g.num_views() * g.num_u() * g.num_v());
+  }
+  template <class Array>
+  void put(Array const& array, std::vector<T> const& whole) const {
+    if (parts_ == nullptr) {
+      cases::put(exec_, array.data, whole);
+    } else if constexpr (is_volume<Array>) {
+      parts_->put_volume(exec_, array.data, whole);
+    } else {
+      parts_->put_readings(exec_, array.data, whole);
+    }
+  }
+  /// Returns the whole, of ranks on rank 0 alone.
+  template <class Array>
+  [[nodiscard]] std::vector<T> fetch(Array const& array) const {
+    if (parts_ == nullptr) {
+      return cases::fetch(exec_, array.data);
+    }
+    if constexpr (is_volume<Array>) {
+      return parts_->gather_volume(exec_, array.data);
+    } else {
+      return parts_->gather_readings(exec_, array.data);
+    }
+  }
 
   [[noreturn]] void refuse_damaged(char const* name, char const* problem) const {
     files::detail::refuse(file_, std::string("dataset /") + name + " " + problem +
@@ -131,6 +178,7 @@ class checkpoint_of {
   Exec exec_;
   std::string file_;
   belongings belongs_;
+  rank_parts const* parts_;
 };
 
 }  // namespace iso::jobs

@@ -370,11 +370,6 @@ void iterate_on_ranks(Exec const& exec, iterative_request const& request, ct::ge
   using space = typename Exec::memory_space;
   check_options(request, g.num_views());
   check_gap<T>(request);
-  ISO_VALIDATE(
-      request.checkpoint.empty(),
-      "iso reconstruct: --checkpoint on {} processes (a checkpoint is one process'); leave "
-      "it out, or start one process",
-      num_ranks());
   watch.step(0, "preparing");
   auto const b = parts.readings<T>(exec, "iso::jobs::projections");
   parts.put_readings(exec, b.data, readings);
@@ -410,14 +405,18 @@ void iterate_on_ranks(Exec const& exec, iterative_request const& request, ct::ge
       wrap_projections<Kokkos::HostSpace>(readings.data(), g.num_views(), g.num_u(), g.num_v()),
       whole_masks, result);
   ct::ranked const through(exec, parts.ranks(), parts.plan());
+  checkpoint_of<T, Exec> const checkpoint(
+      exec, request.checkpoint,
+      request.checkpoint.empty() ? typename checkpoint_of<T, Exec>::belongings()
+                                 : belongings_of<T>(request, g, parts.plan().grid(), readings),
+      &parts);
   job control;
   control.cancelled = watch.cancelled;
   std::visit(
       [&](auto const& options) {
         using method = method_with<Exec, T, decltype(options)>;
         std::optional<method> made(std::in_place, exec, g, b, x, options, masks, control, through);
-        run_method(exec, request, rules, checkpoint_of<T, Exec>(exec, {}, {}), watch, control,
-                   *made, result);
+        run_method(exec, request, rules, checkpoint, watch, control, *made, result);
         if constexpr (requires { made->box(); }) {
           result.box = {made->box().lower, made->box().upper};
         }

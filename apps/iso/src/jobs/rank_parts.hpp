@@ -4,13 +4,17 @@
 
 #include <iso/backend/communicator.hpp>
 #include <iso/cases/memory.hpp>
+#include <iso/core/check.hpp>
 #include <iso/core/divide_planes.hpp>
 #include <iso/ct/ranked.hpp>
 #include <iso/jobs/ranks.hpp>
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -26,6 +30,16 @@ class rank_parts {
   [[nodiscard]] backend::communicator& ranks() const { return ranks_; }
   /// Returns what sums of parts add up by.
   [[nodiscard]] ct::detail::rank_part part() const { return {ranks_, plan_}; }
+
+  /// Throws where a file is there for some ranks and not for others.
+  void check_alike(bool exists, std::string const& file) const {
+    std::array<std::uint32_t, 2> seen{exists ? 1U : 0U, exists ? 0U : 1U};
+    ranks_.maximum(std::span<std::uint32_t>(seen));
+    ISO_VALIDATE(seen[0] + seen[1] == 1,
+                 "'{}': only some of {} processes see this file (all must read one); name a file "
+                 "on a file system that all see",
+                 file, ranks_.size());
+  }
 
   /// Returns zeros for what is here of a volume, or of readings.
   template <class T, class Exec>

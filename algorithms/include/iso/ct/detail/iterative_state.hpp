@@ -390,7 +390,7 @@ class iterative_state {
 
   template <class F>
   void visit(F& f) {
-    f("volume", x.data);
+    f("volume", x);
     f("iterations", made);
   }
 

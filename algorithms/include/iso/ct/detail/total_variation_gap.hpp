@@ -54,8 +54,8 @@ class total_variation_bound {
 
   template <class F>
   void visit(F& f) {
-    f("mean_slope", slope_.data);
-    f("mean_ray_dual", ray_dual_.data);
+    f("mean_slope", slope_);
+    f("mean_ray_dual", ray_dual_);
     f("averaged", averaged_);
   }
 
