@@ -166,7 +166,7 @@ TEST_CASE("volumes and scans on ranks") {
   CHECK(fdk.report().bytes_sent == 0);
   iso::ct::sart method(exec, circle(), p, x, {.projector = {.sum = iso::summation::reproducible}},
                        {}, {}, iso::ct::ranked(exec, ranks, plan));
-  CHECK(method.step().residual > 0);
+  CHECK(method.step().number == 1);
 }
 
 TEST_CASE("filtered backprojection") {
