@@ -5,7 +5,8 @@
 #   scripts/test.sh [--preset NAME] [--label LABEL] [--all] [-- arguments of ctest...]
 #
 #   --preset NAME   a preset of CMakePresets.json (default: cuda where there is a GPU, else openmp)
-#   --label LABEL   only the tests that carry this label
+#   --label LABEL   only the tests that carry this label; python: those of the Python package, which no
+#                   other call runs (it builds the wheel: scripts/wheel.sh)
 #   --all           the tests labelled slow, perf-smoke and documents too; builds the benchmarks
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
@@ -21,7 +22,7 @@ while [ $# -gt 0 ]; do
       ;;
     --all) slow=() && shift ;;
     --) shift && break ;;
-    -h | --help) sed -n '3,9s/^# \{0,1\}//p' "$0" && exit 0 ;;
+    -h | --help) sed -n '3,10s/^# \{0,1\}//p' "$0" && exit 0 ;;
     *) misused "unknown argument: $1 (it is no option); see scripts/test.sh --help" ;;
   esac
 done
@@ -31,6 +32,9 @@ check_preset "$preset"
 threads=()
 case "$preset" in threads | clang) threads=(--threads) ;; esac
 "$ISO_TOP/scripts/setup.sh" "${threads[@]}"
+if [ "$label" = python ]; then
+  exec "$ISO_TOP/scripts/test_python.sh" --preset "$preset" "$@"
+fi
 "$ISO_TOP/scripts/build.sh" "$preset"
 cd "$ISO_TOP"
 left_out "$preset" | sed 's/^/[isocenter] left out: /'

@@ -92,6 +92,8 @@ RULES = [
     ("docs/start/dicom.md", r".*", data(CHEST)),
     ("docs/start/code.md", r".*", SLOW),
     ("docs/start/scan.md", r"iso (project|reconstruct) .*", SLOW),
+    ("docs/python.md", r".*", never(
+        "scripts/test.sh --label python builds, installs and runs all of it")),
     ("docs/peers.md", r".*(cuda124==|--device cuda) .*", CUDA),
     ("docs/peers.md", r".* backprojection\.json", never("backprojection.json comes from a GPU")),
     ("docs/peers.md", r".*", SLOW),

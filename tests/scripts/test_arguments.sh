@@ -26,6 +26,9 @@ expect "--label needs a name $help" test.sh --label
 expect 'unknown argument: --nope (it is no option); see scripts/test.sh --help' test.sh --nope
 expect "there is no preset 'nope' (known: *openmp *); choose one of these" test.sh --preset nope
 expect "there is no preset 'nope' (known: *openmp *); choose one of these" build.sh nope iso
+expect 'unknown argument: --nope (it is no option); see scripts/wheel.sh --help' wheel.sh --nope
+expect '--python needs a name (none follows it); see scripts/wheel.sh --help' wheel.sh --python
+expect "there is no preset 'nope' (known: *openmp *); choose one of these" wheel.sh --preset nope
 options='(it is no option); see scripts/demo.sh --help'
 expect "unknown argument: --nope $options" demo.sh --size 32 --nope
 expect "unknown argument: stray $options" demo.sh stray

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What all calls have in common: types of arrays, progress, and results of other frameworks."""
+
+from __future__ import annotations
+
+import operator
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any, Literal, Protocol, TypeAlias, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+
+class Tensor(Protocol):
+    """An array of another framework: whatever speaks DLPack."""
+
+    def __dlpack__(self, *, stream: Any = None) -> Any: ...
+
+    def __dlpack_device__(self) -> tuple[Any, Any]: ...
+
+
+class Event(Protocol):
+    """What cancels a call, such as `threading.Event`."""
+
+    def is_set(self) -> bool:
+        """Return whether the call shall end."""
+        ...
+
+
+Real: TypeAlias = np.float32 | np.float64
+Array: TypeAlias = npt.NDArray[np.float32] | npt.NDArray[np.float64]
+#: Arrays that calls take. What they return is of the same framework.
+ArrayT = TypeVar("ArrayT", bound="Array | Tensor")
+Axes: TypeAlias = Literal["zyx", "xyz"]
+Progress: TypeAlias = bool | Callable[[float], object] | None
+
+
+class _Line:
+    """Progress on standard error, where tqdm is not installed."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __call__(self, fraction: float) -> None:
+        end = "\n" if fraction >= 1 else ""
+        sys.stderr.write(f"\r{self.name}: {100 * fraction:3.0f} %{end}")
+        sys.stderr.flush()
+
+
+class _Bar:
+    """Progress by tqdm."""
+
+    def __init__(self, name: str, tqdm: Any) -> None:
+        self.bar = tqdm(total=100, desc=name, bar_format="{l_bar}{bar}| {elapsed}<{remaining}")
+
+    def __call__(self, fraction: float) -> None:
+        self.bar.update(100 * fraction - self.bar.n)
+        if fraction >= 1:
+            self.bar.close()
+
+
+def progress_of(progress: Progress, name: str) -> Callable[[float], object] | None:
+    """Return the callable that a call tells its progress, None for none."""
+    if progress is None or progress is False:
+        return None
+    if progress is not True:
+        if not callable(progress):
+            raise TypeError(
+                f"{name}: progress is of type {type(progress).__name__} (True or a callable of a "
+                "fraction is needed); give one"
+            )
+        return progress
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        return _Line(name)
+    return _Bar(name, tqdm)
+
+
+def like(given: object, result: Any, out: object) -> Any:
+    """Return the result as an array of the framework of what was given."""
+    if out is not None:
+        return out
+    if type(given) is np.ndarray or isinstance(given, np.ndarray):
+        return result
+    module = type(given).__module__.partition(".")[0]
+    space = sys.modules.get(module)
+    take = getattr(space, "from_dlpack", None)
+    if take is None and hasattr(given, "__array_namespace__"):
+        take = getattr(given.__array_namespace__(), "from_dlpack", None)
+    return result if take is None else take(result)
+
+
+def number(x: object, what: str) -> float:
+    """Return a real number, or say what is wrong with it."""
+    try:
+        if isinstance(x, (str, bytes)):
+            raise TypeError
+        return float(x)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"{what} is of type {type(x).__name__} (a number is needed); give one"
+        ) from None
+
+
+def integer(x: object, what: str) -> int:
+    """Return an integer, or say what is wrong with it: a size of 2.5 is a mistake."""
+    try:
+        if isinstance(x, bool):
+            raise TypeError
+        value: int = operator.index(x)  # type: ignore[arg-type]
+    except TypeError:
+        raise TypeError(
+            f"{what} is of type {type(x).__name__} (an integer is needed); give one"
+        ) from None
+    if not -(2**63) <= value < 2**63:
+        raise ValueError(f"{what} is {value} (it does not fit 64 bits); give a smaller number")
+    return value
+
+
+def numbers(x: object, count: int, what: str) -> tuple[float, ...]:
+    """Return as many numbers; one alone stands for all."""
+    if isinstance(x, (int, float, np.integer, np.floating)):
+        return (number(x, what),) * count
+    return tuple(number(value, what) for value in _sequence(x, count, what))
+
+
+def integers(x: object, count: int, what: str) -> tuple[int, ...]:
+    """Return as many integers."""
+    return tuple(integer(value, what) for value in _sequence(x, count, what))
+
+
+def _sequence(x: object, count: int, what: str) -> tuple[object, ...]:
+    if isinstance(x, (str, bytes)) or not isinstance(x, Iterable):
+        raise TypeError(
+            f"{what} is of type {type(x).__name__} ({count} numbers are needed); give a sequence"
+        )
+    values = tuple(x)
+    if len(values) != count:
+        raise ValueError(f"{what} has {len(values)} numbers ({count} are needed); give them")
+    return values
+
+
+def doubles(x: npt.ArrayLike, what: str) -> npt.NDArray[np.float64]:
+    """Return numbers as an array of float64 in C order."""
+    try:
+        return np.ascontiguousarray(x, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"{what} is of type {type(x).__name__} (an array of numbers is needed); give one"
+        ) from None
+
+
+def order(axes: object, function: str) -> str:
+    """Return the word for an order of axes."""
+    if axes not in ("zyx", "xyz"):
+        raise ValueError(
+            f"{function}: axes {axes!r} (the orders are 'zyx', with (view, v, u), and 'xyz', with "
+            "(view, u, v)); choose one of them"
+        )
+    return str(axes)
+
+
+def event(cancel: Event | None, function: str) -> Event | None:
+    """Return what cancels a call."""
+    if cancel is not None and not callable(getattr(cancel, "is_set", None)):
+        raise TypeError(
+            f"{function}: cancel is of type {type(cancel).__name__} (it has no method is_set); "
+            "give a threading.Event"
+        )
+    return cancel

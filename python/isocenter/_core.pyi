@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The extension module. Its functions take their arguments by position; isocenter documents them."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+version: str
+fields: dict[str, list[dict[str, Any]]]
+
+_Tell = Callable[[float], object] | None
+
+def end() -> None: ...
+def after_fork_in_child() -> None: ...
+def use(name: str, /) -> None: ...
+def backend() -> str: ...
+def set_threads(count: int, /) -> None: ...
+def started() -> bool: ...
+def facts() -> dict[str, Any]: ...
+def counters(reset: bool, /) -> dict[str, int]: ...
+def native(x: object, projections: bool, axes: str, /) -> Any: ...
+def hash_bits(x: object, /) -> str: ...
+def even_angles(count: int, span: float, first: float, /) -> npt.NDArray[np.float64]: ...
+
+class Grid:
+    size: tuple[int, int, int]
+    spacing: tuple[float, float, float]
+    origin: tuple[float, float, float]
+    @staticmethod
+    def make(
+        size: tuple[int, ...], spacing: tuple[float, ...], origin: tuple[float, ...], /
+    ) -> Grid: ...
+    @staticmethod
+    def centred(size: tuple[int, ...], spacing: tuple[float, ...], /) -> Grid: ...
+    def equals(self, other: Grid, /) -> bool: ...
+
+class Geometry:
+    beam: str
+    extents: tuple[int, int, int]
+    @staticmethod
+    def from_vectors(beam: str, num_u: int, num_v: int, vectors: object, /) -> Geometry: ...
+    @staticmethod
+    def circular_cone(
+        pixels: tuple[int, ...],
+        pitch: tuple[float, ...],
+        offset: tuple[float, ...],
+        source_axis: float,
+        source_detector: float,
+        angles: object,
+        /,
+    ) -> Geometry: ...
+    @staticmethod
+    def circular_parallel(
+        pixels: tuple[int, ...],
+        pitch: tuple[float, ...],
+        offset: tuple[float, ...],
+        angles: object,
+        /,
+    ) -> Geometry: ...
+    @staticmethod
+    def read(path: str, /) -> Geometry: ...
+    @staticmethod
+    def parse(text: str, /) -> Geometry: ...
+    def to_json(self) -> str: ...
+    def helix(self, angles: object, pitch: float, /) -> Geometry: ...
+    def laminography(self, tilt: float, /) -> Geometry: ...
+    def turn_detector(self, yaw: float, pitch: float, roll: float, /) -> Geometry: ...
+    def shift_detector(self, shifts: object, /) -> Geometry: ...
+    def shift_source(self, shifts: object, /) -> Geometry: ...
+    def move_detector(self, factor: float, /) -> Geometry: ...
+    def subset(self, first: int, count: int, /) -> Geometry: ...
+    def vectors(self) -> npt.NDArray[np.float64]: ...
+    def equals(self, other: Geometry, /) -> bool: ...
+    def detectors_within(self, grid: Grid, /) -> tuple[int, float]: ...
+
+def project(
+    geometry: Geometry,
+    grid: Grid,
+    volume: object,
+    out: object,
+    options: dict[str, Any],
+    axes: str,
+    copy: bool,
+    cancel: object,
+    progress: _Tell,
+    /,
+) -> Any: ...
+def back_project(
+    geometry: Geometry,
+    grid: Grid,
+    projections: object,
+    out: object,
+    add: bool,
+    options: dict[str, Any],
+    axes: str,
+    copy: bool,
+    cancel: object,
+    progress: _Tell,
+    /,
+) -> Any: ...
+
+class Projector:
+    def __init__(
+        self,
+        geometry: Geometry,
+        grid: Grid,
+        is_double: bool,
+        options: dict[str, Any],
+        axes: str,
+        copy: bool,
+        /,
+    ) -> None: ...
+    bytes: int
+    def forward(self, volume: object, out: object, cancel: object, progress: _Tell, /) -> Any: ...
+    def adjoint(
+        self, projections: object, out: object, add: bool, cancel: object, progress: _Tell, /
+    ) -> Any: ...
+    def close(self) -> None: ...

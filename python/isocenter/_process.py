@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The process: backend, threads, counters, memory order, what happens at its end and at a fork."""
+
+from __future__ import annotations
+
+import atexit
+import os
+from typing import Any, Literal, cast
+
+from . import _core
+from ._calls import ArrayT, Axes, integer, like, order
+
+atexit.register(_core.end)
+os.register_at_fork(after_in_child=_core.after_fork_in_child)
+
+
+def use(backend: Literal["openmp", "serial"]) -> None:
+    """Choose where calls on host arrays run from now on.
+
+    Parameters
+    ----------
+    backend : {'openmp', 'serial'}
+        OpenMP, on all cores, is the default. Results have the same bits on both.
+
+    Raises
+    ------
+    ValueError
+        For a name that is none of these.
+
+    Notes
+    -----
+    A `Projector` stays on the backend on which it was made.
+    """
+    _core.use(str(backend))
+
+
+def set_threads(count: int | None) -> None:
+    """Choose how many threads of OpenMP calls use from now on. No result changes by a bit.
+
+    Parameters
+    ----------
+    count : int or None
+        Number of threads; None: as many as OpenMP gives, by ``OMP_NUM_THREADS`` or the cores that
+        the process may use.
+
+    Raises
+    ------
+    ValueError
+        For a number out of range, or more than OpenMP grants.
+
+    Notes
+    -----
+    The numbers of threads of other libraries in the process stay as they are. A `Projector` stays
+    on the threads with which it was made.
+    """
+    threads = 0 if count is None else integer(count, "set_threads: count")
+    if not 0 < threads <= 512 and count is not None:
+        raise ValueError(
+            f"set_threads: {threads} threads (from 1 to 512 are possible); choose another number, "
+            "or None for as many as OpenMP gives"
+        )
+    _core.set_threads(threads)
+
+
+def counters(*, reset: bool = False) -> dict[str, int]:
+    """Return what calls have done beside computing, since the process began.
+
+    Parameters
+    ----------
+    reset : bool
+        Begin to count anew.
+
+    Returns
+    -------
+    dict
+        'reorders': arrays copied into another order of memory; 'allocations': of results and
+        reordered copies; 'synchronisations': waits for a device, 0 on the host.
+    """
+    return _core.counters(reset)
+
+
+def native(
+    x: ArrayT, *, kind: Literal["volume", "projections"] = "volume", axes: Axes = "zyx"
+) -> ArrayT:
+    """Return an array with the same values in the library's order of memory.
+
+    Calls take such arrays without a copy. In volumes z is fastest in memory, then y, then x; in
+    projections v, then u, then the view. A volume of shape (z, y, x) has this order if it is in
+    Fortran order, one of shape (x, y, z) if it is in C order.
+
+    Parameters
+    ----------
+    x : array of float32 or float64
+        A volume, shape (z, y, x), or projections, shape (view, v, u).
+    kind : {'volume', 'projections'}
+        What it is.
+    axes : {'zyx', 'xyz'}
+        'xyz': the shapes are (x, y, z) and (view, u, v).
+
+    Returns
+    -------
+    array
+        ``x`` itself where it has this order already, else a new array.
+    """
+    result = _core.native(x, _is_projections(kind), order(axes, "native"))
+    return cast(ArrayT, result if result is x else like(x, result, None))
+
+
+def _is_projections(kind: str) -> bool:
+    if kind not in ("volume", "projections"):
+        raise ValueError(
+            f"native: kind is {kind!r} (there are 'volume' and 'projections'); choose one of them"
+        )
+    return kind == "projections"
+
+
+def info() -> dict[str, Any]:
+    """Return what calls run on, and what the module was built from.
+
+    Returns
+    -------
+    dict
+        'version', 'backend', 'processor', 'threads', 'vector_isa', 'memory_bytes' and others; 'gpu'
+        says why no GPU is used.
+    """
+    facts = {"version": _core.version, **_core.facts()}
+    facts["gpu"] = "none is used: this is the module for processors; isocenter-cu13 has CUDA"
+    return facts

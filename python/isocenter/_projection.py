@@ -1,0 +1,368 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Projection of volumes along the rays of a scan, and its adjoint."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any, Unpack, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _core
+from ._calls import ArrayT, Axes, Event, Progress, event, like, order, progress_of
+from ._geometry import Geometry, Grid
+from ._options import BackProjectOptions, ProjectOptions, ProjectorOptions
+
+
+def _cores(function: str, geometry: Geometry, grid: Grid) -> tuple[_core.Geometry, _core.Grid]:
+    if not isinstance(geometry, Geometry):
+        raise TypeError(
+            f"{function}: geometry is of type {type(geometry).__name__} (a Geometry is needed); "
+            "make one by Geometry.circular_cone or another method of it"
+        )
+    if not isinstance(grid, Grid):
+        raise TypeError(
+            f"{function}: grid is of type {type(grid).__name__} (a Grid is needed); make one by "
+            "Grid(size, spacing)"
+        )
+    return geometry._core, grid._core
+
+
+def project(
+    geometry: Geometry,
+    grid: Grid,
+    volume: ArrayT,
+    *,
+    out: object = None,
+    axes: Axes = "zyx",
+    copy: bool | None = None,
+    cancel: Event | None = None,
+    progress: Progress = None,
+    **options: Unpack[ProjectOptions],
+) -> ArrayT:
+    """Compute line integrals of a volume along the ray of every detector pixel.
+
+    A cone ray runs from the source to its pixel and not beyond; a parallel ray is a whole line.
+
+    Parameters
+    ----------
+    geometry : Geometry
+        The scan.
+    grid : Grid
+        The voxels of ``volume``.
+    volume : array of float32 or float64, shape (z, y, x)
+        Values of voxels, 1/mm. NumPy's, or any that speaks DLPack.
+    out : array, shape (view, v, u), optional
+        What is overwritten and returned in place of a new array.
+    axes : {'zyx', 'xyz'}
+        'xyz': shapes are (x, y, z) and (view, u, v).
+    copy : bool, optional
+        False: refuse an array whose memory is in another order than the library's, instead of
+        reordering a copy of it. See `native`.
+    cancel : threading.Event, optional
+        Ends the call when it is set.
+    progress : bool or callable, optional
+        True for a bar, or a callable of a fraction in [0, 1].
+    **options
+        See `ProjectOptions`: the projector, edge, region, oversampling, sum, max_abs.
+
+    Returns
+    -------
+    array of the same type, shape (view, v, u)
+        Line integrals, dimensionless; in the library's order of memory, v fastest.
+
+    Raises
+    ------
+    ValueError
+        For a shape that does not fit, memory with gaps, an option out of its range.
+    TypeError
+        For what is no array of float32 or float64.
+    OutOfMemory
+        A `MemoryError` with the bytes asked for.
+    Cancelled
+        ``cancel`` was set.
+
+    Notes
+    -----
+    Determinism: the same bits on every backend and for any number of threads.
+    """
+    scan, box = _cores("project", geometry, grid)
+    result = _core.project(
+        scan,
+        box,
+        volume,
+        out,
+        dict(options),
+        order(axes, "project"),
+        copy is not False,
+        event(cancel, "project"),
+        progress_of(progress, "project"),
+    )
+    return cast(ArrayT, like(volume, result, out))
+
+
+def back_project(
+    geometry: Geometry,
+    grid: Grid,
+    projections: ArrayT,
+    *,
+    out: object = None,
+    add: bool = False,
+    axes: Axes = "zyx",
+    copy: bool | None = None,
+    cancel: Event | None = None,
+    progress: Progress = None,
+    **options: Unpack[BackProjectOptions],
+) -> ArrayT:
+    """Compute the exact adjoint of `project`.
+
+    Every voxel gets the sum, over the rays that the projection of the same options takes through
+    it, of the reading times the voxel's weight in that ray: <project(x), y> = <x,
+    back_project(y)> but for the rounding of sums. For a reconstruction by filtered backprojection
+    see `fdk`.
+
+    Parameters
+    ----------
+    geometry : Geometry
+        The scan.
+    grid : Grid
+        The voxels of the result.
+    projections : array of float32 or float64, shape (view, v, u)
+        Readings, dimensionless.
+    out : array, shape (z, y, x), optional
+        What is written and returned in place of a new array.
+    add : bool
+        Add to ``out`` in place of overwriting it.
+    axes, copy, cancel, progress
+        As `project`.
+    **options
+        See `BackProjectOptions`.
+
+    Returns
+    -------
+    array of the same type, shape (z, y, x)
+        Voxels, mm times the unit of the readings; in the library's order of memory, z fastest.
+
+    Raises
+    ------
+    ValueError, TypeError, OutOfMemory, Cancelled
+        As `project`.
+
+    Notes
+    -----
+    Determinism: the same bits on every backend and for any number of threads.
+    """
+    scan, box = _cores("back_project", geometry, grid)
+    result = _core.back_project(
+        scan,
+        box,
+        projections,
+        out,
+        bool(add),
+        dict(options),
+        order(axes, "back_project"),
+        copy is not False,
+        event(cancel, "back_project"),
+        progress_of(progress, "back_project"),
+    )
+    return cast(ArrayT, like(projections, result, out))
+
+
+class Projector:
+    """A projection A of volumes on one grid along the rays of one scan, and its adjoint ``A.T``.
+
+    It keeps the views and the scratch memory, so that a call allocates no more than its result,
+    and nothing with ``out``. ``A @ x`` is ``A(x)``; ``A.T @ y`` is ``A.T(y)``. Threads may share
+    it: their calls come one after the other. `close`, or the end of a ``with`` block, gives its
+    memory back.
+
+    Parameters
+    ----------
+    geometry : Geometry
+        The scan.
+    grid : Grid
+        The voxels.
+    dtype : float32 or float64
+        The type of its arrays.
+    axes, copy
+        As `project`, of all its calls.
+    **options
+        See `ProjectorOptions`.
+
+    Raises
+    ------
+    ValueError
+        For an option out of its range.
+    OutOfMemory
+        A `MemoryError` with the bytes asked for.
+
+    Notes
+    -----
+    Determinism: the same bits on every backend and for any number of threads.
+    """
+
+    __slots__ = ("_axes", "_core", "_geometry", "_grid", "_options", "_copy", "_dtype", "_adjoint")
+
+    def __init__(
+        self,
+        geometry: Geometry,
+        grid: Grid,
+        *,
+        dtype: npt.DTypeLike = np.float32,
+        axes: Axes = "zyx",
+        copy: bool | None = None,
+        **options: Unpack[ProjectorOptions],
+    ) -> None:
+        try:
+            self._dtype = np.dtype(dtype)
+        except TypeError:
+            self._dtype = np.dtype(object)
+        if self._dtype not in (np.float32, np.float64):
+            raise TypeError(
+                f"Projector: dtype {dtype!r} (float32 and float64 are possible); choose one of "
+                "them"
+            )
+        scan, box = _cores("Projector", geometry, grid)
+        self._geometry, self._grid = geometry, grid
+        self._options, self._axes, self._copy = options, axes, copy
+        laid = order(axes, "Projector")
+        self._core = _core.Projector(
+            scan, box, self._dtype == np.float64, dict(options), laid, copy is not False
+        )
+        self._adjoint: Adjoint | None = None
+
+    @property
+    def geometry(self) -> Geometry:
+        """The scan."""
+        return self._geometry
+
+    @property
+    def grid(self) -> Grid:
+        """The voxels."""
+        return self._grid
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of its arrays."""
+        return self._dtype
+
+    @property
+    def volume_shape(self) -> tuple[int, int, int]:
+        """Shape of the volumes that it takes: (z, y, x), or (x, y, z) by ``axes``."""
+        return self._grid.shape if self._axes == "zyx" else self._grid.size
+
+    @property
+    def projections_shape(self) -> tuple[int, int, int]:
+        """Shape of the projections that it makes: (view, v, u), or (view, u, v) by ``axes``."""
+        view, v, u = self._geometry.shape
+        return (view, v, u) if self._axes == "zyx" else (view, u, v)
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of memory that it holds; 0 once it is closed."""
+        return self._core.bytes
+
+    @property
+    def T(self) -> Adjoint:
+        """The adjoint, which shares views and scratch."""
+        if self._adjoint is None:
+            self._adjoint = Adjoint(self)
+        return self._adjoint
+
+    def __call__(
+        self,
+        volume: ArrayT,
+        out: object = None,
+        *,
+        cancel: Event | None = None,
+        progress: Progress = None,
+    ) -> ArrayT:
+        """Project a volume: arguments and result as of `project`."""
+        tell = None if progress is None else progress_of(progress, "Projector")
+        if cancel is not None:
+            event(cancel, "Projector")
+        result = self._core.forward(volume, out, cancel, tell)
+        if out is None and type(volume) is not np.ndarray:
+            result = like(volume, result, out)
+        return cast(ArrayT, result)
+
+    def __matmul__(self, volume: ArrayT) -> ArrayT:
+        return self(volume)
+
+    def close(self) -> None:
+        """Give the memory back. Later calls are refused."""
+        self._core.close()
+
+    def __enter__(self) -> Projector:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Projector({self._geometry!r}, {self._grid!r}, {self._dtype})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _projector_of, (
+            self._geometry,
+            self._grid,
+            self._dtype.name,
+            self._axes,
+            self._copy,
+            dict(self._options),
+        )
+
+
+class Adjoint:
+    """The adjoint of a `Projector`: its attribute ``T``."""
+
+    __slots__ = ("_projector",)
+
+    def __init__(self, projector: Projector) -> None:
+        self._projector = projector
+
+    @property
+    def T(self) -> Projector:
+        """The projection."""
+        return self._projector
+
+    def __call__(
+        self,
+        projections: ArrayT,
+        out: object = None,
+        *,
+        add: bool = False,
+        cancel: Event | None = None,
+        progress: Progress = None,
+    ) -> ArrayT:
+        """Project back: arguments and result as of `back_project`."""
+        tell = None if progress is None else progress_of(progress, "Projector.T")
+        if cancel is not None:
+            event(cancel, "Projector.T")
+        result = self._projector._core.adjoint(projections, out, bool(add), cancel, tell)
+        if out is None and type(projections) is not np.ndarray:
+            result = like(projections, result, out)
+        return cast(ArrayT, result)
+
+    def __matmul__(self, projections: ArrayT) -> ArrayT:
+        return self(projections)
+
+    def __repr__(self) -> str:
+        return f"{self._projector!r}.T"
+
+
+def _projector_of(
+    geometry: Geometry,
+    grid: Grid,
+    dtype: str,
+    axes: Axes,
+    copy: bool | None,
+    options: ProjectorOptions,
+) -> Projector:
+    return Projector(geometry, grid, dtype=dtype, axes=axes, copy=copy, **options)

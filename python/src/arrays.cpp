@@ -1,0 +1,613 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "arrays.hpp"
+
+#include "dlpack.hpp"
+
+#include <iso/core/allocate.hpp>
+#include <iso/core/detail/fnv1a.hpp>
+#include <iso/files/reorder.hpp>
+
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <numeric>
+
+namespace iso::python {
+
+namespace {
+
+/// The types of Python that are looked for at every call, found once and never given back.
+struct python_types {
+  PyObject* array = nullptr;  ///< numpy.ndarray
+  PyObject* interned_dlpack = nullptr;
+};
+
+python_types const& types() {
+  static python_types const found = [] {
+    python_types t;
+    t.array = nb::object(nb::module_::import_("numpy").attr("ndarray")).release().ptr();
+    t.interned_dlpack = PyUnicode_InternFromString("__dlpack__");
+    return t;
+  }();
+  return found;
+}
+
+std::string text_of(nb::handle x) { return nb::cast<std::string>(nb::str(x)); }
+
+std::string class_name(nb::handle x) {
+  return nb::cast<std::string>(nb::handle(x.type()).attr("__name__"));
+}
+
+/// Raises TypeError with the message.
+[[noreturn]] void refuse_type(std::string const& text) {
+  PyErr_SetString(PyExc_TypeError, text.c_str());
+  throw nb::python_error();
+}
+
+template <class... Args>
+[[noreturn]] void refuse_type(std::string_view format, Args const&... args) {
+  refuse_type(iso::message(format, {detail::as_message_arg(args)...}));
+}
+
+bool is_true(nb::handle x, char const* attribute) {
+  if (!nb::hasattr(x, attribute)) {
+    return false;
+  }
+  nb::object const value = x.attr(attribute);
+  return value.ptr() == Py_True;
+}
+
+/// Returns how the owner calls the type of its elements.
+std::string dtype_text(nb::handle x) {
+  return nb::hasattr(x, "dtype") ? text_of(x.attr("dtype")) : "another type";
+}
+
+element element_of(char kind, std::int64_t bytes) {
+  switch (kind) {
+    case 'f':
+      return bytes == 4 ? element::f32 : bytes == 8 ? element::f64 : element::other;
+    case 'i':
+      return bytes == 1   ? element::i8
+             : bytes == 4 ? element::i32
+             : bytes == 8 ? element::i64
+                          : element::other;
+    case 'u':
+      return bytes == 1 ? element::u8 : element::other;
+    case 'b':
+      return element::boolean;
+    default:
+      return element::other;
+  }
+}
+
+/// Returns the type that a format of the buffer protocol names, of this machine's byte order.
+element element_of_format(char const* format, std::int64_t bytes) {
+  if (*format == '@' || *format == '=' || *format == '<') {
+    ++format;
+  }
+  if (format[0] == '\0' || format[1] != '\0') {
+    return element::other;
+  }
+  switch (format[0]) {
+    case 'f':
+    case 'd':
+      return element_of('f', bytes);
+    case 'b':
+    case 'h':
+    case 'i':
+    case 'l':
+    case 'q':
+      return element_of('i', bytes);
+    case 'B':
+    case 'H':
+    case 'I':
+    case 'L':
+    case 'Q':
+      return element_of('u', bytes);
+    case '?':
+      return element::boolean;
+    default:
+      return element::other;
+  }
+}
+
+void check_rank(std::int64_t rank, argument const& what) {
+  ISO_VALIDATE(rank <= most_axes, "{}: {} of {} axes (no array here has more than {}); reshape it",
+               what.function, what.name, rank, most_axes);
+}
+
+/// Borrows by the buffer protocol, which NumPy's arrays have.
+lent_array borrow_numpy(nb::handle x, argument const& what, bool written) {
+  if (reinterpret_cast<PyObject*>(Py_TYPE(x.ptr())) != types().array && nb::hasattr(x, "mask")) {
+    refuse_type("{}: {} is a masked array (its mask would be ignored); call {}.filled(value)",
+                what.function, what.name, what.name);
+  }
+  auto buffer = std::make_unique<Py_buffer>();
+  if (PyObject_GetBuffer(x.ptr(), buffer.get(), PyBUF_RECORDS_RO) != 0) {
+    PyErr_Clear();
+    refuse_type("{}: {} of {} (its memory cannot be shared); call {}.astype(numpy.float32)",
+                what.function, what.name, dtype_text(x), what.name);
+  }
+  lent_array a;
+  a.data = static_cast<std::byte*>(buffer->buf);
+  a.item_bytes = buffer->itemsize;
+  a.type = element_of_format(buffer->format == nullptr ? "B" : buffer->format, buffer->itemsize);
+  a.rank = buffer->ndim;
+  a.read_only = buffer->readonly != 0;
+  Py_buffer* const raw = buffer.release();
+  a.memory = lent(raw, [](void* p) {
+    auto* const b = static_cast<Py_buffer*>(p);
+    PyBuffer_Release(b);
+    delete b;
+  });
+  check_rank(raw->ndim, what);
+  for (int axis = 0; axis < raw->ndim; ++axis) {
+    std::int64_t const bytes = raw->strides[axis];
+    a.extent[std::size_t(axis)] = raw->shape[axis];
+    ISO_VALIDATE(raw->shape[axis] == 1 || bytes % raw->itemsize == 0,
+                 "{}: {} has gaps between its elements (they must fill one block of memory); call "
+                 "numpy.ascontiguousarray({})",
+                 what.function, what.name, what.name);
+    a.stride[std::size_t(axis)] = bytes / raw->itemsize;
+  }
+  if (written && a.read_only) {
+    fail_argument(
+        "{}: {} is read-only (the result is written into it); give an array that can be "
+        "written",
+        what.function, what.name);
+  }
+  return a;
+}
+
+/// Returns the tensor of an object's `__dlpack__`, versioned where it gives that.
+nb::object capsule_of(nb::handle x, argument const& what) {
+  nb::object const method = nb::getattr(x, "__dlpack__");
+  try {
+    nb::dict options;
+    options["max_version"] = nb::make_tuple(1, 1);
+    return method(**options);
+  } catch (nb::python_error& e) {
+    if (!e.matches(PyExc_TypeError)) {
+      ISO_VALIDATE(!e.matches(PyExc_BufferError),
+                   "{}: {} cannot be shared by DLPack ({}); copy it into a NumPy array",
+                   what.function, what.name, text_of(e.value()));
+      throw;
+    }
+  }
+  return method();
+}
+
+/// Checks where a DLPack tensor lies and copies its description.
+lent_array describe(dlpack::tensor const& t, argument const& what) {
+  if (t.where.type != dlpack::cpu) {
+    bool const nvidia = t.where.type == dlpack::cuda || t.where.type == dlpack::cuda_managed;
+    refuse_type("{}: {} lies on {} (this module computes on the host, and moves nothing); {}",
+                what.function, what.name,
+                nvidia ? "a CUDA device"
+                       : iso::message("a device of DLPack's type {}", {std::int64_t(t.where.type)}),
+                nvidia ? "install isocenter-cu13, or copy it to the host" : "copy it to the host");
+  }
+  lent_array a;
+  check_rank(t.rank, what);
+  a.data = static_cast<std::byte*>(t.data) + t.byte_offset;
+  a.rank = t.rank;
+  a.item_bytes = (t.type.bits + 7) / 8;
+  char const kinds[] = {'i', 'u', 'f', '-', '-', '-', 'b'};
+  a.type = t.type.lanes == 1 && t.type.code < sizeof kinds && t.type.bits % 8 == 0
+               ? element_of(kinds[t.type.code], a.item_bytes)
+               : element::other;
+  std::int64_t step = 1;
+  for (int axis = t.rank - 1; axis >= 0; --axis) {
+    a.extent[std::size_t(axis)] = t.shape[axis];
+    a.stride[std::size_t(axis)] = t.strides == nullptr ? step : t.strides[axis];
+    step *= t.shape[axis];
+  }
+  return a;
+}
+
+lent_array borrow_dlpack(nb::handle x, argument const& what, bool written) {
+  if (is_true(x, "requires_grad")) {
+    refuse_type("{}: {} requires grad (the graph would be lost); call {}.detach()", what.function,
+                what.name, what.name);
+  }
+  // JAX does not say by DLPack that its arrays must not be written.
+  ISO_VALIDATE(!written || text_of(nb::handle(x.type()).attr("__module__")).rfind("jax", 0) != 0,
+               "{}: {} is an array of JAX (these never change); leave {} out, and take what the "
+               "call returns",
+               what.function, what.name, what.name);
+  if (nb::hasattr(x, "__dlpack_device__")) {
+    // Asked first: an export from another device may synchronise it.
+    nb::object const where = x.attr("__dlpack_device__")();
+    dlpack::tensor t{};
+    t.where.type = nb::cast<int>(nb::int_(where[0]));
+    if (t.where.type != dlpack::cpu && t.where.type != dlpack::cuda_host) {
+      describe(t, what);
+    }
+  }
+  nb::object const capsule = capsule_of(x, what);
+  if (PyCapsule_IsValid(capsule.ptr(), "dltensor_versioned") != 0) {
+    auto* const m = static_cast<dlpack::managed_versioned*>(
+        PyCapsule_GetPointer(capsule.ptr(), "dltensor_versioned"));
+    ISO_VALIDATE(m->version.major == 1,
+                 "{}: {} speaks version {} of DLPack (version 1 is known); copy it into a NumPy "
+                 "array",
+                 what.function, what.name, m->version.major);
+    PyCapsule_SetName(capsule.ptr(), "used_dltensor_versioned");
+    lent memory(m, [](void* p) {
+      auto* const t = static_cast<dlpack::managed_versioned*>(p);
+      if (t->deleter != nullptr) {
+        t->deleter(t);
+      }
+    });
+    m->tensor.where.type =
+        m->tensor.where.type == dlpack::cuda_host ? int(dlpack::cpu) : m->tensor.where.type;
+    lent_array a = describe(m->tensor, what);
+    a.memory = std::move(memory);
+    a.read_only = (m->flags & dlpack::read_only) != 0;
+    ISO_VALIDATE(!written || !a.read_only,
+                 "{}: {} is read-only (the result is written into it); give an array that can be "
+                 "written",
+                 what.function, what.name);
+    ISO_VALIDATE(!written || (m->flags & dlpack::is_copied) == 0,
+                 "{}: {} was copied by its own export (the result would be lost); give a plain "
+                 "array",
+                 what.function, what.name);
+    return a;
+  }
+  if (PyCapsule_IsValid(capsule.ptr(), "dltensor") == 0) {
+    refuse_type(
+        "{}: {} is no tensor of DLPack (its __dlpack__ gives something else); call "
+        "numpy.asarray({})",
+        what.function, what.name, what.name);
+  }
+  auto* const m = static_cast<dlpack::managed*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
+  PyCapsule_SetName(capsule.ptr(), "used_dltensor");
+  lent memory(m, [](void* p) {
+    auto* const t = static_cast<dlpack::managed*>(p);
+    if (t->deleter != nullptr) {
+      t->deleter(t);
+    }
+  });
+  m->tensor.where.type =
+      m->tensor.where.type == dlpack::cuda_host ? int(dlpack::cpu) : m->tensor.where.type;
+  lent_array a = describe(m->tensor, what);
+  a.memory = std::move(memory);
+  return a;
+}
+
+/// Returns the axes of more than one element, from the farthest apart to the nearest.
+std::vector<int> by_stride(lent_array const& a) {
+  std::vector<int> axes;
+  for (int axis = 0; axis < a.rank; ++axis) {
+    if (a.extent[std::size_t(axis)] != 1) {
+      axes.push_back(axis);
+    }
+  }
+  std::ranges::stable_sort(
+      axes, [&](int p, int q) { return a.stride[std::size_t(p)] > a.stride[std::size_t(q)]; });
+  return axes;
+}
+
+/// Checks that the elements fill one block of memory, each once, in ascending order of addresses.
+void check_dense(lent_array const& a, argument const& what) {
+  if (a.size() == 0) {
+    return;
+  }
+  for (int axis = 0; axis < a.rank; ++axis) {
+    std::int64_t const stride = a.stride[std::size_t(axis)];
+    ISO_VALIDATE(stride >= 0 || a.extent[std::size_t(axis)] == 1,
+                 "{}: {} is reversed along axis {} (memory must ascend); call "
+                 "numpy.ascontiguousarray({})",
+                 what.function, what.name, axis, what.name);
+    ISO_VALIDATE(stride != 0 || a.extent[std::size_t(axis)] == 1,
+                 "{}: {} is expanded along axis {} (its elements share memory); copy it, as "
+                 "numpy.ascontiguousarray({}) does",
+                 what.function, what.name, axis, what.name);
+  }
+  std::vector<int> const axes = by_stride(a);
+  std::int64_t expected = 1;
+  for (std::size_t i = axes.size(); i-- > 0;) {
+    auto const axis = std::size_t(axes[i]);
+    ISO_VALIDATE(a.stride[axis] >= expected,
+                 "{}: elements of {} share memory (its strides overlap along axis {}); copy it, as "
+                 "numpy.ascontiguousarray({}) does",
+                 what.function, what.name, axis, what.name);
+    ISO_VALIDATE(a.stride[axis] == expected,
+                 "{}: {} has gaps between its elements (they must fill one block of memory); call "
+                 "numpy.ascontiguousarray({})",
+                 what.function, what.name, what.name);
+    expected *= a.extent[axis];
+  }
+}
+
+std::string shape_text(std::int64_t const* extents, int rank) {
+  std::string text = "(";
+  for (int i = 0; i < rank; ++i) {
+    text += (i == 0 ? "" : ", ") + std::to_string(extents[i]);
+  }
+  return text + (rank == 1 ? ",)" : ")");
+}
+
+}  // namespace
+
+bool is_zyx(std::string_view axes, char const* function) {
+  ISO_VALIDATE(axes == "zyx" || axes == "xyz",
+               "{}: axes '{}' (the orders are zyx, with (view, v, u), and xyz, with (view, u, v)); "
+               "choose one of them",
+               function, axes);
+  return axes == "zyx";
+}
+
+placement volume_placement(bool zyx, bool may_copy) {
+  return {zyx ? std::array{2, 1, 0, 3} : std::array{0, 1, 2, 3}, may_copy};
+}
+
+placement projection_placement(bool zyx, bool may_copy) {
+  return {zyx ? std::array{0, 2, 1, 3} : std::array{0, 1, 2, 3}, may_copy};
+}
+
+lent_array borrow(nb::handle x, argument const& what, bool written) {
+  lent_array a;
+  if (PyObject_TypeCheck(x.ptr(), reinterpret_cast<PyTypeObject*>(types().array)) != 0) {
+    a = borrow_numpy(x, what, written);
+  } else if (PyObject_HasAttr(x.ptr(), types().interned_dlpack) != 0) {
+    a = borrow_dlpack(x, what, written);
+  } else {
+    refuse_type(
+        "{}: {} is of type {} (an array is needed, of NumPy or of what speaks DLPack); "
+        "call numpy.asarray({}, dtype=numpy.float32)",
+        what.function, what.name, class_name(x), what.name);
+  }
+  if (a.type == element::other) {
+    refuse_type(
+        "{}: {} of {} (numbers of another kind are needed, in this machine's byte order); "
+        "call {}.astype(numpy.float32)",
+        what.function, what.name, dtype_text(x), what.name);
+  }
+  ISO_VALIDATE(
+      a.size() == 0 || reinterpret_cast<std::uintptr_t>(a.data) % std::uint64_t(a.item_bytes) == 0,
+      "{}: {} begins at an address that is no multiple of {} bytes (its elements must be "
+      "aligned); call {}.copy()",
+      what.function, what.name, a.item_bytes, what.name);
+  check_dense(a, what);
+  return a;
+}
+
+native_array::native_array(nb::handle x, argument const& what, placement const& where,
+                           std::array<std::int64_t, 3> const& extents, bool written)
+    : lent_(borrow(x, what, written)), extents_(extents), name_(what.name) {
+  if (lent_.type != element::f32 && lent_.type != element::f64) {
+    refuse_type("{}: {} of {} (float32 and float64 are taken); call {}.astype(numpy.float32)",
+                what.function, what.name, dtype_text(x), what.name);
+  }
+  std::array<std::int64_t, 3> wanted{};
+  for (std::size_t i = 0; i < 3; ++i) {
+    wanted[std::size_t(where.axis[i])] = extents[i];
+  }
+  ISO_VALIDATE(lent_.rank == 3 && std::equal(wanted.begin(), wanted.end(), lent_.extent.begin()),
+               "{}: {} of shape {} ({} is needed); give an array of that shape", what.function,
+               what.name, shape_text(lent_.extent.data(), lent_.rank),
+               shape_text(wanted.data(), 3));
+  native_ = true;
+  std::int64_t step = 1;
+  for (std::size_t i = 3; i-- > 0;) {
+    strides_[i] = lent_.stride[std::size_t(where.axis[i])];
+    native_ = native_ && (extents[i] == 1 || strides_[i] == step);
+    step *= extents[i];
+  }
+  ISO_VALIDATE(native_ || where.may_copy,
+               "{}: {} is not in the library's order of memory (copy=False forbids to reorder it); "
+               "call isocenter.native({}), or leave copy out",
+               what.function, what.name, what.name);
+}
+
+void native_array::deleter::operator()(std::byte* p) const { std::free(p); }
+
+memory_range native_array::range() const {
+  return {lent_.data, std::uint64_t(lent_.size() * lent_.item_bytes), name_};
+}
+
+namespace {
+
+/// Copies between the lent order and the library's.
+template <class T>
+void reorder(T const* from, std::array<std::int64_t, 3> const& from_strides, T* to,
+             std::array<std::int64_t, 3> const& to_strides,
+             std::array<std::int64_t, 3> const& extents) {
+  std::array<files::axis_copy, 3> axes;
+  for (std::size_t i = 0; i < 3; ++i) {
+    axes[i] = {extents[i], from_strides[i], to_strides[i]};
+  }
+  files::copy_axes(from, to, axes);
+}
+
+std::array<std::int64_t, 3> strides_of(std::array<std::int64_t, 3> const& extents) {
+  return {extents[1] * extents[2], extents[2], 1};
+}
+
+}  // namespace
+
+void native_array::prepare(bool filled) {
+  if (native_) {
+    return;
+  }
+  copy_.reset(static_cast<std::byte*>(allocate_result(lent_.size() * lent_.item_bytes, name_)));
+  if (filled) {
+    ++counted().reorders;
+    by_type(is_double(), [&]<class T>() {
+      reorder(reinterpret_cast<T const*>(lent_.data), strides_, reinterpret_cast<T*>(copy_.get()),
+              strides_of(extents_), extents_);
+    });
+  }
+}
+
+void native_array::finish() {
+  if (!copy_) {
+    return;
+  }
+  ++counted().reorders;
+  by_type(is_double(), [&]<class T>() {
+    reorder(reinterpret_cast<T const*>(copy_.get()), strides_of(extents_),
+            reinterpret_cast<T*>(lent_.data), strides_, extents_);
+  });
+}
+
+void* allocate_result(std::int64_t bytes, char const* label) {
+  std::size_t const rounded = (std::size_t(bytes) + 63) / 64 * 64;
+  ++counted().allocations;
+  void* const memory = detail::host_has(std::uint64_t(bytes))
+                           ? std::aligned_alloc(64, std::max<std::size_t>(rounded, 64))
+                           : nullptr;
+  if (memory == nullptr) {
+    detail::throw_out_of_memory(label, std::uint64_t(bytes), Kokkos::HostSpace::name(),
+                                detail::free_host_bytes());
+  }
+  return memory;
+}
+
+result_array::result_array(element type, std::array<std::int64_t, 3> const& extents,
+                           placement const& where, char const* label)
+    : type_(type),
+      extents_(extents),
+      where_(where),
+      memory_(allocate_result(extents[0] * extents[1] * extents[2] * (type == element::f64 ? 8 : 4),
+                              label),
+              std::free) {}
+
+nb::object result_array::release() {
+  std::array<std::size_t, 3> shape{};
+  std::array<std::int64_t, 3> strides{};
+  auto const native = strides_of(extents_);
+  for (std::size_t i = 0; i < 3; ++i) {
+    shape[std::size_t(where_.axis[i])] = std::size_t(extents_[i]);
+    strides[std::size_t(where_.axis[i])] = native[i];
+  }
+  void* const memory = memory_.release();
+  nb::capsule const owner(memory, [](void* p) noexcept { std::free(p); });
+  return by_type(type_ == element::f64, [&]<class T>() {
+    return nb::object(
+        nb::cast(nb::ndarray<nb::numpy, T>(memory, 3, shape.data(), owner, strides.data())));
+  });
+}
+
+output::output(nb::handle out, argument const& what, placement const& where, bool is_double,
+               std::array<std::int64_t, 3> const& extents)
+    : out_(out),
+      type_(is_double ? element::f64 : element::f32),
+      extents_(extents),
+      where_(where),
+      name_(what.function) {
+  if (!out.is_none()) {
+    given_ = std::make_unique<native_array>(out, what, where, extents, true);
+    if (given_->is_double() != is_double) {
+      refuse_type("{}: {} of {} (the input has {}); give both the same type", what.function,
+                  what.name, given_->is_double() ? "float64" : "float32",
+                  is_double ? "float64" : "float32");
+    }
+  }
+}
+
+void output::prepare(bool filled) {
+  if (given_) {
+    given_->prepare(filled);
+  } else {
+    made_ = std::make_unique<result_array>(type_, extents_, where_, name_);
+  }
+}
+
+void output::finish() {
+  if (given_) {
+    given_->finish();
+  }
+}
+
+nb::object output::release() { return given_ ? nb::borrow(out_) : made_->release(); }
+
+template <class T>
+nb::object numpy_of(std::vector<T> values, std::vector<std::size_t> const& shape) {
+  auto* const kept = new std::vector<T>(std::move(values));
+  nb::capsule const owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  return nb::object(
+      nb::cast(nb::ndarray<nb::numpy, T>(kept->data(), shape.size(), shape.data(), owner)));
+}
+template nb::object numpy_of(std::vector<double>, std::vector<std::size_t> const&);
+template nb::object numpy_of(std::vector<float>, std::vector<std::size_t> const&);
+template nb::object numpy_of(std::vector<std::int32_t>, std::vector<std::size_t> const&);
+template nb::object numpy_of(std::vector<std::int64_t>, std::vector<std::size_t> const&);
+
+std::vector<double> doubles_of(nb::handle x, argument const& what, std::int64_t columns) {
+  lent_array const a = borrow(x, what, false);
+  ISO_VALIDATE(a.type == element::f64 &&
+                   (columns == 0 ? a.rank == 1 : a.rank == 2 && a.extent[1] == columns),
+               "{}: {} of shape {} (float64 of {} are needed); give such an array", what.function,
+               what.name, shape_text(a.extent.data(), a.rank),
+               columns == 0 ? std::string("one axis") : "rows of " + std::to_string(columns));
+  std::vector<double> values(static_cast<std::size_t>(a.size()));
+  auto const* const from = reinterpret_cast<double const*>(a.data);
+  std::int64_t const width = columns == 0 ? 1 : columns;
+  for (std::int64_t i = 0; i < std::int64_t(values.size()); ++i) {
+    values[std::size_t(i)] =
+        from[i / width * a.stride[0] + (columns == 0 ? 0 : i % width * a.stride[1])];
+  }
+  return values;
+}
+
+namespace {
+
+/// Returns the array itself where it is native, else a copy that is.
+nb::object native(any_object x, bool projections, std::string const& axes) {
+  argument const what{"native", "x"};
+  lent_array const a = borrow(x, what, false);
+  ISO_VALIDATE(a.rank == 3, "native: x of {} axes (a volume or projections have 3); reshape it",
+               a.rank);
+  bool const zyx = is_zyx(axes, "native");
+  placement const where =
+      projections ? projection_placement(zyx, true) : volume_placement(zyx, true);
+  std::array<std::int64_t, 3> extents{};
+  for (std::size_t i = 0; i < 3; ++i) {
+    extents[i] = a.extent[std::size_t(where.axis[i])];
+  }
+  native_array source(x, what, where, extents, false);
+  if (source.is_native()) {
+    return nb::borrow(nb::handle(x));
+  }
+  result_array result(a.type, extents, where, "native");
+  {
+    nb::gil_scoped_release const released;
+    source.copy_to(result.data<std::byte>());
+  }
+  return result.release();
+}
+
+/// Returns the hash that iso_parity prints of the numbers in the order of memory.
+std::string hash_bits(any_object x) {
+  lent_array const a = borrow(x, {"hash_bits", "x"}, false);
+  std::uint64_t hash = iso::detail::fnv1a_of_nothing;
+  std::int64_t const bytes = a.size() * a.item_bytes;
+  for (std::int64_t i = 0; i < bytes; ++i) {
+    hash = iso::detail::fnv1a(hash, static_cast<unsigned char>(a.data[i]));
+  }
+  char text[17];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
+  return text;
+}
+
+}  // namespace
+
+void native_array::copy_to(std::byte* to) const {
+  ++counted().reorders;
+  by_type(is_double(), [&]<class T>() {
+    reorder(reinterpret_cast<T const*>(lent_.data), strides_, reinterpret_cast<T*>(to),
+            strides_of(extents_), extents_);
+  });
+}
+
+void bind_arrays(nb::module_& m) {
+  m.def("native", native);
+  m.def("hash_bits", hash_bits);
+}
+
+}  // namespace iso::python

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  arrays.hpp
+//! Takes arrays of NumPy and of whatever speaks DLPack, and makes arrays for results. Here alone is
+//! decided which memory the library may use.
+//!
+//! Shapes are Python's, (z, y, x) and (view, v, u), or with axes "xyz" (x, y, z) and (view, u, v).
+//! The library's order of axes is the latter, with the last one fastest in memory.
+#pragma once
+
+#include "call.hpp"
+
+#include <iso/core/array.hpp>
+#include <iso/core/grid.hpp>
+#include <iso/core/wrap.hpp>
+#include <iso/ct/geometry.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace iso::python {
+
+/// The element types that calls know.
+enum class element { f32, f64, i8, i32, i64, u8, boolean, other };
+
+/// Memory that another owner lends: a buffer of Python's protocol, or a tensor of DLPack.
+class lent {
+ public:
+  lent() = default;
+  lent(lent&& other) noexcept : owner_(other.owner_), give_back_(other.give_back_) {
+    other.owner_ = nullptr;
+  }
+  lent& operator=(lent&& other) noexcept {
+    std::swap(owner_, other.owner_);
+    std::swap(give_back_, other.give_back_);
+    return *this;
+  }
+  lent(lent const&) = delete;
+  lent& operator=(lent const&) = delete;
+  lent(void* owner, void (*give_back)(void*)) : owner_(owner), give_back_(give_back) {}
+  /// Gives it back; the GIL is held.
+  ~lent() {
+    if (owner_ != nullptr) {
+      give_back_(owner_);
+    }
+  }
+
+ private:
+  void* owner_ = nullptr;
+  void (*give_back_)(void*) = nullptr;
+};
+
+/// The most axes that an array has.
+inline constexpr int most_axes = 4;
+
+/// An array in host memory as its owner describes it. Strides are in elements.
+struct lent_array {
+  std::byte* data = nullptr;
+  element type = element::other;
+  std::int64_t item_bytes = 0;
+  int rank = 0;
+  std::array<std::int64_t, most_axes> extent{};
+  std::array<std::int64_t, most_axes> stride{};
+  bool read_only = false;
+  lent memory;
+
+  [[nodiscard]] std::int64_t size() const {
+    std::int64_t n = 1;
+    for (int axis = 0; axis < rank; ++axis) {
+      n *= extent[std::size_t(axis)];
+    }
+    return n;
+  }
+};
+
+/// What an argument is, for messages: the function and the argument's name.
+struct argument {
+  char const* function;
+  char const* name;
+};
+
+/// The place of an argument in memory: which of Python's axes each of the library's is, and whether
+/// another order of the memory may be copied.
+struct placement {
+  std::array<int, most_axes> axis{0, 1, 2, 3};
+  bool may_copy = true;
+};
+
+/// Returns whether the axes are Python's usual (z, y, x).
+/// \throws iso::invalid_argument  neither "zyx" nor "xyz"
+bool is_zyx(std::string_view axes, char const* function);
+placement volume_placement(bool zyx, bool may_copy);
+placement projection_placement(bool zyx, bool may_copy);
+
+/// Borrows the memory of an array, with every check that does not depend on its shape. The GIL is
+/// held.
+/// \throws nb::type_error, iso::invalid_argument  a sentence that says what to call
+lent_array borrow(nb::handle x, argument const& what, bool written);
+
+/// An array in the library's order of axes, the last fastest, without gaps: the lent memory itself,
+/// or a copy of it in that order.
+class native_array {
+ public:
+  /// Takes an array of float or double of these extents, which are the library's. The GIL is held.
+  native_array(nb::handle x, argument const& what, placement const& where,
+               std::array<std::int64_t, 3> const& extents, bool written);
+  native_array(native_array&&) = default;
+  native_array& operator=(native_array&&) = default;
+
+  [[nodiscard]] bool is_double() const { return lent_.type == element::f64; }
+  /// Makes the copy, where one is needed: with the values where `filled`. Without the GIL.
+  void prepare(bool filled);
+  /// Copies back what was written into a copy. Without the GIL.
+  void finish();
+  /// Returns the memory, after prepare().
+  template <class T>
+  [[nodiscard]] T* data() const {
+    return reinterpret_cast<T*>(copy_ ? copy_.get() : lent_.data);
+  }
+  [[nodiscard]] bool is_native() const { return native_; }
+  /// Writes the values in the library's order. Without the GIL.
+  void copy_to(std::byte* to) const;
+  /// Returns the range of the lent memory.
+  [[nodiscard]] memory_range range() const;
+  [[nodiscard]] std::array<std::int64_t, 3> const& extents() const { return extents_; }
+
+ private:
+  struct deleter {
+    void operator()(std::byte* p) const;
+  };
+
+  lent_array lent_;
+  std::array<std::int64_t, 3> extents_{};
+  std::array<std::int64_t, 3> strides_{};  ///< of the lent memory
+  bool native_ = false;
+  std::unique_ptr<std::byte, deleter> copy_;
+  char const* name_ = "";
+};
+
+/// Allocates memory of a result, aligned to 64 bytes.
+/// \throws iso::out_of_memory  as iso::allocate
+void* allocate_result(std::int64_t bytes, char const* label);
+
+/// Memory of a result until Python owns it.
+class result_array {
+ public:
+  /// Allocates float or double of the library's extents.
+  result_array(element type, std::array<std::int64_t, 3> const& extents, placement const& where,
+               char const* label);
+
+  template <class T>
+  [[nodiscard]] T* data() const {
+    return static_cast<T*>(memory_.get());
+  }
+  /// Returns the array of NumPy, which owns the memory. The GIL is held.
+  [[nodiscard]] nb::object release();
+
+ private:
+  element type_;
+  std::array<std::int64_t, 3> extents_;
+  placement where_;
+  std::unique_ptr<void, void (*)(void*)> memory_;
+};
+
+/// The result of a call: an array that was given as `out`, or a new one.
+class output {
+ public:
+  /// The GIL is held. `out` is None or an array of the type of the input.
+  output(nb::handle out, argument const& what, placement const& where, bool is_double,
+         std::array<std::int64_t, 3> const& extents);
+
+  /// Without the GIL. \param filled  whether the values that are there count
+  void prepare(bool filled = false);
+  /// Without the GIL.
+  void finish();
+  template <class T>
+  [[nodiscard]] T* data() const {
+    return given_ ? given_->data<T>() : made_->data<T>();
+  }
+  /// Returns what the call returns. The GIL is held.
+  [[nodiscard]] nb::object release();
+
+ private:
+  nb::handle out_;
+  std::unique_ptr<native_array> given_;
+  std::unique_ptr<result_array> made_;
+  element type_;
+  std::array<std::int64_t, 3> extents_;
+  placement where_;
+  char const* name_;
+};
+
+/// Returns a one-dimensional array of NumPy with these numbers. The GIL is held.
+template <class T>
+nb::object numpy_of(std::vector<T> values, std::vector<std::size_t> const& shape);
+
+/// Returns the numbers of a one- or two-dimensional array-like of doubles, in C order. The GIL is
+/// held. \throws iso::invalid_argument  another number of columns than `columns`, if that is not 0
+std::vector<double> doubles_of(nb::handle x, argument const& what, std::int64_t columns = 0);
+
+void bind_arrays(nb::module_& m);
+
+}  // namespace iso::python

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "call.hpp"
+
+#include <iso/backend/device_facts.hpp>
+#include <iso/core/check.hpp>
+#include <iso/core/error.hpp>
+#include <iso/core/version.hpp>
+
+#include <nanobind/stl/string.h>
+
+#include <omp.h>
+
+#include <memory>
+#include <mutex>
+#include <new>
+#include <string_view>
+#include <thread>
+
+namespace iso::python {
+
+namespace {
+
+/// What the process has one of. It is never destroyed: calls of daemon threads may outlive the
+/// static objects of this module.
+struct process {
+  std::atomic<bool> ends{false};
+  std::atomic<int> running{0};
+  /// Set in a child that was forked after its parent had started Kokkos: OpenMP's threads are not
+  /// there.
+  std::atomic<bool> forked{false};
+  /// Set where the parent computed at that moment: then nothing of this module's state is certain.
+  std::atomic<bool> forked_within_call{false};
+
+  std::timed_mutex mutex;
+  std::atomic<std::thread::id> owner;
+  int depth = 0;
+
+  std::atomic<bool> started{false};
+  std::atomic<bool> serial{false};
+  int wanted_threads = 0;  ///< 0: as many as OpenMP gives
+  Kokkos::DefaultHostExecutionSpace* instance = nullptr;
+};
+
+process& here() {
+  static auto* const one = new process;
+  return *one;
+}
+
+/// Starts Kokkos, once, and leaves OpenMP's number of threads as others have set it.
+void start() {
+  process& p = here();
+  if (p.started) {
+    return;
+  }
+  int const before = omp_get_max_threads();
+  int const wanted = p.wanted_threads > 0 ? p.wanted_threads : backend::count_threads();
+  int const granted = backend::count_granted_threads(wanted);
+  Kokkos::initialize(
+      Kokkos::InitializationSettings().set_num_threads(granted).set_disable_warnings(true));
+  omp_set_num_threads(before);
+  p.instance = new Kokkos::DefaultHostExecutionSpace();
+  p.started = true;
+}
+
+/// Refuses a thread that rounds or flushes otherwise than IEEE 754 has it by default. OpenMP's
+/// threads are asked at the first call of a thread alone: they begin with its settings.
+void check_rounding() {
+  thread_local bool asked = false;
+  bool departs = !asked;
+#if defined(__x86_64__)
+  constexpr unsigned rounding_and_flushing = 0xe040;
+  departs = departs || (__builtin_ia32_stmxcsr() & rounding_and_flushing) != 0;
+#endif
+  if (departs) {
+    backend::check_floating_point_environment();
+    asked = true;
+  }
+}
+
+/// Returns the message without the names of C++: `iso::ct::sart: ...` begins with `sart`.
+std::string in_python(std::string_view what) {
+  std::string text(what);
+  for (std::size_t at = text.find("iso::"); at != std::string::npos; at = text.find("iso::", at)) {
+    std::size_t end = at + 5;
+    for (;;) {
+      std::size_t last = end;
+      while (last < text.size() && (std::islower(text[last]) != 0 || text[last] == '_')) {
+        ++last;
+      }
+      if (last == end || text.compare(last, 2, "::") != 0) {
+        break;
+      }
+      end = last + 2;
+    }
+    text.erase(at, end - at);
+  }
+  return text;
+}
+
+/// Raises the class of this name of isocenter._errors.
+void raise(char const* name, std::string const& text, std::uint64_t requested = 0,
+           std::uint64_t available = 0) {
+  nb::object const type = nb::module_::import_("isocenter._errors").attr(name);
+  nb::object const error = type(text);
+  if (requested > 0) {
+    error.attr("requested") = requested;
+    error.attr("available") = available;
+  }
+  PyErr_SetObject(type.ptr(), error.ptr());
+}
+
+void translate(std::exception_ptr const& failure, void* /*unused*/) {
+  try {
+    std::rethrow_exception(failure);
+  } catch (out_of_memory const& e) {
+    raise("OutOfMemory", in_python(e.what()), e.requested(), e.available());
+  } catch (cancelled const&) {
+    if (here().ends) {
+      // Ends a thread without a word.
+      PyErr_SetNone(PyExc_SystemExit);
+      return;
+    }
+    raise("Cancelled", "the call was cancelled (its outputs are incomplete); discard them");
+  } catch (file_error const& e) {
+    PyErr_SetString(PyExc_OSError, in_python(e.what()).c_str());
+  } catch (invalid_argument const& e) {
+    PyErr_SetString(PyExc_ValueError, in_python(e.what()).c_str());
+  } catch (backend::floating_point_error const& e) {
+    PyErr_SetString(PyExc_FloatingPointError, in_python(e.what()).c_str());
+  } catch (error const& e) {
+    PyErr_SetString(PyExc_RuntimeError, in_python(e.what()).c_str());
+  }
+}
+
+/// Stops calls at their next question, refuses new ones and waits for those that run.
+void end() {
+  process& p = here();
+  p.ends = true;
+  nb::gil_scoped_release const released;
+  while (p.running > 0) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+}
+
+void after_fork_in_child() {
+  process& p = here();
+  p.forked = p.forked || p.started;
+  p.forked_within_call = p.forked_within_call || p.running > 0;
+  p.running = 0;
+  // The thread that owned it is not there.
+  new (&p.mutex) std::timed_mutex;
+  p.depth = 0;
+  p.owner = std::thread::id();
+}
+
+void use(std::string const& name) {
+  ISO_VALIDATE(name == "serial" || name == "openmp",
+               "use: backend '{}' (this module has: serial, openmp); choose one of those", name);
+  here().serial = name == "serial";
+}
+
+void set_threads(int count) {
+  process& p = here();
+  ISO_VALIDATE(count >= 0 && count <= 512,
+               "set_threads: {} threads (from 1 to 512 are possible, 0: as OpenMP gives); choose "
+               "another number",
+               count);
+  call({}, [&](job const&) {
+    int const wanted = count > 0 ? count : backend::count_threads();
+    int const granted = backend::count_granted_threads(wanted);
+    ISO_VALIDATE(granted == wanted,
+                 "set_threads: {} threads (OpenMP grants {}: OMP_THREAD_LIMIT or OMP_DYNAMIC is "
+                 "set); ask for fewer",
+                 wanted, granted);
+    p.wanted_threads = count;
+    // The one before is kept by the projectors that use it.
+    delete p.instance;
+    p.instance = new Kokkos::DefaultHostExecutionSpace(wanted);
+  });
+}
+
+nb::dict facts() {
+  nb::dict result;
+  backend::device_facts of;
+  call({}, [&](job const&) { on_backend([&](auto const& exec) { of = backend::facts(exec); }); });
+  result["backend"] = of.backend;
+  result["processor"] = of.processor;
+  result["cores"] = of.cores;
+  result["threads"] = of.threads;
+  result["vector_isa"] = of.vector_isa;
+  result["memory_bytes"] = of.memory_bytes;
+  result["memory_free_bytes"] = of.memory_free_bytes;
+  result["runtime"] = of.runtime;
+  result["compiler"] = of.compiler;
+  result["kokkos"] = of.kokkos_version;
+  result["revision"] = of.git_revision;
+  return result;
+}
+
+nb::dict read_counters(bool reset) {
+  nb::dict result;
+  counters& c = counted();
+  result["reorders"] = c.reorders.load();
+  result["allocations"] = c.allocations.load();
+  result["synchronisations"] = c.synchronisations.load();
+  if (reset) {
+    c.reorders = 0;
+    c.allocations = 0;
+    c.synchronisations = 0;
+  }
+  return result;
+}
+
+}  // namespace
+
+counters& counted() {
+  static auto* const one = new counters;
+  return *one;
+}
+
+bool on_serial() { return here().serial; }
+
+Kokkos::DefaultHostExecutionSpace const& host_instance() { return *here().instance; }
+
+job conversation::control() {
+  return {how_.progress.is_valid() && !how_.progress.is_none()
+              ? std::function<void(double)>([this](double fraction) { tell(fraction); })
+              : std::function<void(double)>(),
+          [this] { return stops(); }};
+}
+
+bool conversation::stops() {
+  if (error_ || here().ends) {
+    return true;
+  }
+  auto const now = clock::now();
+  if (now - asked_at_ < std::chrono::milliseconds(100)) {
+    return false;
+  }
+  nb::gil_scoped_acquire const gil;
+  asked_at_ = clock::now();
+  try {
+    if (PyErr_CheckSignals() != 0) {
+      throw nb::python_error();
+    }
+    return how_.cancel.is_valid() && !how_.cancel.is_none() &&
+           nb::cast<bool>(how_.cancel.attr("is_set")());
+  } catch (nb::python_error& e) {
+    error_.emplace(std::move(e));
+  } catch (std::exception const& e) {
+    PyErr_SetString(PyExc_TypeError, e.what());
+    error_.emplace();
+  }
+  return true;
+}
+
+void conversation::tell(double fraction) {
+  auto const now = clock::now();
+  if (error_ || here().ends || (fraction < 1 && now - told_at_ < std::chrono::milliseconds(50))) {
+    return;
+  }
+  told_at_ = now;
+  nb::gil_scoped_acquire const gil;
+  try {
+    how_.progress(fraction);
+  } catch (nb::python_error& e) {
+    error_.emplace(std::move(e));
+  }
+}
+
+void conversation::raise_python_error() {
+  if (error_) {
+    nb::python_error error(std::move(*error_));
+    error_.reset();
+    throw error;
+  }
+}
+
+admission::admission() {
+  process& p = here();
+  if (p.ends) {
+    throw iso::error("the interpreter ends (no call begins any more); join threads before");
+  }
+  if (p.forked_within_call || (p.forked && !p.serial)) {
+    throw iso::error(
+        p.forked_within_call
+            ? "this process was forked while another thread computed (what it needs is lost); "
+              "start it by multiprocessing's method spawn or forkserver"
+            : "this process was forked after its parent computed (OpenMP's threads are not "
+              "there); start it by multiprocessing's method spawn or forkserver, or call "
+              "isocenter.use('serial') in it");
+  }
+  ++p.running;
+}
+
+admission::~admission() { --here().running; }
+
+computing::computing(conversation& with) {
+  process& p = here();
+  auto const me = std::this_thread::get_id();
+  if (p.owner != me) {
+    while (!p.mutex.try_lock_for(std::chrono::milliseconds(50))) {
+      if (with.stops()) {
+        throw cancelled("cancelled while waiting");
+      }
+    }
+    p.owner = me;
+  }
+  ++p.depth;
+  try {
+    start();
+    check_rounding();
+  } catch (...) {
+    if (--p.depth == 0) {
+      p.owner = std::thread::id();
+      p.mutex.unlock();
+    }
+    throw;
+  }
+}
+
+computing::~computing() {
+  process& p = here();
+  if (--p.depth == 0) {
+    p.owner = std::thread::id();
+    p.mutex.unlock();
+  }
+}
+
+void bind_call(nb::module_& m) {
+  nb::register_exception_translator(translate, nullptr);
+  m.attr("version") = std::string(ISO_VERSION_STRING);
+  m.def("end", end);
+  m.def("after_fork_in_child", after_fork_in_child);
+  m.def("use", use);
+  m.def("backend", [] { return here().serial ? "serial" : "openmp"; });
+  m.def("set_threads", set_threads);
+  m.def("started", [] { return here().started.load(); });
+  m.def("facts", facts);
+  m.def("counters", read_counters);
+}
+
+}  // namespace iso::python

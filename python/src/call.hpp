@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  call.hpp
+//! How every call from Python runs: without the GIL, one at a time, with questions to Python on the
+//! way, and never after the interpreter has ended or in a process that was forked.
+#pragma once
+
+#include <iso/backend/registry.hpp>
+#include <iso/core/job.hpp>
+
+#include <nanobind/nanobind.h>
+
+#include <Kokkos_Core.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <optional>
+#include <string>
+
+namespace iso::python {
+
+namespace nb = nanobind;
+
+/// An argument that may be any object of Python, None too, borrowed for a call.
+struct any_object {
+  nb::handle object;
+
+  operator nb::handle() const { return object; }
+};
+
+/// What was counted since the process began, or since the counters were set to zero.
+struct counters {
+  std::atomic<std::int64_t> reorders{0};
+  std::atomic<std::int64_t> allocations{0};
+  std::atomic<std::int64_t> synchronisations{0};
+};
+counters& counted();
+
+/// The keyword arguments `cancel` and `progress` of a call, borrowed for its time.
+struct asked {
+  nb::handle cancel;
+  nb::handle progress;
+};
+
+/// The answers of Python while a call runs without the GIL: signals, an event that cancels, a
+/// callable that is told of progress. It owns no Python object but the exception that ended the
+/// call, which is taken with the GIL.
+class conversation {
+ public:
+  explicit conversation(asked const& how) : how_(how) {}
+  conversation(conversation const&) = delete;
+  conversation& operator=(conversation const&) = delete;
+
+  /// Returns a job whose callbacks refer to this object.
+  [[nodiscard]] job control();
+  /// Raises what a callback or a signal's handler raised. The GIL is held.
+  void raise_python_error();
+  /// Returns whether Python wants the call to end; asks it at most ten times a second.
+  bool stops();
+
+ private:
+  using clock = std::chrono::steady_clock;
+
+  void tell(double fraction);
+
+  asked how_;
+  clock::time_point asked_at_ = clock::now();
+  clock::time_point told_at_{};
+  std::optional<nb::python_error> error_;
+};
+
+/// A call's right to run. The constructor refuses calls of a process that ends, or that was forked
+/// after its parent computed; both with the GIL held.
+class admission {
+ public:
+  admission();
+  admission(admission const&) = delete;
+  admission& operator=(admission const&) = delete;
+  ~admission();
+};
+
+/// The lock under which calls compute, which a thread may take again. Kokkos is started under it.
+class computing {
+ public:
+  /// Waits without the GIL.
+  /// \throws iso::cancelled  Python wants the call to end while it waits
+  explicit computing(conversation& with);
+  computing(computing const&) = delete;
+  computing& operator=(computing const&) = delete;
+  ~computing();
+};
+
+/// Runs `body(job const&)` as the head of this file says. With the GIL held, raises what it threw.
+template <class Body>
+void call(asked const& how, Body&& body) {
+  admission const admitted;
+  conversation with(how);
+  std::exception_ptr failure;
+  {
+    nb::gil_scoped_release const released;
+    try {
+      computing const alone(with);
+      body(with.control());
+    } catch (...) {
+      failure = std::current_exception();
+    }
+  }
+  with.raise_python_error();
+  if (failure) {
+    std::rethrow_exception(failure);
+  }
+}
+
+/// Returns whether calls run on Kokkos::Serial.
+bool on_serial();
+/// Returns the instance of the host's parallel space that calls use. Kokkos has been started.
+Kokkos::DefaultHostExecutionSpace const& host_instance();
+
+/// Calls `f(exec)` with the execution space that was chosen by use(). Kokkos has been started.
+template <class F>
+auto on_backend(F&& f) {
+  if (on_serial()) {
+    return f(Kokkos::Serial());
+  }
+  return f(host_instance());
+}
+
+/// Calls `f.template operator()<T>()` for float or double.
+template <class F>
+auto by_type(bool is_double, F&& f) {
+  return is_double ? f.template operator()<double>() : f.template operator()<float>();
+}
+
+void bind_call(nb::module_& m);
+
+}  // namespace iso::python
+
+namespace nanobind::detail {
+
+template <>
+struct has_arg_defaults<iso::python::any_object> : std::true_type {};
+
+/// The conversion that refuses nothing: the function says what is wrong.
+template <>
+struct type_caster<iso::python::any_object> {
+  NB_TYPE_CASTER(iso::python::any_object, const_name("object"))
+
+  bool from_python(handle source, std::uint32_t, cleanup_list*) noexcept {
+    value.object = source;
+    return true;
+  }
+};
+
+}  // namespace nanobind::detail

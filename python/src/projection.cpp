@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "projection.hpp"
+
+#include "geometry.hpp"
+
+#include <iso/ct/back_project.hpp>
+#include <iso/ct/forward_project.hpp>
+#include <iso/ct/projector_pair.hpp>
+
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/string.h>
+
+#include <memory>
+#include <mutex>
+#include <variant>
+
+namespace iso::python {
+
+namespace {
+
+template <class Exec>
+using scratch_of = workspace<typename Exec::memory_space>;
+
+nb::object project(scan const& s, grid const& g, any_object volume, any_object out,
+                   nb::dict keywords, std::string const& axes, bool copy, any_object cancel,
+                   any_object progress) {
+  bool const zyx = is_zyx(axes, "project");
+  auto const options = options_of<project_keywords>(keywords, "project").options;
+  native_array x(volume, {"project", "volume"}, volume_placement(zyx, copy), extents_of(g), false);
+  output y(out, {"project", "out"}, projection_placement(zyx, copy), x.is_double(), s.extents());
+  call({cancel, progress}, [&](job const& control) {
+    x.prepare(true);
+    y.prepare();
+    by_type(x.is_double(), [&]<class T>() {
+      on_backend([&]<class Exec>(Exec const& exec) {
+        using space = typename Exec::memory_space;
+        scratch_of<Exec> const scratch(
+            ct::forward_project_bytes_needed<T>(exec, *s.geometry, g, options));
+        auto const [views, u, v] = s.extents();
+        ct::forward_project<Exec, T>(
+            exec, ct::stage(exec, *s.geometry), wrap_volume<space>(x.data<T const>(), g),
+            wrap_projections<space>(y.data<T>(), views, u, v), scratch, options, control);
+        exec.fence("isocenter.project");
+      });
+    });
+    y.finish();
+  });
+  return y.release();
+}
+
+nb::object back_project(scan const& s, grid const& g, any_object projections, any_object out,
+                        bool add, nb::dict keywords, std::string const& axes, bool copy,
+                        any_object cancel, any_object progress) {
+  bool const zyx = is_zyx(axes, "back_project");
+  auto const options = options_of<back_project_keywords>(keywords, "back_project").options;
+  ISO_VALIDATE(!add || !nb::handle(out).is_none(),
+               "back_project: add without out (there is nothing to add to); give the volume as "
+               "out{}",
+               "");
+  native_array y(projections, {"back_project", "projections"}, projection_placement(zyx, copy),
+                 s.extents(), false);
+  output x(out, {"back_project", "out"}, volume_placement(zyx, copy), y.is_double(), extents_of(g));
+  call({cancel, progress}, [&](job const& control) {
+    y.prepare(true);
+    x.prepare(add);
+    by_type(y.is_double(), [&]<class T>() {
+      on_backend([&]<class Exec>(Exec const& exec) {
+        using space = typename Exec::memory_space;
+        scratch_of<Exec> const scratch(
+            ct::back_project_bytes_needed<T>(exec, *s.geometry, g, options));
+        auto const [views, u, v] = s.extents();
+        ct::back_project<Exec, T>(exec, ct::stage(exec, *s.geometry),
+                                  wrap_projections<space>(y.data<T const>(), views, u, v),
+                                  wrap_volume<space>(x.data<T>(), g), scratch, options,
+                                  add ? onto::stored : onto::zero, control);
+        exec.fence("isocenter.back_project");
+      });
+    });
+    x.finish();
+  });
+  return x.release();
+}
+
+/// A projection and its adjoint on one backend, in one precision.
+class any_pair {
+ public:
+  any_pair() = default;
+  any_pair(any_pair const&) = delete;
+  any_pair& operator=(any_pair const&) = delete;
+  virtual ~any_pair() = default;
+  virtual void forward(void const* x, void* y, job const& control) const = 0;
+  virtual void adjoint(void const* y, void* x, onto to, job const& control) const = 0;
+  [[nodiscard]] virtual std::int64_t bytes() const = 0;
+};
+
+template <class Exec, class T>
+class typed_pair final : public any_pair {
+ public:
+  using space = typename Exec::memory_space;
+
+  typed_pair(Exec const& exec, ct::geometry const& g, grid const& volume,
+             ct::projector_options const& options)
+      : pair_(exec, g, volume, options) {}
+
+  void forward(void const* x, void* y, job const& control) const override {
+    auto const n = pair_.scan();
+    pair_.forward(0, wrap_volume<space>(static_cast<T const*>(x), pair_.grid()),
+                  wrap_projections<space>(static_cast<T*>(y), n[0], n[1], n[2]), control);
+    pair_.exec().fence("isocenter.Projector");
+  }
+  void adjoint(void const* y, void* x, onto to, job const& control) const override {
+    auto const n = pair_.scan();
+    pair_.adjoint(0, wrap_projections<space>(static_cast<T const*>(y), n[0], n[1], n[2]),
+                  wrap_volume<space>(static_cast<T*>(x), pair_.grid()), to, control);
+    pair_.exec().fence("isocenter.Projector");
+  }
+  [[nodiscard]] std::int64_t bytes() const override {
+    auto const n = pair_.scan();
+    return pair_.bytes_held() + n[0] * std::int64_t(sizeof(ct::view_vectors));
+  }
+
+ private:
+  ct::projector_pair<Exec, T> pair_;
+};
+
+/// What Python's class Projector holds. Calls that share it come one after the other.
+class projector {
+ public:
+  projector(scan s, grid const& g, bool is_double, nb::dict keywords, std::string const& axes,
+            bool copy)
+      : scan_(std::move(s)),
+        grid_(g),
+        is_double_(is_double),
+        zyx_(is_zyx(axes, "Projector")),
+        copy_(copy) {
+    auto const options = options_of<ct::projector_options>(keywords, "Projector");
+    call({}, [&](job const&) {
+      by_type(is_double, [&]<class T>() {
+        on_backend([&]<class Exec>(Exec const& exec) {
+          pair_ = std::make_shared<typed_pair<Exec, T>>(exec, *scan_.geometry, grid_, options);
+        });
+      });
+    });
+  }
+
+  nb::object forward(any_object volume, any_object out, any_object cancel, any_object progress) {
+    native_array x(volume, {"Projector", "volume"}, volume_placement(zyx_, copy_),
+                   extents_of(grid_), false);
+    check_type(x, "volume");
+    output y(out, {"Projector", "out"}, projection_placement(zyx_, copy_), is_double_,
+             scan_.extents());
+    in_turn({cancel, progress}, [&](any_pair const& pair, job const& control) {
+      x.prepare(true);
+      y.prepare();
+      pair.forward(x.data<void>(), y.data<void>(), control);
+      y.finish();
+    });
+    return y.release();
+  }
+
+  nb::object adjoint(any_object projections, any_object out, bool add, any_object cancel,
+                     any_object progress) {
+    ISO_VALIDATE(!add || !nb::handle(out).is_none(),
+                 "Projector: add without out (there is nothing to add to); give the volume as "
+                 "out{}",
+                 "");
+    native_array y(projections, {"Projector.T", "projections"}, projection_placement(zyx_, copy_),
+                   scan_.extents(), false);
+    check_type(y, "projections");
+    output x(out, {"Projector.T", "out"}, volume_placement(zyx_, copy_), is_double_,
+             extents_of(grid_));
+    in_turn({cancel, progress}, [&](any_pair const& pair, job const& control) {
+      y.prepare(true);
+      x.prepare(add);
+      pair.adjoint(y.data<void>(), x.data<void>(), add ? onto::stored : onto::zero, control);
+      x.finish();
+    });
+    return x.release();
+  }
+
+  void close() { pair_.reset(); }
+  [[nodiscard]] std::int64_t bytes() const { return pair_ ? pair_->bytes() : 0; }
+
+ private:
+  template <class Body>
+  void in_turn(asked const& how, Body&& body) {
+    // A copy: another thread may close the projector meanwhile.
+    auto const pair = pair_;
+    ISO_VALIDATE(pair != nullptr,
+                 "Projector: it was closed (its memory is given back); make {} one", "another");
+    call(how, [&](job const& control) {
+      // The lock of all calls keeps other threads away, not a callback of this very call.
+      ISO_VALIDATE(!busy_,
+                   "Projector: called by a callback of its own call (its scratch is in {}); "
+                   "use another projector there",
+                   "use");
+      busy_ = true;
+      struct leave {
+        bool& busy;
+        ~leave() { busy = false; }
+      } const leaving{busy_};
+      body(*pair, control);
+    });
+  }
+  void check_type(native_array const& a, char const* name) const {
+    if (a.is_double() != is_double_) {
+      std::string const text = iso::message(
+          "Projector: {} of {} (the projector is of {}); convert it, or make a projector of that "
+          "type",
+          {std::string_view(name), std::string_view(a.is_double() ? "float64" : "float32"),
+           std::string_view(is_double_ ? "float64" : "float32")});
+      PyErr_SetString(PyExc_TypeError, text.c_str());
+      throw nb::python_error();
+    }
+  }
+
+  scan scan_;
+  grid grid_;
+  bool is_double_;
+  bool zyx_;
+  bool copy_;
+  bool busy_ = false;
+  std::shared_ptr<any_pair> pair_;
+};
+
+}  // namespace
+
+void bind_projection(nb::module_& m) {
+  m.def("project", project);
+  m.def("back_project", back_project);
+  nb::class_<projector>(m, "Projector")
+      .def(nb::init<scan, grid const&, bool, nb::dict, std::string const&, bool>())
+      .def("forward", &projector::forward)
+      .def("adjoint", &projector::adjoint)
+      .def("close", &projector::close)
+      .def_prop_ro("bytes", &projector::bytes);
+  nb::dict fields = nb::borrow<nb::dict>(m.attr("fields"));
+  fields["ProjectOptions"] = fields_of<project_keywords>();
+  fields["BackProjectOptions"] = fields_of<back_project_keywords>();
+  fields["ProjectorOptions"] = fields_of<ct::projector_options>();
+}
+
+}  // namespace iso::python

@@ -1,0 +1,306 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What arrays are taken, and by which sentence others are refused."""
+
+import re
+
+import numpy as np
+import pytest
+
+import isocenter as iso
+from conftest import run_python
+
+# What every refusal looks like: "function: problem (reason); advice".
+SENTENCE = re.compile(r"^[\w.]+( \([\w-]+\))?: .+ \(.+\); .+[^.]$", re.S)
+
+
+class Lender:
+    """An array that is known by DLPack alone, as those of other frameworks are."""
+
+    def __init__(self, array, old=False, device=(1, 0), **attributes):
+        self.array, self.old, self.device = array, old, device
+        self.__dict__.update(attributes)
+
+    def __dlpack__(self, **options):
+        if self.old:
+            if options.pop("max_version", None):
+                raise TypeError("unexpected keyword argument 'max_version'")
+            return self.array.__dlpack__(**options)
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.device
+
+
+def misaligned(a):
+    bytes_ = np.zeros(a.nbytes + 1, np.uint8)
+    odd = bytes_[1:].view()[: a.nbytes].view(a.dtype).reshape(a.shape)
+    odd[...] = a
+    return odd
+
+
+def overlapping(a):
+    z, y, x = a.shape
+    return np.lib.stride_tricks.as_strided(
+        np.zeros(a.size, a.dtype), a.shape, (4, 4 * z, 4 * (z * y - 1))
+    )
+
+
+def read_only(a):
+    a = a.copy()
+    a.setflags(write=False)
+    return a
+
+
+REFUSED = {
+    "gap": (lambda a: np.repeat(a, 2, 0)[::2], ValueError, "gaps between its elements"),
+    "gap inside": (lambda a: np.repeat(a, 2, 2)[..., ::2], ValueError, "gaps"),
+    "record": (
+        lambda a: np.zeros(a.shape, [("value", "f4"), ("other", "i2")])["value"],
+        ValueError,
+        "gaps",
+    ),
+    "reversed": (lambda a: a[::-1], ValueError, "reversed along axis 0"),
+    "reversed columns": (lambda a: a[:, :, ::-1], ValueError, "reversed along axis 2"),
+    "expanded": (
+        lambda a: np.broadcast_to(a[:1], a.shape),
+        ValueError,
+        "expanded along axis 0",
+    ),
+    "overlapping": (overlapping, ValueError, "share memory"),
+    "misaligned": (misaligned, ValueError, "multiple of 4 bytes"),
+    "masked": (lambda a: np.ma.masked_less(a, 0.5), TypeError, r"call \w+\.filled\(value\)"),
+    "other byte order": (lambda a: a.astype(">f4"), TypeError, r">f4 .*astype"),
+    "integers": (lambda a: a.astype(np.int32), TypeError, "int32 .float32 and float64 are taken"),
+    "half": (lambda a: a.astype(np.float16), TypeError, "float16"),
+    "complex": (lambda a: a.astype(np.complex64), TypeError, "complex64"),
+    "objects": (lambda a: a.astype(object), TypeError, "object"),
+    "booleans": (lambda a: a > 0.5, TypeError, "bool"),
+    "text": (lambda a: a.astype("U4"), TypeError, "U4"),
+    "dates": (lambda a: np.zeros(a.shape, "M8[s]"), TypeError, "datetime64"),
+    "list": (lambda a: a.tolist(), TypeError, r"call numpy.asarray\("),
+    "none": (lambda a: None, TypeError, "NoneType"),
+    "number": (lambda a: 1.0, TypeError, "float"),
+    "bytes": (lambda a: a.tobytes(), TypeError, "bytes"),
+    "shape": (lambda a: a[:-1].copy(), ValueError, "of shape .* is needed"),
+    "turned": (lambda a: a.transpose(2, 1, 0).copy(), ValueError, "of shape"),
+    "flat": (lambda a: a.ravel(), ValueError, r"of shape \(\d+,\)"),
+    "four axes": (lambda a: a[None], ValueError, "of shape"),
+    "five axes": (lambda a: a[None, None], ValueError, "5 axes"),
+    "empty": (lambda a: a[:0], ValueError, "of shape"),
+    "scalar array": (lambda a: np.float32(1), TypeError, "float32"),
+    "no axes": (lambda a: np.array(1, np.float32), ValueError, r"of shape \(\)"),
+    "GPU": (lambda a: Lender(a, device=(2, 0)), TypeError, "install isocenter-cu13"),
+    "other device": (lambda a: Lender(a, device=(10, 0)), TypeError, "type 10"),
+    "gradient": (lambda a: Lender(a, requires_grad=True), TypeError, r"call \w+\.detach\(\)"),
+    "lender of gaps": (lambda a: Lender(np.repeat(a, 2, 0)[::2]), ValueError, "gaps"),
+    "lender reversed": (lambda a: Lender(a[::-1]), ValueError, "reversed"),
+    "lender expanded": (
+        lambda a: Lender(np.broadcast_to(a[:1], a.shape)),
+        ValueError,
+        "expanded",
+    ),
+    "lender of integers": (lambda a: Lender(a.astype(np.int64)), TypeError, "float32"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+@pytest.mark.parametrize("call", ["project", "back_project", "Projector", "Projector.T"])
+def test_input_is_refused_by_a_sentence(scan, grid, volume, readings, case, call):
+    make, error, words = REFUSED[case]
+    good = volume if call in ("project", "Projector") else readings
+    bad = make(good)
+    projector = iso.Projector(scan, grid)
+    calls = {
+        "project": lambda x: iso.project(scan, grid, x),
+        "back_project": lambda x: iso.back_project(scan, grid, x),
+        "Projector": projector,
+        "Projector.T": projector.T,
+    }
+    with pytest.raises(error, match=words) as caught:
+        calls[call](bad)
+    assert SENTENCE.match(str(caught.value)), str(caught.value)
+    assert str(caught.value).startswith(call)
+    # The next call works.
+    assert np.isfinite(calls[call](good)).all()
+
+
+OUT_REFUSED = {
+    **{
+        name: REFUSED[name]
+        for name in ("gap", "reversed", "expanded", "misaligned", "masked", "integers", "shape")
+        if name != "expanded"
+    },
+    "read-only": (read_only, ValueError, "read-only"),
+    "expanded": (lambda a: np.broadcast_to(a[:1], a.shape), ValueError, "read-only|expanded"),
+    "other type": (lambda a: a.astype(np.float64), TypeError, "the input has float32"),
+    "lender read-only": (lambda a: Lender(read_only(a)), ValueError, "read-only"),
+    "list": REFUSED["list"],
+}
+
+
+@pytest.mark.parametrize("case", OUT_REFUSED)
+def test_out_is_refused_by_a_sentence(scan, grid, volume, readings, case):
+    make, error, words = OUT_REFUSED[case]
+    bad = make(readings)
+    before = None if isinstance(bad, (list, Lender)) else np.array(bad)
+    with pytest.raises(error, match=words) as caught:
+        iso.project(scan, grid, volume, out=bad)
+    assert SENTENCE.match(str(caught.value)), str(caught.value)
+    if before is not None:
+        np.testing.assert_array_equal(np.array(bad), before)
+    with pytest.raises(error, match=words):
+        iso.Projector(scan, grid)(volume, out=bad)
+
+
+def test_arrays_of_jax_are_never_written(scan, grid, volume, readings):
+    # JAX exports its arrays as if they could be written.
+    kind = type("Array", (Lender,), {"__module__": "jaxlib._jax"})
+    with pytest.raises(ValueError, match="array of JAX .* leave out out"):
+        iso.project(scan, grid, volume, out=kind(readings))
+
+
+@pytest.mark.parametrize("old", [False, True], ids=["versioned", "first form"])
+def test_dlpack_shares_memory(scan, grid, volume, old):
+    x = iso.native(volume)
+    out = iso.native(np.zeros(scan.shape, np.float32), kind="projections")
+    # NumPy lends memory by the first form only where it may be written.
+    lent = Lender(out, old)
+    iso.counters(reset=True)
+    assert iso.project(scan, grid, Lender(x, old), out=lent) is lent
+    assert iso.counters()["reorders"] == iso.counters()["allocations"] == 0
+    assert np.array_equal(out, iso.project(scan, grid, x))
+
+
+def test_dlpack_gives_memory_back(scan, grid, volume):
+    import sys
+
+    x = volume.copy()
+    lender = Lender(x)
+    iso.project(scan, grid, lender)
+    before = sys.getrefcount(x)
+    for _ in range(50):
+        iso.project(scan, grid, lender)
+    with pytest.raises(ValueError):
+        iso.project(scan, iso.Grid((2, 2, 2)), lender)
+    assert sys.getrefcount(x) == before
+
+
+def test_result_is_of_the_framework_of_the_input(scan, grid, volume, monkeypatch):
+    import sys
+    import types
+
+    framework = types.ModuleType("framework")
+    kind = type("Tensor", (Lender,), {"__module__": "framework.tensors"})
+    framework.from_dlpack = lambda x: kind(np.from_dlpack(x))
+    monkeypatch.setitem(sys.modules, "framework", framework)
+    result = iso.project(scan, grid, kind(volume))
+    assert type(result) is kind
+    assert np.array_equal(result.array, iso.project(scan, grid, volume))
+    assert type(iso.Projector(scan, grid)(kind(volume))) is kind
+
+
+def test_dlpack_object_that_lies(scan, grid):
+    class Liar:
+        def __dlpack__(self, **options):
+            return "no capsule"
+
+    with pytest.raises(TypeError, match="no tensor of DLPack"):
+        iso.project(scan, grid, Liar())
+
+    class Broken:
+        def __dlpack__(self, **options):
+            raise RuntimeError("its own words")
+
+    with pytest.raises(RuntimeError, match="its own words"):
+        iso.project(scan, grid, Broken())
+
+    class Refuses:
+        def __dlpack__(self, **options):
+            raise BufferError("cannot be shared")
+
+    with pytest.raises(ValueError, match=r"\(cannot be shared\)"):
+        iso.project(scan, grid, Refuses())
+
+
+def test_input_and_output_may_not_share_memory(scan):
+    both = iso.Grid(scan.shape[::-1])
+    x = iso.native(np.ones(scan.shape, np.float32))
+    out = x.reshape(-1, order="F").reshape((12, 24, 20)).transpose(0, 2, 1)
+    assert np.shares_memory(x, out)
+    with pytest.raises(ValueError, match="overlap|memory"):
+        iso.project(scan, both, x, out=out)
+
+
+def test_hypothesis_on_the_array_protocol(scan, grid):
+    import os
+
+    hypothesis = pytest.importorskip("hypothesis")
+    st = hypothesis.strategies
+    examples = int(os.environ.get("ISO_EXAMPLES", "300"))
+    kinds = ["f4", "f8", ">f4", "i4", "f2", "?", "c8"]
+    shape = grid.shape
+    expected = {}
+
+    @hypothesis.settings(max_examples=examples, deadline=None, derandomize=examples == 300)
+    @hypothesis.given(
+        kind=st.sampled_from(kinds),
+        order=st.permutations((0, 1, 2)),
+        steps=st.tuples(*[st.sampled_from([1, 1, 1, -1, 2])] * 3),
+        cut=st.tuples(*[st.sampled_from([0, 0, 0, 1])] * 3),
+        offset=st.sampled_from([0, 0, 1, 2, 4]),
+        lent=st.booleans(),
+    )
+    def check(kind, order, steps, cut, offset, lent):
+        dtype = np.dtype(kind)
+        # A block of memory in which the array lies in this order, with steps and an offset.
+        full = [abs(s) * n for s, n in zip(steps, shape, strict=True)]
+        laid = [full[axis] for axis in order]
+        memory = np.zeros(int(np.prod(laid)) * dtype.itemsize + 8, np.uint8)
+        block = memory[offset : offset + int(np.prod(laid)) * dtype.itemsize].view(dtype)
+        a = block.reshape(laid).transpose(np.argsort(order))
+        a = a[tuple(slice(None, None, s) for s in steps)]
+        a[...] = np.arange(a.size).reshape(a.shape) % 7
+        a = a[tuple(slice(0, n - c) for n, c in zip(shape, cut, strict=True))]
+        good = (
+            kind in ("f4", "f8")
+            and cut == (0, 0, 0)
+            and all(s == 1 for s in steps)
+            and a.ctypes.data % dtype.itemsize == 0
+        )
+        given = a
+        if lent:
+            try:
+                a.__dlpack__()
+            except BufferError:
+                return
+            given = Lender(a)
+        if good:
+            if kind not in expected:
+                expected[kind] = iso.project(scan, grid, np.array(a, order="C"))
+            assert np.array_equal(iso.project(scan, grid, given), expected[kind])
+        else:
+            with pytest.raises((ValueError, TypeError)) as caught:
+                iso.project(scan, grid, given)
+            assert SENTENCE.match(str(caught.value)), str(caught.value)
+
+    check()
+
+
+def test_no_memory():
+    out, _ = run_python(
+        """
+        import numpy as np, isocenter as iso
+        scan = iso.Geometry.circular_cone(pixels=(60000, 60000), pitch=1.0, source_axis=1e3,
+            source_detector=2e3, angles=iso.even_angles(1000, 6.28))
+        grid = iso.Grid((8, 8, 8))
+        try:
+            iso.project(scan, grid, np.ones(grid.shape, np.float32))
+        except MemoryError as e:
+            assert isinstance(e, iso.OutOfMemory), e
+            assert e.requested >= 4 * 60000**2 * 1000 > e.available > 0
+            print(e)
+        scan = scan.from_vectors(scan.vectors()[:1], pixels=(4, 4))
+        assert np.isfinite(iso.project(scan, grid, np.ones(grid.shape, np.float32))).all()
+        """
+    )
+    assert "requested" in out or "bytes" in out

@@ -1,0 +1,478 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How calls behave in a process: interruption, threads, its end, forks, other OpenMP programs."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import isocenter as iso
+from conftest import run_python
+
+LONG = """
+    import numpy as np, isocenter as iso, os, signal, sys, threading, time
+    scan = iso.Geometry.circular_cone(pixels=(256, 256), pitch=1.5, source_axis=512.0,
+        source_detector=768.0, angles=iso.even_angles(720, 2 * np.pi))
+    grid = iso.Grid((256, 256, 256))
+    x = np.ones(grid.shape, np.float32, order="F")
+    y = np.ones(scan.shape, np.float32).transpose(0, 2, 1).reshape(scan.shape)
+"""
+
+
+def long_call():
+    scan = iso.Geometry.circular_cone(
+        pixels=(256, 256),
+        pitch=1.5,
+        source_axis=512.0,
+        source_detector=768.0,
+        angles=iso.even_angles(720, 2 * np.pi),
+    )
+    grid = iso.Grid((256, 256, 256))
+    return scan, grid, np.ones(grid.shape, np.float32, order="F")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "iso.project(scan, grid, x)",
+        "iso.project(scan, grid, x, projector='siddon')",
+        "iso.back_project(scan, grid, y)",
+        "iso.back_project(scan.turn_detector(roll=0.1), grid, y)",
+        "iso.Projector(scan, grid)(x)",
+    ],
+)
+def test_ctrl_c_ends_a_call_within_a_second(call):
+    out, _ = run_python(
+        LONG
+        + f"""
+    iso.info()
+    def interrupt():
+        time.sleep(0.5)
+        interrupt.at = time.perf_counter()
+        os.kill(os.getpid(), signal.SIGINT)
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    try:
+        {call}
+        print("not interrupted")
+    except KeyboardInterrupt:
+        print(time.perf_counter() - interrupt.at)
+    thread.join()
+    # The next call works.
+    small = scan.subset(0, 1)
+    assert np.isfinite(iso.project(small, grid, x)).all()
+    """
+    )
+    # One second on quiet cores; a test shares them with others.
+    assert float(out) < 3.0
+
+
+def test_signal_handler_of_the_program():
+    out, _ = run_python(
+        LONG
+        + """
+    class Mine(Exception): pass
+    def handle(number, frame): raise Mine("from the handler")
+    signal.signal(signal.SIGALRM, handle)
+    signal.setitimer(signal.ITIMER_REAL, 0.5)
+    try:
+        iso.project(scan, grid, x, projector="siddon")
+    except Mine as e:
+        print(e)
+    """
+    )
+    assert out == "from the handler\n"
+
+
+def test_cancel_from_another_thread():
+    scan, grid, x = long_call()
+    stop = threading.Event()
+    threading.Timer(0.3, stop.set).start()
+    began = time.perf_counter()
+    with pytest.raises(iso.Cancelled, match="cancelled"):
+        iso.project(scan, grid, x, projector="siddon", cancel=stop)
+    assert time.perf_counter() - began < 3.3
+
+
+def test_cancel_of_a_call_in_another_thread():
+    scan, grid, x = long_call()
+    stop = threading.Event()
+    raised = []
+
+    def run():
+        try:
+            iso.project(scan, grid, x, projector="siddon", cancel=stop)
+        except iso.Cancelled as e:
+            raised.append(e)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    time.sleep(0.2)
+    stop.set()
+    thread.join(10)
+    assert len(raised) == 1
+
+
+def test_cancel_while_waiting_for_another_call():
+    scan, grid, x = long_call()
+    first, second = threading.Event(), threading.Event()
+    raised = []
+
+    def run(stop):
+        try:
+            iso.project(scan, grid, x, projector="siddon", cancel=stop)
+        except iso.Cancelled:
+            raised.append(stop)
+
+    threads = [threading.Thread(target=run, args=(stop,)) for stop in (first, second)]
+    threads[0].start()
+    time.sleep(0.2)
+    threads[1].start()
+    second.set()
+    threads[1].join(10)
+    assert raised == [second]
+    first.set()
+    threads[0].join(10)
+    assert raised == [second, first]
+
+
+def test_cancel_that_is_set_before(scan, grid, volume):
+    stop = threading.Event()
+    stop.set()
+    # A call that ends before it asks may end well.
+    try:
+        iso.project(scan, grid, volume, cancel=stop)
+    except iso.Cancelled:
+        pass
+
+
+def test_cancel_that_raises():
+    class Odd:
+        def is_set(self):
+            raise LookupError("its own words")
+
+    scan, grid, x = long_call()
+    with pytest.raises(LookupError, match="its own words"):
+        iso.project(scan, grid, x, projector="siddon", cancel=Odd())
+
+
+def test_progress(scan, grid, volume):
+    told = []
+    iso.project(scan, grid, volume, progress=told.append)
+    assert told == sorted(told) and told[-1] == 1.0
+    with pytest.raises(TypeError, match="progress is of type int"):
+        iso.project(scan, grid, volume, progress=3)
+
+
+def test_progress_true_draws(scan, grid, volume, capsys, monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    iso.project(scan, grid, volume, progress=True)
+    assert "project: 100 %" in capsys.readouterr().err
+
+
+def test_exceptions_of_callbacks_arrive_as_they_are(scan, grid, volume):
+    class Mine(BaseException):
+        pass
+
+    def raises(fraction):
+        raise Mine(fraction)
+
+    for _ in range(3):
+        with pytest.raises(Mine):
+            iso.project(scan, grid, volume, progress=raises)
+    assert np.isfinite(iso.project(scan, grid, volume)).all()
+
+
+def test_callbacks_may_call(scan, grid, volume):
+    expected = iso.project(scan, grid, volume)
+    projector = iso.Projector(scan, grid)
+    found = []
+
+    def calls(fraction):
+        found.append(iso.project(scan, grid, volume))
+
+    assert np.array_equal(projector(volume, progress=calls), expected)
+    assert all(np.array_equal(a, expected) for a in found) and found
+    with pytest.raises(ValueError, match="callback of its own call"):
+        projector(volume, progress=lambda fraction: projector(volume))
+    assert np.array_equal(projector(volume), expected)
+
+
+def test_callbacks_are_given_back(scan, grid, volume):
+    import gc
+    import weakref
+
+    class Tell:
+        def __call__(self, fraction):
+            pass
+
+    tell = Tell()
+    gone = weakref.ref(tell)
+    iso.Projector(scan, grid)(volume, progress=tell)
+    del tell
+    gc.collect()
+    assert gone() is None
+
+
+def test_sixteen_threads(scan, grid, volume, readings):
+    shared = iso.Projector(scan, grid)
+    expected, expected_back = shared(volume), shared.T(readings)
+    failures = []
+
+    def work(own):
+        projector = iso.Projector(scan, grid) if own else shared
+        for _ in range(20):
+            if not np.array_equal(projector(volume), expected):
+                failures.append("forward")
+            if not np.array_equal(projector.T(readings), expected_back):
+                failures.append("adjoint")
+
+    for own in (True, False):
+        threads = [threading.Thread(target=work, args=(own,)) for _ in range(16)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert not failures
+
+
+def test_other_threads_run_during_a_call():
+    scan, grid, x = long_call()
+    stop = threading.Event()
+    count = 0
+
+    def run():
+        with pytest.raises(iso.Cancelled):
+            iso.project(scan, grid, x, projector="siddon", cancel=stop)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    end = time.perf_counter() + 0.5
+    while time.perf_counter() < end:
+        count += 1
+    stop.set()
+    thread.join()
+    assert count > 10000
+
+
+def test_closed_by_another_thread(scan, grid, volume):
+    projector = iso.Projector(scan, grid)
+    failures = []
+
+    def work():
+        while True:
+            try:
+                projector(volume)
+            except ValueError as e:
+                failures.append(str(e))
+                return
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    time.sleep(0.1)
+    projector.close()
+    for thread in threads:
+        thread.join(10)
+    assert len(failures) == 4 and all("closed" in text for text in failures)
+
+
+def test_process_ends_with_projectors_alive():
+    out, err = run_python(
+        """
+        import numpy as np, isocenter as iso, sys
+        scan = iso.Geometry.circular_parallel(pixels=(8, 8), pitch=1.0, angles=[0.0, 1.0])
+        kept = iso.Projector(scan, iso.Grid((8, 8, 8)))
+        sys.kept = [kept, kept.T, kept(np.ones((8, 8, 8), np.float32))]
+        print("end")
+        """
+    )
+    assert out == "end\n" and err == ""
+
+
+@pytest.mark.parametrize("daemon", [True, False])
+def test_process_ends_with_a_thread_inside(daemon):
+    out, err = run_python(
+        LONG
+        + f"""
+    def work():
+        while True:
+            iso.project(scan, grid, x, projector="siddon")
+            if not {daemon}:
+                return
+    if not {daemon}:
+        scan = scan.subset(0, 32)
+    threading.Thread(target=work, daemon={daemon}).start()
+    time.sleep(0.7)
+    print("end")
+    """
+    )
+    assert out == "end\n" and err == ""
+
+
+def test_many_daemon_threads_at_the_end():
+    out, err = run_python(
+        """
+        import numpy as np, isocenter as iso, threading, time
+        scan = iso.Geometry.circular_parallel(pixels=(32, 32), pitch=1.0, angles=[0.0, 1.0])
+        grid = iso.Grid((32, 32, 32))
+        projector = iso.Projector(scan, grid)
+        x = np.ones(grid.shape, np.float32)
+        def work():
+            while True:
+                projector(x)
+        for _ in range(8):
+            threading.Thread(target=work, daemon=True).start()
+        time.sleep(0.5)
+        print("end")
+        """
+    )
+    assert out == "end\n"
+    assert "abort" not in err and "terminate" not in err
+
+
+def test_fork_before_use():
+    out, _ = run_python(
+        """
+        import numpy as np, isocenter as iso, os
+        scan = iso.Geometry.circular_parallel(pixels=(8, 8), pitch=1.0, angles=[0.0, 1.0])
+        grid = iso.Grid((8, 8, 8))
+        x = np.ones(grid.shape, np.float32)
+        child = os.fork()
+        total = float(iso.project(scan, grid, x).sum())
+        print(total, flush=True)
+        if child == 0:
+            os._exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+        """
+    )
+    lines = out.split()
+    assert len(lines) == 2 and lines[0] == lines[1]
+
+
+def test_fork_after_use():
+    out, _ = run_python(
+        """
+        import multiprocessing, numpy as np, isocenter as iso, warnings
+        warnings.simplefilter("ignore")
+        scan = iso.Geometry.circular_parallel(pixels=(8, 8), pitch=1.0, angles=[0.0, 1.0])
+        grid = iso.Grid((8, 8, 8))
+        x = np.ones(grid.shape, np.float32)
+        expected = iso.project(scan, grid, x)
+        projector = iso.Projector(scan, grid)
+        def child():
+            for call in (lambda: iso.project(scan, grid, x), lambda: projector(x)):
+                try:
+                    call()
+                    print("no refusal", flush=True)
+                except RuntimeError as e:
+                    assert "spawn" in str(e), e
+                    print("refused", flush=True)
+            iso.use("serial")
+            assert np.array_equal(iso.project(scan, grid, x), expected)
+            print("serial", flush=True)
+        context = multiprocessing.get_context("fork")
+        process = context.Process(target=child)
+        process.start()
+        process.join(60)
+        assert process.exitcode == 0, process.exitcode
+        assert np.array_equal(iso.project(scan, grid, x), expected)
+        """
+    )
+    assert out.split() == ["refused", "refused", "serial"]
+
+
+def test_fork_while_another_thread_computes():
+    out, _ = run_python(
+        LONG
+        + """
+    import warnings
+    warnings.simplefilter("ignore")
+    stop = threading.Event()
+    def work():
+        try:
+            iso.project(scan, grid, x, projector="siddon", cancel=stop)
+        except iso.Cancelled:
+            pass
+    thread = threading.Thread(target=work)
+    thread.start()
+    time.sleep(0.5)
+    child = os.fork()
+    if child == 0:
+        iso.use("serial")
+        try:
+            iso.project(scan.subset(0, 1), grid, x)
+        except RuntimeError as e:
+            print("another thread computed" in str(e), flush=True)
+        os._exit(0)
+    os.waitpid(child, 0)
+    stop.set()
+    thread.join()
+    """
+    )
+    assert out == "True\n"
+
+
+def test_openmp_of_others_keeps_its_threads():
+    out, _ = run_python(
+        """
+        import ctypes, glob, os, numpy as np, isocenter as iso
+        from isocenter import _core
+        assert not _core.started()
+        gomp = ctypes.CDLL("libgomp.so.1")
+        gomp.omp_set_num_threads(7)
+        scan = iso.Geometry.circular_parallel(pixels=(8, 8), pitch=1.0, angles=[0.0, 1.0])
+        grid = iso.Grid((8, 8, 8))
+        iso.set_threads(1)
+        iso.project(scan, grid, np.ones(grid.shape, np.float32))
+        assert gomp.omp_get_max_threads() == 7, gomp.omp_get_max_threads()
+        iso.set_threads(2)
+        iso.Projector(scan, grid)(np.ones(grid.shape, np.float32))
+        assert gomp.omp_get_max_threads() == 7
+        assert iso.info()["threads"] == 2
+        assert sum("libgomp" in line and "r-xp" in line for line in open("/proc/self/maps")) == 1
+        """
+    )
+
+
+def test_import_starts_nothing():
+    out, _ = run_python(
+        """
+        import threading, time, numpy
+        began = time.perf_counter()
+        import isocenter
+        print(time.perf_counter() - began)
+        from isocenter import _core
+        assert not _core.started()
+        assert len(open("/proc/self/status").read().split("Threads:")[1].split()[0]) > 0
+        import sys
+        for heavy in ("matplotlib", "scipy", "tqdm", "torch", "asyncio"):
+            assert heavy not in sys.modules, heavy
+        """
+    )
+    assert float(out) < 0.3
+
+
+def test_rounding_modes_of_others_are_refused():
+    run_python(
+        """
+        import ctypes, numpy as np, isocenter as iso
+        scan = iso.Geometry.circular_parallel(pixels=(8, 8), pitch=1.0, angles=[0.0, 1.0])
+        grid = iso.Grid((8, 8, 8))
+        x = np.ones(grid.shape, np.float32)
+        projector = iso.Projector(scan, grid)
+        m = ctypes.CDLL("libm.so.6")
+        m.fesetround(0x800)
+        for call in (lambda: iso.project(scan, grid, x), lambda: projector(x)):
+            try:
+                call()
+                raise SystemExit("not refused")
+            except FloatingPointError as e:
+                print(e)
+        m.fesetround(0)
+        projector(x)
+        """
+    )

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The wheel: its tag, size, what it needs and exports; what was compiled for it; its types."""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import zipfile
+
+import pytest
+
+import isocenter
+from conftest import TOP, run_python
+from isocenter import _generate
+
+PACKAGE = pathlib.Path(isocenter.__file__).parent
+
+
+def test_the_wheel_is_what_is_tested():
+    wheel()
+    assert not PACKAGE.is_relative_to(TOP / "python")
+
+
+def wheel():
+    if "ISO_WHEEL" not in os.environ:
+        pytest.skip("ISO_WHEEL names no wheel")
+    return pathlib.Path(os.environ["ISO_WHEEL"])
+
+
+def module():
+    (found,) = PACKAGE.glob("_core*.so")
+    return found
+
+
+def said_by(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def test_tag_and_size():
+    file = wheel()
+    assert re.fullmatch(
+        r"isocenter-\d+\.\d+\.\d+-(cp311-cp311|cp312-abi3)-manylinux_2_34_x86_64\.whl", file.name
+    )
+    assert file.stat().st_size < 6_000_000
+    names = zipfile.ZipFile(file).namelist()
+    for name in ("py.typed", "_core.pyi", "LICENSE", "NOTICE", "libgomp.so.1"):
+        assert f"isocenter/{name}" in names
+
+
+def test_what_it_needs():
+    needed = set(re.findall(r"NEEDED +(\S+)", said_by("objdump", "-p", str(module()))))
+    # Those beside the module, and those that manylinux lets a wheel expect.
+    own = {path.name for path in PACKAGE.glob("lib*")}
+    allowed = {"libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1", "ld-linux-x86-64.so.2"}
+    assert needed <= own | allowed, needed
+    assert "libgomp.so.1" in needed
+    assert "$ORIGIN" in said_by("objdump", "-p", str(module()))
+
+
+def test_versions_of_symbols():
+    # The newest of manylinux_2_34, https://github.com/pypa/auditwheel: those of RHEL 9.
+    newest = {"GLIBC": (2, 34), "GLIBCXX": (3, 4, 29), "CXXABI": (1, 3, 13), "GCC": (12, 0, 0)}
+    for file in (module(), *PACKAGE.glob("lib*")):
+        text = said_by("objdump", "-T", str(file))
+        for name, number in re.findall(r"\*UND\*.*\((GLIBC|GLIBCXX|CXXABI|GCC)_([\d.]+)\)", text):
+            version = tuple(map(int, number.split(".")))
+            assert version <= newest[name], (file.name, name, number)
+
+
+def test_exports():
+    text = said_by("nm", "-D", "--defined-only", str(module()))
+    assert [line.split()[-1] for line in text.splitlines()] == ["PyInit__core"]
+
+
+def test_no_source_of_the_library_is_compiled():
+    if "ISO_WHEEL" not in os.environ:
+        pytest.skip("ISO_WHEEL names no wheel")
+    logs = list((TOP / "build" / "python").glob("openmp-cp*/.ninja_log"))
+    assert logs
+    for log in logs:
+        names = (line.split("\t")[3:4] for line in log.read_text().splitlines())
+        objects = {name for found in names for name in found if name.endswith(".o")}
+        assert objects
+        for name in objects:
+            assert name.startswith(("CMakeFiles/_core.dir/src/", "CMakeFiles/nanobind")), name
+
+
+def test_one_libgomp_in_any_order(scan, grid):
+    sklearn = "sklearn.cluster"
+    pytest.importorskip(sklearn)
+    for order in (["isocenter", sklearn], [sklearn, "isocenter"]):
+        out, _ = run_python(
+            f"""
+            import {order[0]}, {order[1]}
+            import isocenter, numpy as np
+            scan = isocenter.Geometry.circular_parallel(pixels=(8, 8), pitch=1.0, angles=[0.0])
+            isocenter.project(scan, isocenter.Grid((8, 8, 8)), np.ones((8, 8, 8), np.float32))
+            files = set(line.split()[-1] for line in open("/proc/self/maps") if "libgomp" in line)
+            print(len(files))
+            """
+        )
+        assert out.strip() in ("1", "2")
+
+
+def test_options_are_those_that_the_library_describes():
+    assert (PACKAGE / "_options.py").read_text() == _generate.text(), (
+        "python -m isocenter._generate writes it anew"
+    )
+
+
+def test_types(tmp_path):
+    pytest.importorskip("mypy")
+    python = TOP / "python"
+    mypy = [sys.executable, "-m", "mypy", f"--config-file={python / 'pyproject.toml'}"]
+    for what in (["-p", "isocenter"], [str(python / "tests" / "typed.py")]):
+        command = [*mypy, f"--cache-dir={tmp_path / 'cache'}", *what]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_every_public_name_has_documentation():
+    undocumented = []
+    for name in isocenter.__all__:
+        thing = getattr(isocenter, name)
+        if not callable(thing) or not getattr(thing, "__module__", "").startswith("isocenter"):
+            continue
+        members = [(name, thing)]
+        if isinstance(thing, type):
+            members += [
+                (f"{name}.{key}", value)
+                for key, value in vars(thing).items()
+                if not key.startswith("_") and (callable(value) or isinstance(value, property))
+            ]
+        undocumented += [where for where, value in members if not (value.__doc__ or "").strip()]
+    assert not undocumented
