@@ -5,13 +5,46 @@ Volumes are arrays of shape (z, y, x), projections of shape (view, v, u). Length
 rad, attenuation is 1/mm. Nothing is computed, and no thread started, before the first call.
 """
 
-from . import _core
+from . import _load  # noqa: F401, I001: before all that loads the extension module
+from . import _core, phantom, plot, rays, readings
 from ._calls import Array, Axes, Event, Progress, Tensor
 from ._errors import Cancelled, OutOfMemory
+from ._fdk import Fdk, ScanWeights, fdk, filter_projections, ramp_taps, scan_weights
+from ._fdk import weighted_back_project
 from ._geometry import Geometry, Grid, even_angles
-from ._options import BackProjectOptions, ProjectOptions, ProjectorOptions
+from ._iterative import (
+    Cgls,
+    Iteration,
+    Lsqr,
+    Mlem,
+    Reconstruction,
+    Sart,
+    TotalVariation,
+    cgls,
+    lsqr,
+    mlem,
+    sart,
+    total_variation,
+)
+from ._options import (
+    BackProjectOptions,
+    CentreOptions,
+    CglsOptions,
+    DeadPixelOptions,
+    FdkOptions,
+    LineIntegralOptions,
+    LsqrOptions,
+    MlemOptions,
+    ProjectOptions,
+    ProjectorOptions,
+    SartOptions,
+    ScanOptions,
+    StoppingRules,
+    TotalVariationOptions,
+)
 from ._process import counters, info, native, set_threads, use
 from ._projection import Adjoint, Projector, back_project, project
+from ._verify import Check, verify
 
 __version__ = _core.version
 
@@ -21,21 +54,57 @@ __all__ = [
     "Axes",
     "BackProjectOptions",
     "Cancelled",
+    "CentreOptions",
+    "Cgls",
+    "CglsOptions",
+    "Check",
+    "DeadPixelOptions",
     "Event",
+    "Fdk",
+    "FdkOptions",
     "Geometry",
     "Grid",
+    "Iteration",
+    "LineIntegralOptions",
+    "Lsqr",
+    "LsqrOptions",
+    "Mlem",
+    "MlemOptions",
     "OutOfMemory",
     "Progress",
     "ProjectOptions",
     "Projector",
     "ProjectorOptions",
+    "Reconstruction",
+    "Sart",
+    "SartOptions",
+    "ScanOptions",
+    "ScanWeights",
+    "StoppingRules",
     "Tensor",
+    "TotalVariation",
+    "TotalVariationOptions",
     "back_project",
+    "cgls",
     "counters",
     "even_angles",
+    "fdk",
+    "filter_projections",
     "info",
+    "lsqr",
+    "mlem",
     "native",
+    "phantom",
+    "plot",
     "project",
+    "ramp_taps",
+    "rays",
+    "readings",
+    "sart",
+    "scan_weights",
     "set_threads",
+    "total_variation",
     "use",
+    "verify",
+    "weighted_back_project",
 ]

@@ -170,3 +170,16 @@ def event(cancel: Event | None, function: str) -> Event | None:
             "give a threading.Event"
         )
     return cancel
+
+
+def real_type(dtype: npt.DTypeLike, function: str) -> np.dtype[Any]:
+    """Return float32 or float64 as a dtype."""
+    try:
+        found: np.dtype[Any] = np.dtype(dtype)
+    except TypeError:
+        found = np.dtype(object)
+    if found not in (np.float32, np.float64):
+        raise TypeError(
+            f"{function}: dtype {dtype!r} (float32 and float64 are possible); choose one of them"
+        )
+    return found

@@ -118,3 +118,156 @@ class Projector:
         self, projections: object, out: object, add: bool, cancel: object, progress: _Tell, /
     ) -> Any: ...
     def close(self) -> None: ...
+
+def fdk(
+    geometry: Geometry,
+    grid: Grid,
+    projections: object,
+    out: object,
+    add: bool,
+    options: dict[str, Any],
+    axes: str,
+    copy: bool,
+    cancel: object,
+    progress: _Tell,
+    /,
+) -> Any: ...
+def filter_projections(
+    geometry: Geometry,
+    projections: object,
+    out: object,
+    options: dict[str, Any],
+    axes: str,
+    copy: bool,
+    cancel: object,
+    progress: _Tell,
+    /,
+) -> Any: ...
+def weighted_back_project(
+    geometry: Geometry,
+    grid: Grid,
+    filtered: object,
+    out: object,
+    add: bool,
+    options: dict[str, Any],
+    axes: str,
+    copy: bool,
+    cancel: object,
+    progress: _Tell,
+    /,
+) -> Any: ...
+def weigh_scan(geometry: Geometry, options: dict[str, Any], /) -> dict[str, Any]: ...
+def ramp_taps(count: int, options: dict[str, Any], /) -> npt.NDArray[np.float64]: ...
+
+class Fdk:
+    def __init__(
+        self,
+        geometry: Geometry,
+        grid: Grid,
+        is_double: bool,
+        options: dict[str, Any],
+        axes: str,
+        copy: bool,
+        /,
+    ) -> None: ...
+    bytes: int
+    arc: str
+    detector: str
+    def apply(
+        self, projections: object, out: object, add: bool, cancel: object, progress: _Tell, /
+    ) -> Any: ...
+    def close(self) -> None: ...
+
+class _Method:
+    def __init__(
+        self,
+        geometry: Geometry,
+        grid: Grid,
+        readings: object,
+        start: object,
+        voxel_mask: object,
+        reading_mask: object,
+        options: dict[str, Any],
+        axes: str,
+        copy: bool,
+        cancel: object,
+        progress: _Tell,
+        /,
+    ) -> None: ...
+    volume: Any
+    history: list[tuple[int, float, float, float]]
+    def step(self, cancel: object, progress: _Tell, /) -> tuple[int, float, float, float]: ...
+    def run(
+        self, rules: dict[str, Any], proceed: object, cancel: object, progress: _Tell, /
+    ) -> None: ...
+    def close(self) -> None: ...
+
+class Sart(_Method): ...
+class Mlem(_Method): ...
+class Cgls(_Method): ...
+class Lsqr(_Method): ...
+class TotalVariation(_Method): ...
+
+def shepp_logan(half_size: float, contrast: str, /) -> npt.NDArray[np.float64]: ...
+def rasterise(
+    ellipsoids: object,
+    grid: Grid,
+    is_double: bool,
+    samples: int,
+    out: object,
+    axes: str,
+    copy: bool,
+    cancel: object,
+    progress: _Tell,
+    /,
+) -> Any: ...
+def project_ellipsoids(
+    ellipsoids: object,
+    geometry: Geometry,
+    is_double: bool,
+    subsamples: int,
+    out: object,
+    axes: str,
+    copy: bool,
+    cancel: object,
+    progress: _Tell,
+    /,
+) -> Any: ...
+def mean_of_views(
+    images: object, weights: object, axes: str, copy: bool, cancel: object, /
+) -> Any: ...
+def line_integrals(
+    readings: object,
+    dark: object,
+    flat: object,
+    out: object,
+    options: dict[str, Any],
+    axes: str,
+    copy: bool,
+    cancel: object,
+    /,
+) -> Any: ...
+def find_dead_pixels(
+    dark: object, flat: object, options: dict[str, Any], axes: str, copy: bool, /
+) -> npt.NDArray[np.uint8]: ...
+def replace_dead_pixels(
+    projections: object, dead: object, out: object, axes: str, copy: bool, cancel: object, /
+) -> Any: ...
+def axis_pixel(geometry: Geometry, /) -> float: ...
+def mirror_weights(geometry: Geometry, /) -> npt.NDArray[np.float64]: ...
+def centre_of_rotation(mean: object, options: dict[str, Any], axes: str, /) -> float: ...
+def noise_of_counts(
+    readings: object, photons: float, mask: object, axes: str, copy: bool, /
+) -> float: ...
+def radiological_path(
+    rays: object,
+    grid: Grid,
+    volume: object,
+    method: str,
+    axes: str,
+    copy: bool,
+    cancel: object,
+    progress: _Tell,
+    /,
+) -> Any: ...
+def sort_rays(rays: object, grid: Grid, order: str, /) -> npt.NDArray[np.int64]: ...

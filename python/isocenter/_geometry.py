@@ -395,12 +395,7 @@ class Geometry:
         factor : float
             The factor by which `move_detector` takes these detectors out of the volume.
         """
-        if not isinstance(grid, Grid):
-            raise TypeError(
-                f"Geometry.detectors_within: grid is of type {type(grid).__name__} (a Grid is "
-                "needed); make one by Grid(size, spacing)"
-            )
-        return self._core.detectors_within(grid._core)
+        return self._core.detectors_within(grid_core("Geometry.detectors_within", grid))
 
     def __len__(self) -> int:
         return self.num_views
@@ -424,3 +419,28 @@ class Geometry:
 
 def _geometry_of(vectors: _Doubles, pixels: tuple[int, int], beam: str) -> Geometry:
     return Geometry.from_vectors(vectors, pixels=pixels, beam=beam)
+
+
+def scan_core(function: str, geometry: object) -> _core.Geometry:
+    """Return what the extension module knows of a geometry."""
+    if not isinstance(geometry, Geometry):
+        raise TypeError(
+            f"{function}: geometry is of type {type(geometry).__name__} (a Geometry is needed); "
+            "make one by Geometry.circular_cone or another method of it"
+        )
+    return geometry._core
+
+
+def grid_core(function: str, grid: object) -> _core.Grid:
+    """Return what the extension module knows of a grid."""
+    if not isinstance(grid, Grid):
+        raise TypeError(
+            f"{function}: grid is of type {type(grid).__name__} (a Grid is needed); make one by "
+            "Grid(size, spacing)"
+        )
+    return grid._core
+
+
+def cores(function: str, geometry: object, grid: object) -> tuple[_core.Geometry, _core.Grid]:
+    """Return what the extension module knows of both."""
+    return scan_core(function, geometry), grid_core(function, grid)

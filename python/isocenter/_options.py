@@ -34,6 +34,193 @@ class BackProjectOptions(TypedDict, total=False):
     max_abs: float | None
 
 
+class CentreOptions(TypedDict, total=False):
+    """Keywords of calls. Lengths are mm, angles rad, values of voxels 1/mm.
+
+    Attributes
+    ----------
+    guess : default 0.0
+        of the axis' place along u, pixels
+    reach : default 0.0
+        either side of the guess, pixels (default: a quarter of the detector)
+    """
+
+    guess: float
+    reach: float
+
+
+class CglsOptions(TypedDict, total=False):
+    """Keywords of calls. Lengths are mm, angles rad, values of voxels 1/mm.
+
+    Attributes
+    ----------
+    projector : default 'joseph'
+        how an iterative method projects
+    sum : default 'ordered'
+        how the terms of a ray are added; reproducible: in any order
+    edge : default 'zero'
+        what lies beyond the volume's voxels
+    region : default 'box'
+        the voxels that count
+    oversampling : default 1
+        exact projectors: rays a pixel along u and along v
+    words : default 0
+        of 32 bits, that a sum of the adjoint has at least; 0: as few as its error allows
+    projection : default 'exact'
+        exact, of that projector; or texture, by a GPU's texture units, which no backprojection
+        matches
+    backprojector : default 'adjoint'
+        adjoint, of that projector; or fdk, that of filtered backprojection, which does not match it
+        (sirt, sart, os-sart, mlem, osem)
+    """
+
+    projector: Literal["joseph", "joseph-spline", "amanatides-woo", "branchless", "siddon"]
+    sum: Literal["ordered", "reproducible"]
+    edge: Literal["zero", "truncate"]
+    region: Literal["box", "cylinder"]
+    oversampling: int
+    words: int
+    projection: Literal["exact", "texture"]
+    backprojector: Literal["adjoint", "fdk"]
+
+
+class DeadPixelOptions(TypedDict, total=False):
+    """Keywords of calls. Lengths are mm, angles rad, values of voxels 1/mm.
+
+    Attributes
+    ----------
+    radius : default 2
+        of the square that a pixel is compared with, pixels
+    tolerance : default 0.5
+        of the square's median
+    """
+
+    radius: int
+    tolerance: float
+
+
+class FdkOptions(TypedDict, total=False):
+    """Keywords of calls. Lengths are mm, angles rad, values of voxels 1/mm.
+
+    Attributes
+    ----------
+    window : default 'ram-lak'
+        window of the ramp filter
+    cutoff : default 1.0
+        of the detector's Nyquist frequency
+    arc : default 'automatic'
+        full: the whole circle; short: an arc of half a circle and the fan or more, by Parker's
+        weights; automatic: by the views' angles
+    detector : default 'automatic'
+        displaced: opposite views complete each other (half-fan); centred: they do not; automatic:
+        displaced where the axis is seen beside the middle by more than a tenth of the width
+    truncation_correction : default 0
+        objects wider than the detector: columns beyond its edges over which readings fall to zero
+    max_roll : default None
+        degrees by which the detector's rows may leave the plane of rotation: more makes what
+        changes along z visibly wrong (default: 5 over a full circle; 1.5 over an arc, half a circle
+        of parallel rays, or with a displaced detector)
+    """
+
+    window: Literal["ram-lak", "shepp-logan", "cosine", "hamming", "hann"]
+    cutoff: float
+    arc: Literal["automatic", "full", "short"]
+    detector: Literal["automatic", "centred", "displaced"]
+    truncation_correction: int
+    max_roll: float | None
+
+
+class LineIntegralOptions(TypedDict, total=False):
+    """Keywords of calls. Lengths are mm, angles rad, values of voxels 1/mm.
+
+    Attributes
+    ----------
+    min_transmission : default 6.103515625e-05
+        lower ones count as this
+    """
+
+    min_transmission: float
+
+
+class LsqrOptions(TypedDict, total=False):
+    """Keywords of calls. Lengths are mm, angles rad, values of voxels 1/mm.
+
+    Attributes
+    ----------
+    damping : default 0.0
+        weight of the volume's size, mm
+    projector : default 'joseph'
+        how an iterative method projects
+    sum : default 'ordered'
+        how the terms of a ray are added; reproducible: in any order
+    edge : default 'zero'
+        what lies beyond the volume's voxels
+    region : default 'box'
+        the voxels that count
+    oversampling : default 1
+        exact projectors: rays a pixel along u and along v
+    words : default 0
+        of 32 bits, that a sum of the adjoint has at least; 0: as few as its error allows
+    projection : default 'exact'
+        exact, of that projector; or texture, by a GPU's texture units, which no backprojection
+        matches
+    backprojector : default 'adjoint'
+        adjoint, of that projector; or fdk, that of filtered backprojection, which does not match it
+        (sirt, sart, os-sart, mlem, osem)
+    """
+
+    damping: float
+    projector: Literal["joseph", "joseph-spline", "amanatides-woo", "branchless", "siddon"]
+    sum: Literal["ordered", "reproducible"]
+    edge: Literal["zero", "truncate"]
+    region: Literal["box", "cylinder"]
+    oversampling: int
+    words: int
+    projection: Literal["exact", "texture"]
+    backprojector: Literal["adjoint", "fdk"]
+
+
+class MlemOptions(TypedDict, total=False):
+    """Keywords of calls. Lengths are mm, angles rad, values of voxels 1/mm.
+
+    Attributes
+    ----------
+    block : default 0
+        views of a block (default: 8)
+    order : default 'golden'
+        golden, each block far from those before it, or sequential
+    projector : default 'joseph'
+        how an iterative method projects
+    sum : default 'ordered'
+        how the terms of a ray are added; reproducible: in any order
+    edge : default 'zero'
+        what lies beyond the volume's voxels
+    region : default 'box'
+        the voxels that count
+    oversampling : default 1
+        exact projectors: rays a pixel along u and along v
+    words : default 0
+        of 32 bits, that a sum of the adjoint has at least; 0: as few as its error allows
+    projection : default 'exact'
+        exact, of that projector; or texture, by a GPU's texture units, which no backprojection
+        matches
+    backprojector : default 'adjoint'
+        adjoint, of that projector; or fdk, that of filtered backprojection, which does not match it
+        (sirt, sart, os-sart, mlem, osem)
+    """
+
+    block: int
+    order: Literal["sequential", "golden"]
+    projector: Literal["joseph", "joseph-spline", "amanatides-woo", "branchless", "siddon"]
+    sum: Literal["ordered", "reproducible"]
+    edge: Literal["zero", "truncate"]
+    region: Literal["box", "cylinder"]
+    oversampling: int
+    words: int
+    projection: Literal["exact", "texture"]
+    backprojector: Literal["adjoint", "fdk"]
+
+
 class ProjectOptions(TypedDict, total=False):
     """Keywords of calls. Lengths are mm, angles rad, values of voxels 1/mm.
 
@@ -89,6 +276,160 @@ class ProjectorOptions(TypedDict, total=False):
         (sirt, sart, os-sart, mlem, osem)
     """
 
+    projector: Literal["joseph", "joseph-spline", "amanatides-woo", "branchless", "siddon"]
+    sum: Literal["ordered", "reproducible"]
+    edge: Literal["zero", "truncate"]
+    region: Literal["box", "cylinder"]
+    oversampling: int
+    words: int
+    projection: Literal["exact", "texture"]
+    backprojector: Literal["adjoint", "fdk"]
+
+
+class SartOptions(TypedDict, total=False):
+    """Keywords of calls. Lengths are mm, angles rad, values of voxels 1/mm.
+
+    Attributes
+    ----------
+    block : default 0
+        views of a block (default: 8)
+    order : default 'golden'
+        golden, each block far from those before it, or sequential
+    relaxation : default 1.0
+        length of a step, above 0 and below 2
+    column_sums : default 'blocks'
+        blocks, of each block its own, a volume each; or scan, one volume for all, of each voxel the
+        largest
+    lower : default -inf
+        least value of a voxel, /mm
+    upper : default inf
+        largest value of a voxel, /mm
+    projector : default 'joseph'
+        how an iterative method projects
+    sum : default 'ordered'
+        how the terms of a ray are added; reproducible: in any order
+    edge : default 'zero'
+        what lies beyond the volume's voxels
+    region : default 'box'
+        the voxels that count
+    oversampling : default 1
+        exact projectors: rays a pixel along u and along v
+    words : default 0
+        of 32 bits, that a sum of the adjoint has at least; 0: as few as its error allows
+    projection : default 'exact'
+        exact, of that projector; or texture, by a GPU's texture units, which no backprojection
+        matches
+    backprojector : default 'adjoint'
+        adjoint, of that projector; or fdk, that of filtered backprojection, which does not match it
+        (sirt, sart, os-sart, mlem, osem)
+    """
+
+    block: int
+    order: Literal["sequential", "golden"]
+    relaxation: float
+    column_sums: Literal["blocks", "scan"]
+    lower: float
+    upper: float
+    projector: Literal["joseph", "joseph-spline", "amanatides-woo", "branchless", "siddon"]
+    sum: Literal["ordered", "reproducible"]
+    edge: Literal["zero", "truncate"]
+    region: Literal["box", "cylinder"]
+    oversampling: int
+    words: int
+    projection: Literal["exact", "texture"]
+    backprojector: Literal["adjoint", "fdk"]
+
+
+class ScanOptions(TypedDict, total=False):
+    """Keywords of calls. Lengths are mm, angles rad, values of voxels 1/mm.
+
+    Attributes
+    ----------
+    arc : default 'automatic'
+        full: the whole circle; short: an arc of half a circle and the fan or more, by Parker's
+        weights; automatic: by the views' angles
+    detector : default 'automatic'
+        displaced: opposite views complete each other (half-fan); centred: they do not; automatic:
+        displaced where the axis is seen beside the middle by more than a tenth of the width
+    truncation_correction : default 0
+        objects wider than the detector: columns beyond its edges over which readings fall to zero
+    max_roll : default None
+        degrees by which the detector's rows may leave the plane of rotation: more makes what
+        changes along z visibly wrong (default: 5 over a full circle; 1.5 over an arc, half a circle
+        of parallel rays, or with a displaced detector)
+    """
+
+    arc: Literal["automatic", "full", "short"]
+    detector: Literal["automatic", "centred", "displaced"]
+    truncation_correction: int
+    max_roll: float | None
+
+
+class StoppingRules(TypedDict, total=False):
+    """Keywords of calls. Lengths are mm, angles rad, values of voxels 1/mm.
+
+    Attributes
+    ----------
+    iterations : default 20
+        at most, of an iterative method, with those of a checkpoint (default: tv 1000, whose gap
+        ends it, the others 20)
+    stop_residual : default 0.0
+        end where the residual, the norm of the readings' differences from the projections, is this
+        part of the readings' norm. The residual that an iteration tells, and every rule ends by, is
+        that of the volume before the iteration (sirt, sart, os-sart, mlem, osem: the volume that is
+        written fits the readings better) or of the volume that it made (cgls, lsqr, tv)
+    noise : default 0.0
+        end where the residual is at or below it; 0: no matter
+    stop_gap : default 0.0
+        end where the primal-dual gap is this part of the value; in float at least 1e-5, 0: never
+        (default: 0.001)
+    """
+
+    iterations: int
+    stop_residual: float
+    noise: float
+    stop_gap: float
+
+
+class TotalVariationOptions(TypedDict, total=False):
+    """Keywords of calls. Lengths are mm, angles rad, values of voxels 1/mm.
+
+    Attributes
+    ----------
+    weight : default 0.0
+        weight of the variation beside half the sum of squared differences of readings (default:
+        none, it must be given)
+    gradient_scale : default 0.0
+        weight of the differences' rows beside the rays', mm: how fast the method is (default: by
+        the readings)
+    lower : default -inf
+        least value of a voxel, /mm
+    upper : default inf
+        largest value of a voxel, /mm
+    projector : default 'joseph'
+        how an iterative method projects
+    sum : default 'ordered'
+        how the terms of a ray are added; reproducible: in any order
+    edge : default 'zero'
+        what lies beyond the volume's voxels
+    region : default 'box'
+        the voxels that count
+    oversampling : default 1
+        exact projectors: rays a pixel along u and along v
+    words : default 0
+        of 32 bits, that a sum of the adjoint has at least; 0: as few as its error allows
+    projection : default 'exact'
+        exact, of that projector; or texture, by a GPU's texture units, which no backprojection
+        matches
+    backprojector : default 'adjoint'
+        adjoint, of that projector; or fdk, that of filtered backprojection, which does not match it
+        (sirt, sart, os-sart, mlem, osem)
+    """
+
+    weight: float
+    gradient_scale: float
+    lower: float
+    upper: float
     projector: Literal["joseph", "joseph-spline", "amanatides-woo", "branchless", "siddon"]
     sum: Literal["ordered", "reproducible"]
     edge: Literal["zero", "truncate"]

@@ -10,23 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._calls import ArrayT, Axes, Event, Progress, event, like, order, progress_of
-from ._geometry import Geometry, Grid
+from ._calls import ArrayT, Axes, Event, Progress, event, like, order, progress_of, real_type
+from ._geometry import Geometry, Grid, cores
 from ._options import BackProjectOptions, ProjectOptions, ProjectorOptions
-
-
-def _cores(function: str, geometry: Geometry, grid: Grid) -> tuple[_core.Geometry, _core.Grid]:
-    if not isinstance(geometry, Geometry):
-        raise TypeError(
-            f"{function}: geometry is of type {type(geometry).__name__} (a Geometry is needed); "
-            "make one by Geometry.circular_cone or another method of it"
-        )
-    if not isinstance(grid, Grid):
-        raise TypeError(
-            f"{function}: grid is of type {type(grid).__name__} (a Grid is needed); make one by "
-            "Grid(size, spacing)"
-        )
-    return geometry._core, grid._core
 
 
 def project(
@@ -87,7 +73,7 @@ def project(
     -----
     Determinism: the same bits on every backend and for any number of threads.
     """
-    scan, box = _cores("project", geometry, grid)
+    scan, box = cores("project", geometry, grid)
     result = _core.project(
         scan,
         box,
@@ -153,7 +139,7 @@ def back_project(
     -----
     Determinism: the same bits on every backend and for any number of threads.
     """
-    scan, box = _cores("back_project", geometry, grid)
+    scan, box = cores("back_project", geometry, grid)
     result = _core.back_project(
         scan,
         box,
@@ -214,16 +200,8 @@ class Projector:
         copy: bool | None = None,
         **options: Unpack[ProjectorOptions],
     ) -> None:
-        try:
-            self._dtype = np.dtype(dtype)
-        except TypeError:
-            self._dtype = np.dtype(object)
-        if self._dtype not in (np.float32, np.float64):
-            raise TypeError(
-                f"Projector: dtype {dtype!r} (float32 and float64 are possible); choose one of "
-                "them"
-            )
-        scan, box = _cores("Projector", geometry, grid)
+        self._dtype = real_type(dtype, "Projector")
+        scan, box = cores("Projector", geometry, grid)
         self._geometry, self._grid = geometry, grid
         self._options, self._axes, self._copy = options, axes, copy
         laid = order(axes, "Projector")

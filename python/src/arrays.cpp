@@ -455,6 +455,22 @@ void native_array::finish() {
   });
 }
 
+void require_type(native_array const& a, bool is_double, char const* function, char const* name) {
+  if (a.is_double() != is_double) {
+    refuse_type("{}: {} of {} ({} is needed here); convert it, or make all arrays of that type",
+                function, name, a.is_double() ? "float64" : "float32",
+                is_double ? "float64" : "float32");
+  }
+}
+
+in_use::in_use(bool& busy, char const* function) : busy_(busy) {
+  ISO_VALIDATE(!busy,
+               "{}: called by a callback of its own call (its scratch is in use); use another "
+               "object there",
+               function);
+  busy = true;
+}
+
 void* allocate_result(std::int64_t bytes, char const* label) {
   std::size_t const rounded = (std::size_t(bytes) + 63) / 64 * 64;
   ++counted().allocations;
@@ -535,6 +551,7 @@ nb::object numpy_of(std::vector<T> values, std::vector<std::size_t> const& shape
 }
 template nb::object numpy_of(std::vector<double>, std::vector<std::size_t> const&);
 template nb::object numpy_of(std::vector<float>, std::vector<std::size_t> const&);
+template nb::object numpy_of(std::vector<std::uint8_t>, std::vector<std::size_t> const&);
 template nb::object numpy_of(std::vector<std::int32_t>, std::vector<std::size_t> const&);
 template nb::object numpy_of(std::vector<std::int64_t>, std::vector<std::size_t> const&);
 

@@ -141,6 +141,22 @@ class native_array {
   char const* name_ = "";
 };
 
+/// Raises TypeError unless the array has the type of another.
+void require_type(native_array const& a, bool is_double, char const* function, char const* name);
+
+/// The use of an object's scratch by one call. The lock of all calls keeps other threads away; this
+/// refuses a callback of the very call.
+class in_use {
+ public:
+  in_use(bool& busy, char const* function);
+  in_use(in_use const&) = delete;
+  in_use& operator=(in_use const&) = delete;
+  ~in_use() { busy_ = false; }
+
+ private:
+  bool& busy_;
+};
+
 /// Allocates memory of a result, aligned to 64 bytes.
 /// \throws iso::out_of_memory  as iso::allocate
 void* allocate_result(std::int64_t bytes, char const* label);

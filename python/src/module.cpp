@@ -4,6 +4,7 @@
 #include "geometry.hpp"
 #include "options.hpp"
 #include "projection.hpp"
+#include "reconstruction.hpp"
 
 namespace iso::python {
 
@@ -32,4 +33,7 @@ NB_MODULE(_core, m) {
   iso::python::bind_arrays(m);
   iso::python::bind_geometry(m);
   iso::python::bind_projection(m);
+  iso::python::bind_fdk(m);
+  iso::python::bind_iterative(m);
+  iso::python::bind_readings(m);
 }

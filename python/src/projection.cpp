@@ -189,29 +189,12 @@ class projector {
     ISO_VALIDATE(pair != nullptr,
                  "Projector: it was closed (its memory is given back); make {} one", "another");
     call(how, [&](job const& control) {
-      // The lock of all calls keeps other threads away, not a callback of this very call.
-      ISO_VALIDATE(!busy_,
-                   "Projector: called by a callback of its own call (its scratch is in {}); "
-                   "use another projector there",
-                   "use");
-      busy_ = true;
-      struct leave {
-        bool& busy;
-        ~leave() { busy = false; }
-      } const leaving{busy_};
+      in_use const one(busy_, "Projector");
       body(*pair, control);
     });
   }
   void check_type(native_array const& a, char const* name) const {
-    if (a.is_double() != is_double_) {
-      std::string const text = iso::message(
-          "Projector: {} of {} (the projector is of {}); convert it, or make a projector of that "
-          "type",
-          {std::string_view(name), std::string_view(a.is_double() ? "float64" : "float32"),
-           std::string_view(is_double_ ? "float64" : "float32")});
-      PyErr_SetString(PyExc_TypeError, text.c_str());
-      throw nb::python_error();
-    }
+    require_type(a, is_double_, "Projector", name);
   }
 
   scan scan_;

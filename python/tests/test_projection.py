@@ -134,7 +134,7 @@ def test_projector(backend, scan, grid, volume, readings):
         assert projector.projections_shape == scan.shape
         again = pickle.loads(pickle.dumps(projector))
         assert np.array_equal(again(x), projector(x))
-        with pytest.raises(TypeError, match=r"float32 \(the projector is of float64\)"):
+        with pytest.raises(TypeError, match=r"float32 \(float64 is needed here\)"):
             projector(volume)
     assert projector.bytes == 0
     with pytest.raises(ValueError, match="it was closed"):

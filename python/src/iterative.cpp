@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "geometry.hpp"
+#include "options.hpp"
+#include "reconstruction.hpp"
+
+#include <iso/ct/cgls.hpp>
+#include <iso/ct/iterate.hpp>
+#include <iso/ct/lsqr.hpp>
+#include <iso/ct/mlem.hpp>
+#include <iso/ct/sart.hpp>
+#include <iso/ct/total_variation.hpp>
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace iso::python {
+
+namespace {
+
+/// A method on one backend, in one precision.
+class any_method {
+ public:
+  any_method() = default;
+  any_method(any_method const&) = delete;
+  any_method& operator=(any_method const&) = delete;
+  virtual ~any_method() = default;
+  virtual ct::iteration step(job const& control) = 0;
+};
+
+template <class Method>
+class typed_method final : public any_method {
+ public:
+  template <class... Args>
+  explicit typed_method(Args&&... args) : method_(std::forward<Args>(args)...) {}
+  ct::iteration step(job const& control) override { return method_.step(control); }
+
+ private:
+  Method method_;
+};
+
+/// The classes of the library by the names of their options.
+template <class Options>
+struct method_of;
+template <>
+struct method_of<ct::sart_options> {
+  template <class Exec, class T>
+  using type = ct::sart<Exec, T>;
+  static constexpr auto name = "Sart";
+};
+template <>
+struct method_of<ct::mlem_options> {
+  template <class Exec, class T>
+  using type = ct::mlem<Exec, T>;
+  static constexpr auto name = "Mlem";
+};
+template <>
+struct method_of<ct::cgls_options> {
+  template <class Exec, class T>
+  using type = ct::cgls<Exec, T>;
+  static constexpr auto name = "Cgls";
+};
+template <>
+struct method_of<ct::lsqr_options> {
+  template <class Exec, class T>
+  using type = ct::lsqr<Exec, T>;
+  static constexpr auto name = "Lsqr";
+};
+template <>
+struct method_of<ct::total_variation_options> {
+  template <class Exec, class T>
+  using type = ct::total_variation<Exec, T>;
+  static constexpr auto name = "TotalVariation";
+};
+
+/// What Python's classes of iterative methods hold: the volume on which the method works, and what
+/// every iteration has told.
+template <class Options>
+class iterations {
+ public:
+  iterations(scan const& s, grid const& g, any_object readings, any_object start,
+             any_object voxel_mask, any_object reading_mask, nb::dict keywords,
+             std::string const& axes, bool copy, any_object cancel, any_object progress)
+      : grid_(g), zyx_(is_zyx(axes, name)) {
+    auto const options = options_of<Options>(keywords, name);
+    placement const of_scan = projection_placement(zyx_, copy);
+    placement const of_volume = volume_placement(zyx_, copy);
+    native_array b(readings, {name, "readings"}, of_scan, s.extents(), false);
+    std::optional<native_array> x;
+    std::optional<native_array> counted_readings;
+    auto const optional = [&](auto& to, nb::handle from, char const* what, placement const& where,
+                              std::array<std::int64_t, 3> const& extents) {
+      if (!from.is_none()) {
+        to.emplace(from, argument{name, what}, where, extents, false);
+        require_type(*to, b.is_double(), name, what);
+      }
+    };
+    optional(x, start, "start", of_volume, extents_of(g));
+    optional(voxels_, voxel_mask, "voxel_mask", of_volume, extents_of(g));
+    optional(counted_readings, reading_mask, "reading_mask", of_scan, s.extents());
+    is_double_ = b.is_double();
+    result_array volume(is_double_ ? element::f64 : element::f32, extents_of(g), of_volume, name);
+    call({cancel, progress}, [&](job const& control) {
+      b.prepare(true);
+      for (auto* array : {&x, &voxels_, &counted_readings}) {
+        if (*array) {
+          (*array)->prepare(true);
+        }
+      }
+      by_type(is_double_, [&]<class T>() {
+        T* const values = volume.data<T>();
+        if (x) {
+          std::copy_n(x->data<T const>(), g.size(), values);
+        } else {
+          std::fill_n(values, g.size(), T(0));
+        }
+        on_backend([&]<class Exec>(Exec const& exec) {
+          make<Exec, T>(exec, s, values, b, counted_readings, options, control);
+        });
+      });
+    });
+    volume_ = volume.release();
+  }
+
+  ct::iteration step(any_object cancel, any_object progress) {
+    ct::iteration now;
+    call({cancel, progress}, [&](job const& control) {
+      in_use const one(busy_, name);
+      now = check().step(control);
+      history_.push_back(now);
+    });
+    return now;
+  }
+
+  /// Runs until a rule ends it; what iterations have told stays where the run is interrupted.
+  void run(nb::dict keywords, any_object proceed, any_object cancel, any_object progress) {
+    auto rules = options_of<ct::stopping_rules>(keywords, name);
+    std::optional<nb::python_error> raised;
+    if (!nb::handle(proceed).is_none()) {
+      // The handle lives as long as this call.
+      rules.proceed = [handle = nb::handle(proceed), &raised](ct::iteration const& now) {
+        nb::gil_scoped_acquire const gil;
+        try {
+          return nb::cast<bool>(nb::bool_(handle(tuple_of(now))));
+        } catch (nb::python_error& e) {
+          raised.emplace(std::move(e));
+          return false;
+        }
+      };
+    }
+    call({cancel, progress}, [&](job const& control) {
+      in_use const one(busy_, name);
+      ct::iterate(recorder{check(), history_}, rules, control);
+    });
+    if (raised) {
+      throw nb::python_error(std::move(*raised));
+    }
+  }
+
+  [[nodiscard]] nb::object volume() const { return volume_; }
+  [[nodiscard]] nb::list history() const {
+    nb::list all;
+    for (auto const& now : history_) {
+      all.append(tuple_of(now));
+    }
+    return all;
+  }
+  void close() { method_.reset(); }
+
+  static nb::tuple tuple_of(ct::iteration const& now) {
+    return nb::make_tuple(now.number, now.residual, now.relative_residual, now.gap);
+  }
+  static constexpr auto name = method_of<Options>::name;
+
+ private:
+  /// A method that keeps what each step tells.
+  struct recorder {
+    any_method& method;
+    std::vector<ct::iteration>& history;
+
+    ct::iteration step(job const& control) {
+      history.push_back(method.step(control));
+      return history.back();
+    }
+  };
+
+  any_method& check() const {
+    ISO_VALIDATE(method_ != nullptr, "{}: it was closed (its memory is given back); make another",
+                 name);
+    return *method_;
+  }
+
+  template <class Exec, class T>
+  void make(Exec const& exec, scan const& s, T* values, native_array const& readings,
+            std::optional<native_array> const& counted_readings, Options const& options,
+            job const& control) {
+    using space = typename Exec::memory_space;
+    auto const n = s.extents();
+    ct::iterative_masks<T, space> masks;
+    if (voxels_) {
+      masks.voxels = wrap_volume<space>(voxels_->data<T const>(), grid_).data;
+    }
+    if (counted_readings) {
+      masks.readings =
+          wrap_projections<space>(counted_readings->data<T const>(), n[0], n[1], n[2]).data;
+    }
+    using method = typename method_of<Options>::template type<Exec, T>;
+    method_ = std::make_unique<typed_method<method>>(
+        exec, *s.geometry, wrap_projections<space>(readings.data<T const>(), n[0], n[1], n[2]),
+        wrap_volume<space>(values, grid_), options, masks, control);
+  }
+
+  grid grid_;
+  bool zyx_;
+  bool is_double_ = false;
+  bool busy_ = false;
+  nb::object volume_;
+  std::optional<native_array> voxels_;  ///< that the method reads
+  std::vector<ct::iteration> history_;
+  std::unique_ptr<any_method> method_;
+};
+
+template <class Options>
+void bind_method(nb::module_& m) {
+  using type = iterations<Options>;
+  nb::class_<type>(m, type::name)
+      .def(nb::init<scan const&, grid const&, any_object, any_object, any_object, any_object,
+                    nb::dict, std::string const&, bool, any_object, any_object>())
+      .def("step", [](type& self, any_object cancel,
+                      any_object progress) { return type::tuple_of(self.step(cancel, progress)); })
+      .def("run", &type::run)
+      .def("close", &type::close)
+      .def_prop_ro("volume", &type::volume)
+      .def_prop_ro("history", &type::history);
+  nb::dict fields = nb::borrow<nb::dict>(m.attr("fields"));
+  fields[(std::string(type::name) + "Options").c_str()] = fields_of<Options>();
+}
+
+}  // namespace
+
+void bind_iterative(nb::module_& m) {
+  bind_method<ct::sart_options>(m);
+  bind_method<ct::mlem_options>(m);
+  bind_method<ct::cgls_options>(m);
+  bind_method<ct::lsqr_options>(m);
+  bind_method<ct::total_variation_options>(m);
+  nb::dict fields = nb::borrow<nb::dict>(m.attr("fields"));
+  fields["StoppingRules"] = fields_of<ct::stopping_rules>();
+}
+
+}  // namespace iso::python
