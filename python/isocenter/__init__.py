@@ -6,11 +6,13 @@ rad, attenuation is 1/mm. Nothing is computed, and no thread started, before the
 """
 
 from . import _load  # noqa: F401, I001: before all that loads the extension module
-from . import _core, phantom, plot, rays, readings
+from . import _core, dose, phantom, plot, rays, readings
 from ._calls import Array, Axes, Event, Progress, Tensor
+from ._dvh import DoseStatistics, Dvh, Histogram, Structure, StructureReport, unit_of
 from ._errors import Cancelled, OutOfMemory
 from ._fdk import Fdk, ScanWeights, fdk, filter_projections, ramp_taps, scan_weights
 from ._fdk import weighted_back_project
+from ._gamma import GammaResult, GammaSummary, gamma
 from ._geometry import Geometry, Grid, even_angles
 from ._iterative import (
     Cgls,
@@ -26,12 +28,16 @@ from ._iterative import (
     sart,
     total_variation,
 )
+from ._matrix import DoseMatrix, TransposedDoseMatrix
 from ._options import (
     BackProjectOptions,
+    CalculatorOptions,
     CentreOptions,
     CglsOptions,
     DeadPixelOptions,
+    DoseMatrixOptions,
     FdkOptions,
+    GammaOptions,
     LineIntegralOptions,
     LsqrOptions,
     MlemOptions,
@@ -40,6 +46,8 @@ from ._options import (
     SartOptions,
     ScanOptions,
     StoppingRules,
+    StructureOptions,
+    TermaOptions,
     TotalVariationOptions,
 )
 from ._process import counters, info, native, set_threads, use
@@ -53,17 +61,26 @@ __all__ = [
     "Array",
     "Axes",
     "BackProjectOptions",
+    "CalculatorOptions",
     "Cancelled",
     "CentreOptions",
     "Cgls",
     "CglsOptions",
     "Check",
     "DeadPixelOptions",
+    "DoseMatrix",
+    "DoseMatrixOptions",
+    "DoseStatistics",
+    "Dvh",
     "Event",
     "Fdk",
     "FdkOptions",
+    "GammaOptions",
+    "GammaResult",
+    "GammaSummary",
     "Geometry",
     "Grid",
+    "Histogram",
     "Iteration",
     "LineIntegralOptions",
     "Lsqr",
@@ -81,15 +98,22 @@ __all__ = [
     "ScanOptions",
     "ScanWeights",
     "StoppingRules",
+    "Structure",
+    "StructureOptions",
+    "StructureReport",
     "Tensor",
+    "TermaOptions",
     "TotalVariation",
     "TotalVariationOptions",
+    "TransposedDoseMatrix",
     "back_project",
     "cgls",
     "counters",
+    "dose",
     "even_angles",
     "fdk",
     "filter_projections",
+    "gamma",
     "info",
     "lsqr",
     "mlem",
@@ -104,6 +128,7 @@ __all__ = [
     "scan_weights",
     "set_threads",
     "total_variation",
+    "unit_of",
     "use",
     "verify",
     "weighted_back_project",

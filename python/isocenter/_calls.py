@@ -132,11 +132,14 @@ def integers(x: object, count: int, what: str) -> tuple[int, ...]:
 
 
 def _sequence(x: object, count: int, what: str) -> tuple[object, ...]:
-    if isinstance(x, (str, bytes)) or not isinstance(x, Iterable):
+    try:
+        if isinstance(x, (str, bytes)) or not isinstance(x, Iterable):
+            raise TypeError
+        values = tuple(x)
+    except TypeError:
         raise TypeError(
             f"{what} is of type {type(x).__name__} ({count} numbers are needed); give a sequence"
-        )
-    values = tuple(x)
+        ) from None
     if len(values) != count:
         raise ValueError(f"{what} has {len(values)} numbers ({count} are needed); give them")
     return values
@@ -154,7 +157,7 @@ def doubles(x: npt.ArrayLike, what: str) -> npt.NDArray[np.float64]:
 
 def order(axes: object, function: str) -> str:
     """Return the word for an order of axes."""
-    if axes not in ("zyx", "xyz"):
+    if not isinstance(axes, str) or axes not in ("zyx", "xyz"):
         raise ValueError(
             f"{function}: axes {axes!r} (the orders are 'zyx', with (view, v, u), and 'xyz', with "
             "(view, u, v)); choose one of them"
@@ -183,3 +186,20 @@ def real_type(dtype: npt.DTypeLike, function: str) -> np.dtype[Any]:
             f"{function}: dtype {dtype!r} (float32 and float64 are possible); choose one of them"
         )
     return found
+
+
+def words(x: object, what: str) -> list[str]:
+    """Return a list of words; one alone is one."""
+    if isinstance(x, str):
+        return [x]
+    values: list[Any] = [None]
+    try:
+        values = list(x)  # type: ignore[call-overload]
+    except TypeError:
+        pass
+    if not all(isinstance(value, str) for value in values):
+        raise TypeError(
+            f"{what} is of type {type(x).__name__} (words are needed); give a word, or a list of "
+            "words"
+        )
+    return values

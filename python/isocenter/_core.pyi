@@ -271,3 +271,133 @@ def radiological_path(
     /,
 ) -> Any: ...
 def sort_rays(rays: object, grid: Grid, order: str, /) -> npt.NDArray[np.int64]: ...
+
+def gamma(
+    reference_grid: Grid,
+    reference: object,
+    evaluated_grid: Grid,
+    evaluated: object,
+    criteria: list[str],
+    options: dict[str, Any],
+    axes: str,
+    copy: bool,
+    cancel: object,
+    progress: _Tell,
+    /,
+) -> tuple[Any, Any, list[dict[str, Any]]]: ...
+
+class Structure:
+    @staticmethod
+    def make(
+        name: str, contours: list[npt.NDArray[np.float64]], options: dict[str, Any], /
+    ) -> Structure: ...
+    def fractions(
+        self, grid: Grid, is_double: bool, axes: str, cancel: object, progress: _Tell, /
+    ) -> tuple[Any, dict[str, Any]]: ...
+    def grid(self, dose: Grid, subdivision: int, /) -> Grid: ...
+    def surface_points(self, distance: float, /) -> npt.NDArray[np.float64]: ...
+
+class Dvh:
+    def __init__(
+        self,
+        structure: Structure,
+        grid: Grid,
+        dose: object,
+        subdivision: int,
+        axes: str,
+        copy: bool,
+        cancel: object,
+        progress: _Tell,
+        /,
+    ) -> None: ...
+    def statistics(self, extremes: str, cancel: object, /) -> dict[str, float]: ...
+    def volumes_at(self, levels: object, cancel: object, /) -> npt.NDArray[np.float64]: ...
+    def doses_at(self, volumes: object, cancel: object, /) -> npt.NDArray[np.float64]: ...
+    def evaluate(
+        self, names: list[str], prescription: float, extremes: str, cancel: object, /
+    ) -> npt.NDArray[np.float64]: ...
+    def histogram(self, bins: int, end: float, cancel: object, /) -> dict[str, Any]: ...
+
+def unit_of_quantity(name: str, prescription: float, /) -> str: ...
+
+class DoseMatrix:
+    def __init__(
+        self,
+        by_rows: bool,
+        rows: int,
+        cols: int,
+        indptr: object,
+        indices: object,
+        data: object,
+        options: dict[str, Any],
+        cancel: object,
+        progress: _Tell,
+        /,
+    ) -> None: ...
+    rows: int
+    cols: int
+    entries: int
+    bytes: int
+    def apply(self, x: object, out: object, transposed: bool, sum: str, cancel: object, /) -> Any: ...
+    def report(self, transposed: bool, /) -> dict[str, Any]: ...
+    def close(self) -> None: ...
+
+class Beam:
+    @staticmethod
+    def make(
+        source_distance: float,
+        isocentre: tuple[float, ...],
+        degrees: tuple[float, ...],
+        map: tuple[float, ...],
+        fluence: object,
+        weight: float,
+        /,
+    ) -> Beam: ...
+
+class Calculator:
+    def __init__(
+        self,
+        patient: Grid,
+        is_double: bool,
+        kernel: str,
+        kernel_table: str,
+        spectrum: str,
+        spectrum_table: str,
+        by_energy: bool,
+        options: dict[str, Any],
+        axes: str,
+        copy: bool,
+        /,
+    ) -> None: ...
+    bytes: int
+    directions: int
+    def add(
+        self, beams: list[Beam], density: object, out: object, cancel: object, progress: _Tell, /
+    ) -> Any: ...
+    def close(self) -> None: ...
+
+def region_around(beam: Beam, patient: Grid, margin: float, /) -> Grid: ...
+def terma(
+    density_grid: Grid,
+    density: object,
+    beam: Beam,
+    spectrum: str,
+    spectrum_table: str,
+    result_grid: Grid,
+    options: dict[str, Any],
+    axes: str,
+    copy: bool,
+    cancel: object,
+    progress: _Tell,
+    /,
+) -> Any: ...
+def density_from_hounsfield(
+    hounsfield: object,
+    name: str,
+    table: str,
+    out: object,
+    axes: str,
+    copy: bool,
+    cancel: object,
+    /,
+) -> Any: ...

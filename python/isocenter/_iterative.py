@@ -87,7 +87,8 @@ _GIVEN = ("start", "voxel_mask", "reading_mask", "axes", "copy", "cancel", "prog
 
 def _mask(mask: Any, like_it: Any) -> Any:
     """Return a mask with the type of the readings, in their order of memory."""
-    if isinstance(mask, np.ndarray) and not isinstance(mask, np.ma.MaskedArray):
+    plain = isinstance(mask, np.ndarray) and not isinstance(mask, np.ma.MaskedArray)
+    if plain and mask.dtype.kind in "biuf":
         return mask.astype(getattr(like_it, "dtype", np.float32), order="K", copy=False)
     return mask
 
@@ -155,6 +156,11 @@ class _Method:
             See `StoppingRules`.
         """
         name = type(self).__name__
+        if proceed is not None and not callable(proceed):
+            raise TypeError(
+                f"{name}: proceed is of type {type(proceed).__name__} (a callable of an Iteration "
+                "is needed); give one"
+            )
         ask = None if proceed is None else (lambda told: proceed(Iteration(*told)))
         self._core.run(dict(rules), ask, event(cancel, name), progress_of(progress, name))
 

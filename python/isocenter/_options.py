@@ -34,6 +34,44 @@ class BackProjectOptions(TypedDict, total=False):
     max_abs: float | None
 
 
+class CalculatorOptions(TypedDict, total=False):
+    """Keywords of calls. Lengths are mm, angles rad, values of voxels 1/mm.
+
+    Attributes
+    ----------
+    cones : default 8
+        polar
+    azimuths : default 8
+        of each cone
+    placing : default 'equal_energy'
+        where the borders between the cones lie
+    hardening_correction : default True
+        whether the TERMA takes the hardening of the spectrum into account
+    engine : default 'lattice'
+        lattice: each direction's lines visit every voxel once; voxel_lines: a line of every
+        direction through every voxel, exact and slow; voxel_samples: the same by samples at equal
+        steps; non_voxel: rays and samples of a grid turned into each direction
+    radial_step : default 1.0
+        distance of samples, for voxel_samples and non_voxel
+    ray_spacing : default 2.0
+        distance of rays, for non_voxel
+    tilt : default True
+        whether the kernel follows the diverging rays
+    margin : default 27.0
+        how far beyond the edges of the field dose is calculated
+    """
+
+    cones: int
+    azimuths: int
+    placing: Literal["equal_energy", "equal_solid_angle"]
+    hardening_correction: bool
+    engine: Literal["lattice", "voxel_lines", "voxel_samples", "non_voxel"]
+    radial_step: float
+    ray_spacing: float
+    tilt: bool
+    margin: float
+
+
 class CentreOptions(TypedDict, total=False):
     """Keywords of calls. Lengths are mm, angles rad, values of voxels 1/mm.
 
@@ -99,6 +137,30 @@ class DeadPixelOptions(TypedDict, total=False):
     tolerance: float
 
 
+class DoseMatrixOptions(TypedDict, total=False):
+    """Keywords of calls. Lengths are mm, angles rad, values of voxels 1/mm.
+
+    Attributes
+    ----------
+    products : default 'both'
+        that are wanted
+    values : default 'as-given'
+        the type in which they are stored
+    vectors : default 1
+        the largest number that a product multiplies at once
+    format : default None
+        of the matrix (default: that of least cost)
+    processor : default None
+        for which a format is chosen (default: that where the matrix lies)
+    """
+
+    products: Literal["both", "forward", "transposed"]
+    values: Literal["as-given", "half", "bfloat16"]
+    vectors: int
+    format: Literal["csr32", "csr16", "row_block4", "row_block8"] | None
+    processor: Literal["host", "avx512-host", "device"] | None
+
+
 class FdkOptions(TypedDict, total=False):
     """Keywords of calls. Lengths are mm, angles rad, values of voxels 1/mm.
 
@@ -128,6 +190,38 @@ class FdkOptions(TypedDict, total=False):
     detector: Literal["automatic", "centred", "displaced"]
     truncation_correction: int
     max_roll: float | None
+
+
+class GammaOptions(TypedDict, total=False):
+    """Keywords of calls. Lengths are mm, angles rad, values of voxels 1/mm.
+
+    Attributes
+    ----------
+    interpolation : default 'trilinear'
+        of the evaluated dose; tetrahedra: linear on six a cell; grid: none
+    normalisation : default 'global'
+        what the dose differences are per cent of: global (the largest reference dose), local (the
+        reference dose at the point), or a dose in the volumes' unit
+    given_dose : default 0.0
+        of the normalisation, unit of the doses
+    cut_off : default 0.1
+        points below this part of the largest reference dose, or of the dose that `normalisation`
+        gives, are not compared
+    max_gamma : default 2.0
+        no larger gamma is looked for; above 1
+    bins : default 100
+        of the histograms, from 0 to the maximum gamma
+    strict : default False
+        a gamma of exactly 1 does not pass
+    """
+
+    interpolation: Literal["trilinear", "tetrahedra", "grid"]
+    normalisation: Literal["global", "local", "given"]
+    given_dose: float
+    cut_off: float
+    max_gamma: float
+    bins: int
+    strict: bool
 
 
 class LineIntegralOptions(TypedDict, total=False):
@@ -389,6 +483,41 @@ class StoppingRules(TypedDict, total=False):
     stop_residual: float
     noise: float
     stop_gap: float
+
+
+class StructureOptions(TypedDict, total=False):
+    """Keywords of calls. Lengths are mm, angles rad, values of voxels 1/mm.
+
+    Attributes
+    ----------
+    between_planes : default 'frusta'
+        contours go half-way to the next plane unchanged, in place of straight surfaces from each to
+        the next
+    caps : default 'half-slice'
+        what lies beyond the first and the last contour
+    slice_thickness : default 0.0
+        mm, of structures that have contours in one plane alone, and of a dose of one plane that
+        does not say its own
+    beyond : default 'refuse'
+        cut: what lies outside of a grid is left out
+    """
+
+    between_planes: Literal["frusta", "prisms"]
+    caps: Literal["none", "half-slice", "rounded"]
+    slice_thickness: float
+    beyond: Literal["refuse", "cut"]
+
+
+class TermaOptions(TypedDict, total=False):
+    """Keywords of calls. Lengths are mm, angles rad, values of voxels 1/mm.
+
+    Attributes
+    ----------
+    hardening_correction : default True
+        whether the TERMA takes the hardening of the spectrum into account
+    """
+
+    hardening_correction: bool
 
 
 class TotalVariationOptions(TypedDict, total=False):

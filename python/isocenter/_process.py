@@ -107,7 +107,7 @@ def native(
 
 
 def _is_projections(kind: str) -> bool:
-    if kind not in ("volume", "projections"):
+    if not isinstance(kind, str) or kind not in ("volume", "projections"):
         raise ValueError(
             f"native: kind is {kind!r} (there are 'volume' and 'projections'); choose one of them"
         )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pictures by matplotlib: slices, geometries, convergence."""
+"""Pictures by matplotlib: slices, geometries, convergence, gamma, dose-volume histograms."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._dvh import Dvh
+from ._gamma import GammaResult
 from ._geometry import Geometry, Grid
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["convergence", "geometry", "slices"]
+__all__ = ["convergence", "dvh", "gamma", "geometry", "slices"]
 
 
 def _figure(**options: Any) -> Figure:
@@ -148,5 +150,66 @@ def convergence(*histories: Any, names: tuple[str, ...] = ()) -> Figure:
         axes.semilogy(history["iteration"], history["relative_residual"], ".-", label=label)
     axes.set(xlabel="iteration", ylabel="residual over the readings' norm")
     if names:
+        axes.legend()
+    return figure
+
+
+def gamma(result: GammaResult, *, criterion: int = 0, plane: int | None = None) -> Figure:
+    """Draw the gamma of a plane across z, and the histogram of all points.
+
+    Parameters
+    ----------
+    result : GammaResult
+        As `isocenter.gamma` returns it, of axes (z, y, x).
+    criterion : int
+        Which of the criteria.
+    plane : int, optional
+        Which plane; by default the middle one.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Its axes hold the plane, in which gamma 1 is white, and the bars of the histogram.
+    """
+    values = result.values[criterion]
+    summary = result.summaries[criterion]
+    at = values.shape[0] // 2 if plane is None else plane
+    figure = _figure(figsize=(10, 4))
+    axes = figure.add_subplot(1, 2, 1)
+    drawn = axes.imshow(values[at], cmap="coolwarm", vmin=0, vmax=2, origin="lower")
+    figure.colorbar(drawn, ax=axes, label="gamma")
+    axes.set(title=f"{summary.criterion}, plane {at}", xlabel="x / voxels", ylabel="y / voxels")
+    axes = figure.add_subplot(1, 2, 2)
+    first = summary.bin_width * np.arange(len(summary.histogram))
+    axes.bar(first, summary.histogram, width=summary.bin_width, align="edge")
+    axes.set(title=f"{100 * summary.pass_rate:.1f} % pass", xlabel="gamma", ylabel="points")
+    return figure
+
+
+def dvh(*placed: Dvh, bins: int = 500, names: tuple[str, ...] = ()) -> Figure:
+    """Draw cumulative dose-volume histograms.
+
+    Parameters
+    ----------
+    *placed : Dvh
+        Structures in doses.
+    bins : int
+        Number of bins.
+    names : tuple of str
+        A name for each; by default those of the structures.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Its axes hold a line for each: per cent of the volume that get a dose or more.
+    """
+    figure = _figure(figsize=(6, 4))
+    axes = figure.add_subplot()
+    for number, one in enumerate(placed):
+        curve = one.histogram(bins=bins)
+        label = names[number] if number < len(names) else one.structure.name
+        axes.plot(curve.doses, 100 * curve.cumulative / curve.volume, label=label or None)
+    axes.set(xlabel="dose", ylabel="volume / %", ylim=(0, 102))
+    if axes.get_legend_handles_labels()[0]:
         axes.legend()
     return figure

@@ -494,19 +494,31 @@ result_array::result_array(element type, std::array<std::int64_t, 3> const& exte
               std::free) {}
 
 nb::object result_array::release() {
-  std::array<std::size_t, 3> shape{};
-  std::array<std::int64_t, 3> strides{};
+  std::vector<std::size_t> shape(3);
+  std::vector<std::int64_t> strides(3);
   auto const native = strides_of(extents_);
   for (std::size_t i = 0; i < 3; ++i) {
     shape[std::size_t(where_.axis[i])] = std::size_t(extents_[i]);
     strides[std::size_t(where_.axis[i])] = native[i];
   }
-  void* const memory = memory_.release();
-  nb::capsule const owner(memory, [](void* p) noexcept { std::free(p); });
-  return by_type(type_ == element::f64, [&]<class T>() {
-    return nb::object(
-        nb::cast(nb::ndarray<nb::numpy, T>(memory, 3, shape.data(), owner, strides.data())));
-  });
+  return numpy_of(std::move(memory_), type_, shape, strides);
+}
+
+owned_memory own(std::int64_t bytes, char const* label) {
+  return {allocate_result(bytes, label), std::free};
+}
+
+nb::object numpy_of(owned_memory memory, element type, std::vector<std::size_t> const& shape,
+                    std::vector<std::int64_t> const& strides) {
+  void* const data = memory.release();
+  nb::capsule const owner(data, [](void* p) noexcept { std::free(p); });
+  auto const make = [&]<class T>(T) {
+    return nb::object(nb::cast(
+        nb::ndarray<nb::numpy, T>(data, shape.size(), shape.data(), owner, strides.data())));
+  };
+  return type == element::u8    ? make(std::uint8_t())
+         : type == element::f64 ? make(double())
+                                : make(float());
 }
 
 output::output(nb::handle out, argument const& what, placement const& where, bool is_double,

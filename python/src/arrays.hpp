@@ -161,6 +161,17 @@ class in_use {
 /// \throws iso::out_of_memory  as iso::allocate
 void* allocate_result(std::int64_t bytes, char const* label);
 
+/// Memory that allocate_result has returned.
+using owned_memory = std::unique_ptr<void, void (*)(void*)>;
+
+/// Returns memory of its own of so many bytes.
+/// \throws iso::out_of_memory  as iso::allocate
+owned_memory own(std::int64_t bytes, char const* label);
+
+/// Returns an array of NumPy that owns the memory; strides are in elements. The GIL is held.
+nb::object numpy_of(owned_memory memory, element type, std::vector<std::size_t> const& shape,
+                    std::vector<std::int64_t> const& strides);
+
 /// Memory of a result until Python owns it.
 class result_array {
  public:
@@ -179,7 +190,7 @@ class result_array {
   element type_;
   std::array<std::int64_t, 3> extents_;
   placement where_;
-  std::unique_ptr<void, void (*)(void*)> memory_;
+  owned_memory memory_;
 };
 
 /// The result of a call: an array that was given as `out`, or a new one.

@@ -10,6 +10,7 @@
 
 #include <omp.h>
 
+#include <cctype>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -77,7 +78,8 @@ void check_rounding() {
   }
 }
 
-/// Returns the message without the names of C++: `iso::ct::sart: ...` begins with `sart`.
+/// Returns the message without the names of C++: `iso::ct::sart: ...` begins with `sart`, and
+/// `off_grid::cut` is 'cut'.
 std::string in_python(std::string_view what) {
   std::string text(what);
   for (std::size_t at = text.find("iso::"); at != std::string::npos; at = text.find("iso::", at)) {
@@ -93,6 +95,21 @@ std::string in_python(std::string_view what) {
       end = last + 2;
     }
     text.erase(at, end - at);
+  }
+  auto const is_name = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+  };
+  for (std::size_t at = text.find("::"); at != std::string::npos; at = text.find("::")) {
+    std::size_t first = at;
+    while (first > 0 && is_name(text[first - 1])) {
+      --first;
+    }
+    std::size_t last = at + 2;
+    while (last < text.size() && is_name(text[last])) {
+      ++last;
+    }
+    text =
+        text.substr(0, first) + "'" + text.substr(at + 2, last - at - 2) + "'" + text.substr(last);
   }
   return text;
 }

@@ -124,9 +124,10 @@ class iterations {
 
   ct::iteration step(any_object cancel, any_object progress) {
     ct::iteration now;
+    auto const method = check();
     call({cancel, progress}, [&](job const& control) {
       in_use const one(busy_, name);
-      now = check().step(control);
+      now = method->step(control);
       history_.push_back(now);
     });
     return now;
@@ -148,9 +149,10 @@ class iterations {
         }
       };
     }
+    auto const method = check();
     call({cancel, progress}, [&](job const& control) {
       in_use const one(busy_, name);
-      ct::iterate(recorder{check(), history_}, rules, control);
+      ct::iterate(recorder{*method, history_}, rules, control);
     });
     if (raised) {
       throw nb::python_error(std::move(*raised));
@@ -184,10 +186,11 @@ class iterations {
     }
   };
 
-  any_method& check() const {
+  /// Returns a copy: another thread may close the method meanwhile.
+  [[nodiscard]] std::shared_ptr<any_method> check() const {
     ISO_VALIDATE(method_ != nullptr, "{}: it was closed (its memory is given back); make another",
                  name);
-    return *method_;
+    return method_;
   }
 
   template <class Exec, class T>
@@ -205,7 +208,7 @@ class iterations {
           wrap_projections<space>(counted_readings->data<T const>(), n[0], n[1], n[2]).data;
     }
     using method = typename method_of<Options>::template type<Exec, T>;
-    method_ = std::make_unique<typed_method<method>>(
+    method_ = std::make_shared<typed_method<method>>(
         exec, *s.geometry, wrap_projections<space>(readings.data<T const>(), n[0], n[1], n[2]),
         wrap_volume<space>(values, grid_), options, masks, control);
   }
@@ -217,7 +220,7 @@ class iterations {
   nb::object volume_;
   std::optional<native_array> voxels_;  ///< that the method reads
   std::vector<ct::iteration> history_;
-  std::unique_ptr<any_method> method_;
+  std::shared_ptr<any_method> method_;
 };
 
 template <class Options>

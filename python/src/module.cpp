@@ -5,6 +5,7 @@
 #include "options.hpp"
 #include "projection.hpp"
 #include "reconstruction.hpp"
+#include "treatment.hpp"
 
 namespace iso::python {
 
@@ -36,4 +37,8 @@ NB_MODULE(_core, m) {
   iso::python::bind_fdk(m);
   iso::python::bind_iterative(m);
   iso::python::bind_readings(m);
+  iso::python::bind_gamma(m);
+  iso::python::bind_dvh(m);
+  iso::python::bind_matrix(m);
+  iso::python::bind_dose(m);
 }

@@ -135,6 +135,20 @@ def test_plots(scan, grid, volume):
     sources = figure.axes[0].lines[0]
     np.testing.assert_allclose(sources.get_xdata(), scan.vectors()[:, 0])
     history = iso.cgls(scan, grid, iso.project(scan, grid, volume), iterations=3).history
+    found = iso.gamma(volume, volume[::-1].copy(), grid)
+    figure = iso.plot.gamma(found)
+    np.testing.assert_array_equal(figure.axes[0].images[0].get_array(), found.values[0, 4])
+    bars = [bar.get_height() for bar in figure.axes[-1].patches]
+    assert bars == list(found.summaries[0].histogram)
+    t = 2 * np.pi * np.arange(60) / 60
+    organ = iso.Structure(
+        [np.stack([3 * np.cos(t), 3 * np.sin(t), 0 * t + h], 1) for h in (-2.0, 0.0, 2.0)], "organ"
+    )
+    dvh = iso.Dvh(organ, grid, volume)
+    line = iso.plot.dvh(dvh, bins=20).axes[0].lines[0]
+    curve = dvh.histogram(bins=20)
+    np.testing.assert_allclose(line.get_ydata(), 100 * curve.cumulative / curve.volume)
+    assert line.get_label() == "organ"
     figure = iso.plot.convergence(history, names=("CGLS",))
     line = figure.axes[0].lines[0]
     np.testing.assert_array_equal(line.get_ydata(), history["relative_residual"])

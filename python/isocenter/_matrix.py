@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Products of sparse dose matrices with vectors."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any, Literal, Unpack, cast
+
+import numpy as np
+
+from . import _core
+from ._calls import ArrayT, Event, Progress, event, like, progress_of
+from ._options import DoseMatrixOptions
+
+
+class DoseMatrix:
+    """A sparse matrix ready for products with it and with its transpose.
+
+    Parameters
+    ----------
+    matrix : scipy.sparse array or matrix, CSR or CSC
+        Values of float32 or float64. It is copied. Other formats: call its method ``tocsr``.
+    cancel, progress
+        As `project`.
+    **options
+        See `DoseMatrixOptions`: ``values`` ('half', 'bfloat16') stores them in 16 bits, ``vectors``
+        is the largest number that a product multiplies at once, ``products`` ('forward') leaves out
+        the transpose.
+
+    Raises
+    ------
+    TypeError
+        For what is no CSR or CSC matrix.
+    ValueError
+        For values that are not finite, indices out of range, more than 2^31 - 1 rows or columns.
+    OutOfMemory, Cancelled
+        As `project`.
+
+    Notes
+    -----
+    ``A @ x`` takes x of shape (columns,) or (columns, vectors), of float64, or of float32 where the
+    stored values are float32. Determinism: the same bits on every backend and for any number of
+    threads.
+    """
+
+    __slots__ = ("_core", "_transposed")
+
+    def __init__(
+        self,
+        matrix: Any,
+        *,
+        cancel: Event | None = None,
+        progress: Progress = None,
+        **options: Unpack[DoseMatrixOptions],
+    ) -> None:
+        form = getattr(matrix, "format", None)
+        if form not in ("csr", "csc") or not hasattr(matrix, "indptr"):
+            raise TypeError(
+                f"DoseMatrix: matrix is of type {type(matrix).__name__} (SciPy's CSR or CSC is "
+                "needed); call its method tocsr, or scipy.sparse.csr_array"
+            )
+        rows, cols = (int(n) for n in matrix.shape)
+        if max(rows, cols) >= 2**31:
+            raise ValueError(
+                f"DoseMatrix: {rows} rows and {cols} columns (indices have 32 bits); take fewer"
+            )
+        if matrix.data.dtype not in (np.float32, np.float64):
+            raise TypeError(
+                f"DoseMatrix: values of {matrix.data.dtype} (float32 and float64 are taken); call "
+                "matrix.astype(numpy.float32)"
+            )
+        self._core = _core.DoseMatrix(
+            form == "csr",
+            rows,
+            cols,
+            np.ascontiguousarray(matrix.indptr, np.int64),
+            np.ascontiguousarray(matrix.indices, np.int32),
+            np.ascontiguousarray(matrix.data),
+            dict(options),
+            event(cancel, "DoseMatrix"),
+            progress_of(progress, "DoseMatrix"),
+        )
+        self._transposed: TransposedDoseMatrix | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self._core.rows, self._core.cols
+
+    @property
+    def nnz(self) -> int:
+        """Number of stored entries."""
+        return self._core.entries
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of memory that it holds; 0 once it is closed."""
+        return self._core.bytes
+
+    @property
+    def T(self) -> TransposedDoseMatrix:
+        """The transpose, which shares the memory."""
+        if self._transposed is None:
+            self._transposed = TransposedDoseMatrix(self)
+        return self._transposed
+
+    def report(self, *, transposed: bool = False) -> dict[str, Any]:
+        """Return the format that was chosen, its bytes, and what became of the values."""
+        return self._core.report(bool(transposed))
+
+    def __call__(
+        self,
+        x: ArrayT,
+        out: object = None,
+        *,
+        sum: Literal["ordered", "reproducible"] | None = None,
+        cancel: Event | None = None,
+    ) -> ArrayT:
+        """Multiply vectors.
+
+        Parameters
+        ----------
+        x : array, shape (columns,) or (columns, vectors)
+            Of float64, or of float32 where the stored values are float32.
+        out : array, shape (rows,) or (rows, vectors), optional
+            What is overwritten and returned.
+        sum : {'ordered', 'reproducible'}, optional
+            How the products of a row are added. By default reproducible for vectors of float64,
+            else ordered.
+        cancel
+            As `project`.
+        """
+        return self._apply(x, out, False, sum, cancel)
+
+    def _apply(
+        self, x: ArrayT, out: object, transposed: bool, sum: str | None, cancel: Event | None
+    ) -> ArrayT:
+        stop = event(cancel, "DoseMatrix")
+        result = self._core.apply(x, out, transposed, "" if sum is None else str(sum), stop)
+        return cast(ArrayT, result if type(x) is np.ndarray else like(x, result, out))
+
+    def __matmul__(self, x: ArrayT) -> ArrayT:
+        return self._apply(x, None, False, None, None)
+
+    def close(self) -> None:
+        """Give the memory back. Later products are refused."""
+        self._core.close()
+
+    def __enter__(self) -> DoseMatrix:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        if self.bytes == 0:
+            return "DoseMatrix(closed)"
+        return f"DoseMatrix(shape {self.shape}, {self.nnz} entries, {self.bytes} bytes)"
+
+
+class TransposedDoseMatrix:
+    """The transpose of a `DoseMatrix`: its attribute ``T``."""
+
+    __slots__ = ("_matrix",)
+
+    def __init__(self, matrix: DoseMatrix) -> None:
+        self._matrix = matrix
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        rows, cols = self._matrix.shape
+        return cols, rows
+
+    @property
+    def T(self) -> DoseMatrix:
+        """The matrix."""
+        return self._matrix
+
+    def __call__(
+        self,
+        x: ArrayT,
+        out: object = None,
+        *,
+        sum: Literal["ordered", "reproducible"] | None = None,
+        cancel: Event | None = None,
+    ) -> ArrayT:
+        """Multiply vectors: arguments and result as of `DoseMatrix`."""
+        return self._matrix._apply(x, out, True, sum, cancel)
+
+    def __matmul__(self, x: ArrayT) -> ArrayT:
+        return self._matrix._apply(x, None, True, None, None)
+
+    def __repr__(self) -> str:
+        return f"{self._matrix!r}.T"

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "geometry.hpp"
+#include "options.hpp"
+#include "treatment.hpp"
+
+#include <iso/dose/calculator.hpp>
+#include <iso/dose/density.hpp>
+#include <iso/dose/terma.hpp>
+
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/string.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace iso::python {
+
+namespace {
+
+using three = std::array<double, 3>;
+
+/// Returns a beam of Python's numbers: angles in degrees, whole turns of which change no bit.
+dose::beam make_beam(double source_distance, three const& isocentre, three const& degrees,
+                     std::array<double, 4> const& map, any_object fluence, double weight) {
+  auto const radians = units::turned_degrees.to_library;
+  lent_array const f = borrow(fluence, {"dose.Beam", "fluence"}, false);
+  ISO_VALIDATE(f.rank == 2 && f.type == element::f64 && f.size() > 0,
+               "dose.Beam: fluence of {} axes (a map of float64 has 2: x, y); give a map", f.rank);
+  dose::beam b;
+  b.source_distance = source_distance;
+  b.isocentre = {isocentre[0], isocentre[1], isocentre[2]};
+  b.gantry = radians(degrees[0]);
+  b.couch = radians(degrees[1]);
+  b.collimator = radians(degrees[2]);
+  b.fluence.x_low = map[0];
+  b.fluence.y_low = map[1];
+  b.fluence.pixel_x = map[2];
+  b.fluence.pixel_y = map[3];
+  b.fluence.columns = f.extent[0];
+  b.fluence.rows = f.extent[1];
+  auto const* const values = reinterpret_cast<double const*>(f.data);
+  for (std::int64_t i = 0; i < f.extent[0]; ++i) {
+    for (std::int64_t j = 0; j < f.extent[1]; ++j) {
+      b.fluence.values.push_back(values[i * f.stride[0] + j * f.stride[1]]);
+    }
+  }
+  b.weight = weight;
+  dose::frame_of(b);  // checks it
+  return b;
+}
+
+dose::spectrum spectrum_of(std::string const& name, std::string const& table) {
+  return table.empty() ? dose::named_spectrum(name) : dose::parse_spectrum(table, name);
+}
+
+dose::point_kernel kernel_of(std::string const& name, std::string const& table,
+                             dose::spectrum const& photons) {
+  return table.empty() ? dose::point_kernel(dose::named_kernel(name))
+                       : dose::parse_kernel(table, name, photons);
+}
+
+/// A calculator on one backend, in one precision.
+class any_calculator {
+ public:
+  any_calculator() = default;
+  any_calculator(any_calculator const&) = delete;
+  any_calculator& operator=(any_calculator const&) = delete;
+  virtual ~any_calculator() = default;
+  virtual void add(dose::beam const& b, void const* density, void* dose, job const& control) = 0;
+  [[nodiscard]] virtual std::int64_t bytes() const = 0;
+  [[nodiscard]] virtual std::int64_t directions() const = 0;
+};
+
+template <class Exec, class T>
+class typed_calculator final : public any_calculator {
+ public:
+  using space = typename Exec::memory_space;
+
+  typed_calculator(Exec const& exec, grid const& patient, std::vector<dose::energy_component> parts,
+                   dose::calculator_options const& options)
+      : patient_(patient), calculator_(exec, patient, std::move(parts), options) {}
+
+  void add(dose::beam const& b, void const* density, void* dose, job const& control) override {
+    calculator_.add(b, wrap_volume<space>(static_cast<T const*>(density), patient_),
+                    wrap_volume<space>(static_cast<T*>(dose), patient_), control);
+  }
+  [[nodiscard]] std::int64_t bytes() const override { return calculator_.bytes_held(); }
+  [[nodiscard]] std::int64_t directions() const override { return calculator_.num_directions(); }
+
+ private:
+  grid patient_;
+  dose::calculator<Exec, T> calculator_;
+};
+
+/// What Python's class dose.Calculator holds.
+class calculator {
+ public:
+  calculator(grid const& patient, bool is_double, std::string const& kernel,
+             std::string const& kernel_table, std::string const& spectrum,
+             std::string const& spectrum_table, bool by_energy, nb::dict keywords,
+             std::string const& axes, bool copy)
+      : patient_(patient),
+        is_double_(is_double),
+        zyx_(is_zyx(axes, "dose.Calculator")),
+        copy_(copy) {
+    auto const options = options_of<dose::calculator_options>(keywords, "dose.Calculator");
+    auto const photons = spectrum_of(spectrum, spectrum_table);
+    std::vector<dose::energy_component> parts;
+    if (by_energy) {
+      parts = dose::split_by_energy(dose::water_kernels(), photons);
+    } else {
+      parts.push_back({1, photons, kernel_of(kernel, kernel_table, photons)});
+    }
+    call({}, [&](job const&) {
+      by_type(is_double, [&]<class T>() {
+        on_backend([&]<class Exec>(Exec const& exec) {
+          held_ = std::make_shared<typed_calculator<Exec, T>>(exec, patient_, parts, options);
+        });
+      });
+    });
+  }
+
+  /// Adds beams to `out`, or to zeros.
+  nb::object add(nb::list beams, any_object density, any_object out, any_object cancel,
+                 any_object progress) {
+    char const* const name = "dose.Calculator";
+    placement const where = volume_placement(zyx_, copy_);
+    native_array d(density, {name, "density"}, where, extents_of(patient_), false);
+    require_type(d, is_double_, name, "density");
+    output x(out, {name, "out"}, where, is_double_, extents_of(patient_));
+    std::vector<dose::beam> all;
+    for (nb::handle const each : beams) {
+      all.push_back(nb::cast<dose::beam>(each));
+    }
+    bool const fresh = nb::handle(out).is_none();
+    auto const held = held_;
+    ISO_VALIDATE(held != nullptr, "{}: it was closed (its memory is given back); make another",
+                 name);
+    call({cancel, progress}, [&](job const& control) {
+      in_use const one(busy_, name);
+      d.prepare(true);
+      x.prepare(!fresh);
+      if (fresh) {
+        by_type(is_double_, [&]<class T>() { std::fill_n(x.data<T>(), patient_.size(), T(0)); });
+      }
+      for (std::size_t n = 0; n < all.size(); ++n) {
+        held->add(all[n], d.data<void>(), x.data<void>(),
+                  iso::detail::part_of(control, double(n) / double(all.size()),
+                                       double(n + 1) / double(all.size())));
+      }
+      x.finish();
+    });
+    return x.release();
+  }
+
+  void close() { held_.reset(); }
+  [[nodiscard]] std::int64_t bytes() const { return held_ ? held_->bytes() : 0; }
+  [[nodiscard]] std::int64_t directions() const { return held_ ? held_->directions() : 0; }
+
+ private:
+  grid patient_;
+  bool is_double_;
+  bool zyx_;
+  bool copy_;
+  bool busy_ = false;
+  std::shared_ptr<any_calculator> held_;
+};
+
+nb::object terma(grid const& density_grid, any_object density, dose::beam const& b,
+                 std::string const& spectrum, std::string const& spectrum_table,
+                 grid const& result_grid, nb::dict keywords, std::string const& axes, bool copy,
+                 any_object cancel, any_object progress) {
+  char const* const name = "dose.terma";
+  placement const where = volume_placement(is_zyx(axes, name), copy);
+  auto const options = options_of<dose::terma_options>(keywords, name);
+  auto const photons = spectrum_of(spectrum, spectrum_table);
+  native_array d(density, {name, "density"}, where, extents_of(density_grid), false);
+  output t(nb::none(), {name, "out"}, where, d.is_double(), extents_of(result_grid));
+  call({cancel, progress}, [&](job const& control) {
+    d.prepare(true);
+    t.prepare();
+    by_type(d.is_double(), [&]<class T>() {
+      on_backend([&]<class Exec>(Exec const& exec) {
+        using space = typename Exec::memory_space;
+        dose::terma_plan<space> const plan(exec, b, photons, options);
+        dose::terma<Exec, T>(exec, plan, wrap_volume<space>(d.data<T const>(), density_grid),
+                             wrap_volume<space>(t.data<T>(), result_grid), control);
+        exec.fence(name);
+      });
+    });
+  });
+  return t.release();
+}
+
+nb::object density_from_hounsfield(any_object hounsfield, std::string const& name_of_table,
+                                   std::string const& table, any_object out,
+                                   std::string const& axes, bool copy, any_object cancel) {
+  char const* const name = "dose.density_from_hounsfield";
+  bool const zyx = is_zyx(axes, name);
+  auto const points = table.empty() ? dose::named_density_table(name_of_table)
+                                    : dose::parse_density_table(table, name_of_table);
+  lent_array const seen = borrow(hounsfield, {name, "hounsfield"}, false);
+  ISO_VALIDATE(seen.rank == 3, "{}: hounsfield of {} axes (a volume has 3); reshape it", name,
+               seen.rank);
+  // Any grid of these voxels: densities do not depend on where they lie.
+  grid g;
+  for (std::size_t i = 0; i < 3; ++i) {
+    g.extent[i] = seen.extent[zyx ? 2 - i : i];
+  }
+  placement const where = volume_placement(zyx, copy);
+  native_array hu(hounsfield, {name, "hounsfield"}, where, extents_of(g), false);
+  output d(out, {name, "out"}, where, hu.is_double(), extents_of(g));
+  call({cancel, {}}, [&](job const&) {
+    hu.prepare(true);
+    d.prepare();
+    by_type(hu.is_double(), [&]<class T>() {
+      on_backend([&]<class Exec>(Exec const& exec) {
+        using space = typename Exec::memory_space;
+        dose::staged_density_table<space> const staged(exec, points);
+        dose::density_from_hounsfield<Exec, T>(exec, staged,
+                                               wrap_volume<space>(hu.data<T const>(), g),
+                                               wrap_volume<space>(d.data<T>(), g));
+        exec.fence(name);
+      });
+    });
+    d.finish();
+  });
+  return d.release();
+}
+
+}  // namespace
+
+void bind_dose(nb::module_& m) {
+  nb::class_<dose::beam>(m, "Beam").def_static("make", make_beam);
+  nb::class_<calculator>(m, "Calculator")
+      .def(nb::init<grid const&, bool, std::string const&, std::string const&, std::string const&,
+                    std::string const&, bool, nb::dict, std::string const&, bool>())
+      .def("add", &calculator::add)
+      .def("close", &calculator::close)
+      .def_prop_ro("bytes", &calculator::bytes)
+      .def_prop_ro("directions", &calculator::directions);
+  m.def("region_around", [](dose::beam const& b, grid const& patient, double margin) {
+    return dose::region_around(b, patient, margin);
+  });
+  m.def("terma", terma);
+  m.def("density_from_hounsfield", density_from_hounsfield);
+  nb::dict fields = nb::borrow<nb::dict>(m.attr("fields"));
+  fields["CalculatorOptions"] = fields_of<dose::calculator_options>();
+  fields["TermaOptions"] = fields_of<dose::terma_options>();
+}
+
+}  // namespace iso::python

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every public function and class of the library has a name in Python, or a reason stands here."""
+
+import re
+
+import pytest
+
+import isocenter as iso
+from conftest import TOP
+
+# Names of C++ and of Python.
+BOUND = {
+    "ct::axis_pixel": "readings.axis_pixel",
+    "ct::back_project": "back_project",
+    "ct::centre_of_rotation": "readings.centre_of_rotation",
+    "ct::cgls": "Cgls",
+    "ct::circular_cone": "Geometry.circular_cone",
+    "ct::circular_parallel": "Geometry.circular_parallel",
+    "ct::even_angles": "even_angles",
+    "ct::fdk": "fdk",
+    "ct::fdk_reconstructor": "Fdk",
+    "ct::filter_projections": "filter_projections",
+    "ct::find_dead_pixels": "readings.find_dead_pixels",
+    "ct::find_detectors_within": "Geometry.detectors_within",
+    "ct::forward_project": "project",
+    "ct::helix": "Geometry.helix",
+    "ct::iterate": "Sart.run",
+    "ct::laminography": "Geometry.laminography",
+    "ct::line_integrals": "readings.line_integrals",
+    "ct::lsqr": "Lsqr",
+    "ct::mean_of_views": "readings.mean_of_views",
+    "ct::mirror_weights": "readings.mirror_weights",
+    "ct::mlem": "Mlem",
+    "ct::move_detector": "Geometry.move_detector",
+    "ct::noise_of_counts": "readings.noise_of_counts",
+    "ct::project_ellipsoids": "phantom.project",
+    "ct::projector_pair": "Projector",
+    "ct::ramp_taps": "ramp_taps",
+    "ct::rasterise_ellipsoids": "phantom.rasterise",
+    "ct::replace_dead_pixels": "readings.replace_dead_pixels",
+    "ct::sart": "Sart",
+    "ct::shepp_logan": "phantom.shepp_logan",
+    "ct::shift_detector": "Geometry.shift_detector",
+    "ct::shift_source": "Geometry.shift_source",
+    "ct::total_variation": "TotalVariation",
+    "ct::turn_detector": "Geometry.turn_detector",
+    "ct::weigh_scan": "scan_weights",
+    "ct::weighted_back_project": "weighted_back_project",
+    "dose::calculator": "dose.Calculator",
+    "dose::density_from_hounsfield": "dose.density_from_hounsfield",
+    "dose::region_around": "dose.Beam.region",
+    "dose::terma": "dose.terma",
+    "dvh::conformity": "Dvh.evaluate",
+    "dvh::doses_at": "Dvh.doses_at",
+    "dvh::evaluate": "Dvh.evaluate",
+    "dvh::histogrammer": "Dvh",
+    "dvh::histograms": "Dvh.histogram",
+    "dvh::rasterise": "Structure.fractions",
+    "dvh::statistics": "Dvh.statistics",
+    "dvh::surface_points": "Structure.surface_points",
+    "dvh::unit_of": "unit_of",
+    "dvh::volumes_at": "Dvh.volumes_at",
+    "dvh::voxel_fractions": "Structure.fractions",
+    "gamma::gamma_index": "gamma",
+    "gamma::summarise": "gamma",
+    "ray::radiological_path": "rays.radiological_path",
+    "ray::sort_rays": "rays.sort",
+    "sparse::csc_arrays": "DoseMatrix",
+    "sparse::csr_arrays": "DoseMatrix",
+    "sparse::max_abs": "DoseMatrix",
+    "sparse::spmv": "DoseMatrix",
+    "sparse::validate": "DoseMatrix",
+    "files::read_geometry": "Geometry.read",
+    "files::parse_geometry": "Geometry.from_json",
+    "files::text_of_views": "Geometry.to_json",
+    "files::read_xtekct": "Geometry.read",
+}
+
+ALLOCATES = "its scratch is allocated by the function or kept by the class"
+WITHIN = "another name of Python's does it, as an argument or within a call"
+KERNEL = "it is for kernels of a program's own in C++"
+LATER = "not bound yet"
+SLABS = "not bound yet: slabs and devices whose memory a volume exceeds"
+RANKS = "not bound yet: several processes"
+FILES = "not bound yet: readers and writers of files"
+TEXT = "it is for programs that make options and texts from descriptions"
+
+# Expressions of names, and why these are not in Python; the first that matches counts.
+REASONS = [
+    (r".*_bytes_needed", ALLOCATES),
+    (r"ct::(stage|split_views|make_geometry|rays_of|num_views|detector_pixels)", WITHIN),
+    (r"ct::(detector_pitch|moved_along_u|redundancy_weight)", LATER),
+    (r"ct::(default_options|default_rules|takes_field|tells_residual_before)", WITHIN),
+    (r"ct::projection_of|ray::traverse", KERNEL),
+    (r"ct::forward_project_texture", "it needs a GPU"),
+    (r"ct::(ray_sums|slab_rays|bounds_of|streamed_\w+|decode_readings)", SLABS),
+    (r"ct::(rank\w*|make_\w+_part)", RANKS),
+    (r"dose::(named_\w+|parse_\w+|frame_of|make_cones|water_kernels|split_by_energy)", WITHIN),
+    (r"dose::(convolve|validate|to_string|absorbed_within|mix_kernels|mean_density)", LATER),
+    (r"dose::(slab_phantom\w*|terma_at)", LATER),
+    (r"dvh::(structure_grid|quantity_named|structure_named)", WITHIN),
+    (r"(dvh|gamma)::(planes_needed|bounds_of|gamma_sums)", SLABS),
+    (r"gamma::(criterion_named|to_string)", WITHIN),
+    (r"sparse::(convert_values|to_\w+_columns|transpose|make_\w+|shape_of|to_string)", WITHIN),
+    (r"sparse::(measure_format|processor_of|product_cost|choose_format)", WITHIN),
+    (r"sparse::(as|to)_\w+", KERNEL),
+    (r"synthetic::\w+", LATER),
+    (r"files::\w+", FILES),
+    (r"(written_in|key_of|key_has_unit|check_fields|to_word|from_word|texts_of|all_words)", TEXT),
+]
+
+AREAS = r"(ct|dose|dvh|gamma|ray|sparse|synthetic|model)"
+
+
+def functions_of_the_page():
+    """Public functions of model/ and algorithms/, of the table that the doc comments give."""
+    header, names = "", set()
+    for line in (TOP / "docs" / "determinism.md").read_text().splitlines():
+        heading = re.match(r"## `iso/(\w+)/", line)
+        header = heading[1] if heading else header
+        row = re.match(r"\| `iso::([\w:]+)` \|", line)
+        if row and re.fullmatch(AREAS, header):
+            names.add(row[1])
+    return names
+
+
+def functions_of_files():
+    """Functions that headers of files/ and documents/ declare in the namespace iso::files."""
+    names = set()
+    for folder in ("files", "documents"):
+        for header in (TOP / folder / "include" / "iso" / "files").glob("*.hpp"):
+            text = re.sub(r"//.*", "", header.read_text())
+            names |= {
+                f"files::{name}"
+                for name in re.findall(r"^[a-z][\w:<>, ]* &?(\w+)\(", text, re.M)
+                if not re.search(rf"\b(return|throw|else) {name}\(", text)
+            }
+    return names
+
+
+def public_classes():
+    """Classes of the public headers of algorithms/ that are plans, methods or matrices."""
+    names = set()
+    for header in (TOP / "algorithms" / "include" / "iso").glob("*/*.hpp"):
+        area = header.parent.name
+        if area == "detail":
+            continue
+        hidden = r"namespace detail \{.*?\}  // namespace detail"
+        text = re.sub(hidden, "", header.read_text(), flags=re.S)
+        names |= {f"{area}::{name}" for name in re.findall(r"^class (\w+) ", text, re.M)}
+    return names
+
+
+CLASSES = {
+    "sparse::dose_matrix": "DoseMatrix",
+    "dvh::structure_plan": "Structure",
+}
+CLASS_REASONS = [
+    (r"ct::(staged_geometry|fdk_plan)|gamma::gamma_plan|ray::traversal_grid", WITHIN),
+    (r"dose::(\w+_plan|staged_density_table)|sparse::(spmv_plan|row_block_csr)", WITHIN),
+    (r"ct::(streamed\w*|ray_sums|slab_rays|stored_readings)|gamma::gamma_sums", SLABS),
+    (r"ct::rank\w*", RANKS),
+]
+
+
+def attribute(name):
+    thing = iso
+    for part in name.split("."):
+        thing = getattr(thing, part)
+    return thing
+
+
+@pytest.mark.parametrize("name", sorted(set(BOUND.values()) | set(CLASSES.values())))
+def test_names_are_there(name):
+    assert callable(attribute(name))
+
+
+def test_every_function_is_bound_or_has_a_reason():
+    names = functions_of_the_page() | functions_of_files()
+    assert len(names) > 120
+    unknown = [
+        name
+        for name in sorted(names)
+        if name not in BOUND and not any(re.fullmatch(rule, name) for rule, _ in REASONS)
+    ]
+    assert unknown == []
+    assert sorted(set(BOUND) - names) == []
+
+
+def test_every_class_is_bound_or_has_a_reason():
+    names = public_classes()
+    assert len(names) > 12
+    unknown = [
+        name
+        for name in sorted(names)
+        if name not in BOUND
+        and name not in CLASSES
+        and not any(re.fullmatch(rule, name) for rule, _ in CLASS_REASONS)
+    ]
+    assert unknown == []
+
+
+def test_no_reason_is_stale():
+    names = functions_of_the_page() | functions_of_files()
+    stale = [
+        rule
+        for rule, _ in REASONS
+        if not any(re.fullmatch(rule, name) and name not in BOUND for name in names)
+    ]
+    assert stale == []

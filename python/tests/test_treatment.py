@@ -1,0 +1,356 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Gamma index, dose-volume histograms, dose matrices, dose."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import isocenter as iso
+from conftest import run_python
+
+
+def hill(grid, aside=0.0, width=20.0):
+    z, y, x = np.meshgrid(
+        *(o + s * np.arange(n) for n, s, o in zip(
+            grid.shape, grid.spacing[::-1], grid.origin[::-1], strict=True)),
+        indexing="ij",
+    )
+    return np.exp(-((x - aside) ** 2 + y**2 + z**2) / (2 * width**2)).astype(np.float32)
+
+
+# Gamma
+
+
+def test_gamma(backend):
+    grid = iso.Grid((30, 28, 26), 2.0)
+    reference = hill(grid)
+    same = iso.gamma(reference, reference, grid)
+    assert same.values.shape == (1, *grid.shape) and same.status.shape == grid.shape
+    compared = same.status != 1
+    assert np.nanmax(same.values) == 0 and same.summaries[0].pass_rate == 1
+    assert np.isnan(same.values[0][~compared]).all()
+    assert compared.sum() == same.summaries[0].compared
+    assert (reference[compared] >= np.float32(0.1) * reference.max()).all()
+    # A shift by 1 mm has a gamma of at most 1/3 at 3 mm, where doses change by their slope.
+    found = iso.gamma(reference, hill(grid, 1.0), grid, criteria=["3%/3mm", "1%/1mm"])
+    assert found.values.shape == (2, *grid.shape)
+    assert np.nanmax(found.values[0][2:-2, 2:-2, 2:-2]) < 1 / 3 + 1e-3
+    assert (found.values[1][compared] >= found.values[0][compared] - 1e-6).all()
+    assert found.summaries[1].criterion == "1%/1mm"
+    assert found.summaries[0].histogram.sum() == found.summaries[0].compared
+
+
+def test_gamma_of_other_grids_and_orders():
+    grid, other = iso.Grid((30, 28, 26), 2.0), iso.Grid((50, 40, 45), 1.5)
+    reference, evaluated = hill(grid).astype(np.float64), hill(other, 0.5).astype(np.float64)
+    zyx = iso.gamma(reference, evaluated, grid, other, interpolation="tetrahedra", strict=True)
+    xyz = iso.gamma(
+        np.ascontiguousarray(reference.T),
+        np.asfortranarray(evaluated.T),
+        grid,
+        other,
+        axes="xyz",
+        interpolation="tetrahedra",
+        strict=True,
+    )
+    np.testing.assert_array_equal(xyz.values[0].T, zyx.values[0])
+    np.testing.assert_array_equal(xyz.status.T, zyx.status)
+    iso.use("serial")
+    again = iso.gamma(reference, evaluated, grid, other, interpolation="tetrahedra", strict=True)
+    iso.use("openmp")
+    np.testing.assert_array_equal(again.values, zyx.values)
+
+
+def test_gamma_refusals():
+    grid = iso.Grid((10, 10, 10))
+    dose = hill(grid)
+    with pytest.raises(ValueError, match="3"):
+        iso.gamma(dose, dose, grid, criteria="3 per cent")
+    with pytest.raises(TypeError, match="float32"):
+        iso.gamma(dose, dose.astype(np.float64), grid)
+    with pytest.raises(ValueError, match="finite"):
+        iso.gamma(dose * np.nan, dose, grid)
+    with pytest.raises(TypeError, match="no option"):
+        iso.gamma(dose, dose, grid, cutoff=0.1)
+    with pytest.raises(ValueError, match="do not overlap|overlap"):
+        iso.gamma(dose, dose, grid, iso.Grid((10, 10, 10), 1.0, (1000, 0, 0)))
+
+
+# Structures
+
+
+def cylinder(radius, z, points=180):
+    t = 2 * np.pi * np.arange(points) / points
+    return [np.stack([radius * np.cos(t), radius * np.sin(t), 0 * t + h], axis=1) for h in z]
+
+
+def test_structure():
+    heights = np.arange(-20, 21, 2.0)
+    organ = iso.Structure(cylinder(15.0, heights), "organ")
+    grid = iso.Grid((40, 40, 60), 1.0)
+    shares, report = organ.fractions(grid, dtype=np.float64)
+    # Half a slice beyond the first and the last contour.
+    expected = np.pi * 15**2 * 42
+    assert shares.sum() == pytest.approx(expected, rel=1e-3)
+    assert report.volume == pytest.approx(shares.sum(), rel=1e-6)
+    assert report.planes == 21 and report.parts == 1 and report.missing_slices == []
+    assert shares.min() == 0 and shares.max() == 1
+    points = organ.surface_points(1.0)
+    assert points.shape[1] == 3 and len(points) > 1000
+    assert pickle.loads(pickle.dumps(organ)).fractions(grid)[1] == report
+    none = iso.Structure(cylinder(15.0, heights), caps="none").fractions(grid)[1]
+    assert none.volume == pytest.approx(np.pi * 15**2 * 40, rel=1e-3)
+    with pytest.raises(ValueError, match="outside"):
+        iso.Structure(cylinder(15.0, heights)).fractions(iso.Grid((20, 20, 20)))
+    cut = iso.Structure(cylinder(15.0, heights), beyond="cut").fractions(iso.Grid((20, 20, 20)))[1]
+    assert cut.outside > 0
+    with pytest.raises(ValueError, match="contour"):
+        iso.Structure([])
+
+
+def test_dvh(backend):
+    grid = iso.Grid((40, 40, 60), 1.0)
+    z, _, _ = np.meshgrid(*(np.arange(n) for n in grid.shape), indexing="ij")
+    dose = z.astype(np.float32)  # 1 Gy a mm along z
+    organ = iso.Structure(cylinder(15.0, np.arange(-20, 21, 2.0)))
+    dvh = iso.Dvh(organ, grid, dose)
+    middle = 29.5  # the dose at z = 0
+    area = np.pi * 15**2
+    statistics = dvh.statistics()
+    assert statistics.mean == pytest.approx(middle, rel=1e-4)
+    assert statistics.volume == pytest.approx(area * 42, rel=1e-3)
+    assert statistics.minimum == pytest.approx(middle - 21, abs=0.1)
+    found = dvh.evaluate(["D50", "V29.5Gy", "mean", "volume", "D10cc"], prescription=30)
+    assert found["D50"] == pytest.approx(middle, abs=1e-3)
+    assert found["V29.5Gy"] == pytest.approx(50, abs=1e-2)
+    assert found["volume"] == pytest.approx(area * 42 / 1000, rel=1e-3)
+    np.testing.assert_allclose(
+        dvh.volumes_at([0.0, middle, 100.0]), [area * 42, area * 21, 0], rtol=1e-3
+    )
+    np.testing.assert_allclose(dvh.doses_at(area * 21), [middle], atol=0.02)
+    curve = dvh.histogram(bins=50)
+    assert curve.cumulative.shape == (51,) and curve.differential.shape == (50,)
+    assert curve.differential.sum() == pytest.approx(curve.volume, rel=1e-6)
+    assert curve.doses[-1] == pytest.approx(59 * 1.02, rel=1e-6)
+    assert iso.unit_of("D95") == "Gy" and iso.unit_of("V20Gy") == "%"
+    with pytest.raises(ValueError, match="D95"):
+        dvh.evaluate(["none"])
+    with pytest.raises(ValueError, match="extremes"):
+        dvh.statistics(extremes="none")
+
+
+def test_dvh_keeps_its_dose():
+    grid = iso.Grid((40, 40, 60), 1.0)
+    dose = iso.native(np.ones(grid.shape, np.float32))
+    dvh = iso.Dvh(iso.Structure(cylinder(10.0, [-2.0, 0.0, 2.0])), grid, dose)
+    del dose
+    assert dvh.evaluate("mean") == {"mean": pytest.approx(1.0)}
+
+
+# Matrices
+
+
+@pytest.fixture
+def sparse():
+    return pytest.importorskip("scipy.sparse")
+
+
+@pytest.mark.parametrize("form", ["csr", "csc"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_matrix(backend, sparse, form, dtype):
+    rng = np.random.default_rng(5)
+    given = sparse.random_array((300, 70), density=0.1, format=form, rng=rng).astype(dtype)
+    a = iso.DoseMatrix(given, vectors=3)
+    assert a.shape == (300, 70) and a.T.shape == (70, 300) and a.nnz == given.nnz
+    dense = given.toarray().astype(float)
+    for vectors in (None, 1, 3):
+        shape = (70,) if vectors is None else (70, vectors)
+        x = rng.random(shape)
+        y = rng.random((300, *shape[1:]))
+        np.testing.assert_allclose(a @ x, dense @ x, rtol=1e-9)
+        np.testing.assert_allclose(a.T @ y, dense.T @ y, rtol=1e-9)
+        out = np.empty(y.shape)
+        assert a(x, out) is out and np.array_equal(out, a @ x)
+    if dtype == np.float32:
+        x = rng.random(70).astype(np.float32)
+        assert (a @ x).dtype == np.float32
+        np.testing.assert_allclose(a @ x, dense @ x, rtol=1e-4)
+    else:
+        with pytest.raises(ValueError, match="float"):
+            a @ rng.random(70).astype(np.float32)
+    assert a.report()["values"] == ("float" if dtype == np.float32 else "double")
+    a.close()
+    with pytest.raises(ValueError, match="it was closed"):
+        a @ rng.random(70)
+
+
+def test_matrix_of_half_values(sparse):
+    rng = np.random.default_rng(5)
+    given = sparse.random_array((300, 70), density=0.1, format="csr", rng=rng)
+    a = iso.DoseMatrix(given.astype(np.float32), values="half", products="forward")
+    x = rng.random(70)
+    np.testing.assert_allclose(a @ x, given @ x, rtol=2e-3)
+    assert a.report()["values"] == "half"
+    with pytest.raises(ValueError, match="not asked for"):
+        a.T @ rng.random(300)
+
+
+def test_matrix_refusals(sparse):
+    given = sparse.csr_array(np.eye(4, dtype=np.float32))
+    with pytest.raises(TypeError, match="CSR or CSC"):
+        iso.DoseMatrix(given.tocoo())
+    with pytest.raises(TypeError, match="CSR or CSC"):
+        iso.DoseMatrix(np.eye(4))
+    with pytest.raises(TypeError, match="int"):
+        iso.DoseMatrix(given.astype(np.int32))
+    bad = given.copy()
+    bad.data[0] = np.inf
+    with pytest.raises(ValueError, match="finite"):
+        iso.DoseMatrix(bad)
+    bad = given.copy()
+    bad.indices[0] = 9
+    with pytest.raises(ValueError, match="column"):
+        iso.DoseMatrix(bad)
+    a = iso.DoseMatrix(given)
+    with pytest.raises(ValueError, match="4 are needed"):
+        a @ np.ones(3)
+    with pytest.raises(ValueError, match="vectors"):
+        a @ np.ones((4, 2))
+    with pytest.raises(ValueError, match="C order"):
+        iso.DoseMatrix(given, vectors=2) @ np.ones((2, 4)).T
+
+
+# Dose
+
+
+def test_dose(backend):
+    water = iso.Grid((60, 60, 60), 3.0, (-88.5, 1.5, -88.5))
+    density = np.ones(water.shape, np.float32)
+    beam = iso.dose.Beam.rectangle(-30, 30, -30, 30, isocentre=(0, 90, 0))
+    with iso.dose.Calculator(water, cones=6, azimuths=8) as calculate:
+        dose = calculate(beam, density)
+        assert dose.shape == water.shape and dose.dtype == np.float32
+        # Along y on the axis: a build-up, and an exponential fall behind it.
+        axis = dose[29, :, 29].astype(float)
+        assert np.argmax(axis) * 3 < 30
+        assert 0.5 < axis[33] / axis[16] < 0.9  # 10 cm and 5 cm
+        assert dose[29, 16, 5] < 0.1 * axis[16]  # beside the field
+        twice = calculate([beam, beam], density)
+        np.testing.assert_allclose(twice, 2 * dose, rtol=1e-4, atol=1e-15)
+        out = dose.copy(order="K")
+        assert calculate(beam, density, out) is out
+        assert np.array_equal(out, twice)
+        assert calculate.num_directions == 48
+    with pytest.raises(ValueError, match="closed"):
+        calculate(beam, density)
+
+
+def test_a_beam_from_another_side_has_the_same_bits():
+    grid = iso.Grid((32, 32, 32), 4.0)
+    density = np.ones(grid.shape, np.float64)
+    calculate = iso.dose.Calculator(grid, dtype=np.float64)
+    front = iso.dose.Beam.rectangle(-20, 20, -20, 20)
+    side = iso.dose.Beam.rectangle(-20, 20, -20, 20, gantry_deg=90.0)
+    # Gantry at 90 degrees: the source stands at +x, and the beam runs along -x.
+    a, b = calculate(front, density), calculate(side, density)
+    np.testing.assert_array_equal(b, a.transpose(0, 2, 1)[:, :, ::-1])
+    turned = iso.dose.Beam.rectangle(-20, 20, -20, 20, gantry_deg=450.0)
+    assert np.array_equal(calculate(turned, density), b)
+
+
+def test_fluence_map():
+    grid = iso.Grid((32, 32, 32), 4.0)
+    density = np.ones(grid.shape, np.float64)
+    calculate = iso.dose.Calculator(grid, dtype=np.float64)
+    whole = iso.dose.Beam.rectangle(-20, 20, -10, 30)
+    parts = iso.dose.Beam(np.ones((4, 5)), field=(-20, 20, -10, 30))
+    np.testing.assert_allclose(
+        calculate(parts, density), calculate(whole, density), rtol=1e-9, atol=1e-25
+    )
+    # Rows of the map lie along y of the collimator: z of the patient, at gantry 0.
+    fluence = np.zeros((2, 1))
+    fluence[1] = 1
+    upper = calculate(iso.dose.Beam(fluence, field=(-20, 20, -20, 20)), density)
+    assert upper[20, 10, 16] > 5 * upper[11, 10, 16]
+
+
+def test_terma_and_density():
+    grid = iso.Grid((24, 24, 24), 5.0)
+    density = np.ones(grid.shape, np.float64)
+    beam = iso.dose.Beam.rectangle(-20, 20, -20, 20, weight=1e9)
+    region = beam.region(grid)
+    assert all(a <= b for a, b in zip(region.size, grid.size, strict=True))
+    released = iso.dose.terma(beam, grid, density, region=region)
+    assert released.shape == region.shape and released.max() > 0
+    hu = np.array([-1000.0, 0.0, 1000.0]).reshape(3, 1, 1)
+    found = iso.dose.density_from_hounsfield(hu).ravel()
+    assert found[0] < 0.01 and found[1] == pytest.approx(1.0, abs=0.03) and found[2] > 1.4
+    own = iso.dose.density_from_hounsfield(hu, "hu, density\n-1000, 0\n1000, 2\n").ravel()
+    np.testing.assert_allclose(own, [0, 1, 2])
+    assert pickle.loads(pickle.dumps(beam)).region(grid) == region
+    assert "gantry 0 deg" in repr(beam)
+
+
+def test_dose_refusals():
+    grid = iso.Grid((16, 16, 16), 4.0)
+    with pytest.raises(ValueError, match="kernel"):
+        iso.dose.Calculator(grid, kernel="none")
+    with pytest.raises(ValueError, match="cones"):
+        iso.dose.Calculator(grid, cones=1)
+    with pytest.raises(ValueError, match="fluence"):
+        iso.dose.Beam([1.0], field=(-1, 1, -1, 1))
+    with pytest.raises(ValueError, match="fluence"):
+        iso.dose.Beam([[-1.0]], field=(-1, 1, -1, 1))
+    calculate = iso.dose.Calculator(grid)
+    density = np.ones(grid.shape, np.float32)
+    with pytest.raises(ValueError, match="miss"):
+        calculate(iso.dose.Beam.rectangle(-5, 5, -5, 5, isocentre=(5000, 0, 0)), density)
+    with pytest.raises(TypeError, match="a Beam is needed"):
+        calculate(["beam"], density)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "iso.gamma(d, e, grid, criteria='1%/3mm', cut_off=0.001, max_gamma=5)",
+        "iso.Dvh(organ, grid, d).histogram(bins=5000)",
+        "iso.dose.Calculator(grid, cones=16, azimuths=16)(beam, d)",
+        "iso.DoseMatrix(matrix)",
+    ],
+)
+def test_ctrl_c(call):
+    pytest.importorskip("scipy")
+    out, _ = run_python(
+        f"""
+        import numpy as np, isocenter as iso, os, scipy.sparse, signal, sys, threading, time
+        grid = iso.Grid((256, 256, 256))
+        rng = np.random.default_rng(1)
+        d = iso.native(0.9 + 0.1 * rng.random(grid.shape, dtype=np.float32))
+        e = iso.native(0.9 + 0.1 * rng.random(grid.shape, dtype=np.float32))
+        t = 2 * np.pi * np.arange(720) / 720
+        organ = iso.Structure([np.stack([110 * np.cos(t), 110 * np.sin(t), 0 * t + h], 1)
+            for h in range(-110, 111, 2)])
+        beam = iso.dose.Beam.rectangle(-100, 100, -100, 100)
+        if "DoseMatrix" in {call!r}:
+            n, k = 200_000, 150
+            matrix = scipy.sparse.csr_array((rng.random(n * k, dtype=np.float32),
+                np.sort(rng.integers(0, 20000, (n, k), dtype=np.int32), axis=1).ravel(),
+                np.arange(0, n * k + 1, k)), shape=(n, 20000))
+        iso.info()
+        def interrupt():
+            time.sleep(0.4)
+            interrupt.at = time.perf_counter()
+            os.kill(os.getpid(), signal.SIGINT)
+        thread = threading.Thread(target=interrupt)
+        thread.start()
+        try:
+            {call}
+            print("not interrupted")
+        except KeyboardInterrupt:
+            print(time.perf_counter() - interrupt.at)
+        thread.join()
+        """
+    )
+    # One second on quiet cores; a test shares them with others.
+    assert float(out) < 3.0
