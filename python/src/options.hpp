@@ -36,10 +36,10 @@ inline std::string keyword_of(field const& f) {
 template <class T>
 void read_value(nb::handle from, T& value, std::string const& keyword, char const* function) {
   auto const refuse = [&](char const* wanted) {
-    std::string const text =
-        iso::message("{}: {} is of type {} ({} is needed); give one",
-                     {std::string_view(function), std::string_view(keyword),
-                      std::string_view(Py_TYPE(from.ptr())->tp_name), std::string_view(wanted)});
+    auto const type = nb::cast<std::string>(nb::handle(from.type()).attr("__name__"));
+    std::string const text = iso::message("{}: {} is of type {} ({} is needed); give one",
+                                          {std::string_view(function), std::string_view(keyword),
+                                           std::string_view(type), std::string_view(wanted)});
     PyErr_SetString(PyExc_TypeError, text.c_str());
     throw nb::python_error();
   };

@@ -44,6 +44,7 @@ def test_tag_and_size():
     )
     assert file.stat().st_size < 6_000_000
     names = zipfile.ZipFile(file).namelist()
+    assert sum(name.startswith("isocenter/_core") and name.endswith(".so") for name in names) == 1
     for name in ("py.typed", "_core.pyi", "LICENSE", "NOTICE", "libgomp.so.1"):
         assert f"isocenter/{name}" in names
 
