@@ -182,6 +182,9 @@ void set_threads(int count) {
                "set_threads: {} threads (from 1 to 512 are possible, 0: as OpenMP gives); choose "
                "another number",
                count);
+  if (!p.started) {
+    p.wanted_threads = count;
+  }
   call({}, [&](job const&) {
     int const wanted = count > 0 ? count : backend::count_threads();
     int const granted = backend::count_granted_threads(wanted);
