@@ -304,8 +304,7 @@ class measurement {
 }  // namespace iso::perf
 
 int main(int argc, char** argv) {
-  using namespace iso;
-  perf::settings s;
+  iso::perf::settings s;
   CLI::App app("Ranks beside one memory", "iso_ranks_speed");
   app.add_option("--backend", s.backend)->capture_default_str();
   app.add_option("--size", s.size, "voxels along a side, and pixels")->capture_default_str();
@@ -313,13 +312,13 @@ int main(int argc, char** argv) {
   app.add_option("--repeats", s.repeats, "of each")->capture_default_str();
   app.add_option("--rows", s.rows, "what to time: also blocks_of_8");
   app.add_option("--json", s.json_file, "file to write");
-  mpi::scope const mpi(argc, argv);
-  mpi::communicator ranks(MPI_COMM_WORLD);
-  int const code = perf::run_program(app, argc, argv, [&] {
-    backend::with_name(s.backend, [&]<class Tag>(Tag) {
+  iso::mpi::scope const mpi(argc, argv);
+  iso::mpi::communicator ranks(MPI_COMM_WORLD);
+  int const code = iso::perf::run_program(app, argc, argv, [&] {
+    iso::backend::with_name(s.backend, [&]<class Tag>(Tag) {
       using exec_space = typename Tag::execution_space;
-      auto const facts = backend::facts(exec_space());
-      perf::json said = perf::measurement<exec_space>(s, ranks).run();
+      auto const facts = iso::backend::facts(exec_space());
+      iso::perf::json said = iso::perf::measurement<exec_space>(s, ranks).run();
       said["processor"] = facts.processor;
       said["git_revision"] = facts.git_revision;
       said["ranks"] = ranks.size();
