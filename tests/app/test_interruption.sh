@@ -30,7 +30,7 @@ cat >cone.json <<'JSON'
 {"type": "circular_cone", "detector": {"pixels": [128, 128], "pitch_mm": [4, 4]},
  "source_axis_mm": 1000, "source_detector_mm": 1536, "angles_deg": {"range": 360, "count": 60}}
 JSON
-sed 's/128, 128/512, 512/; s/\[4, 4\]/[1, 1]/; s/60/720/' cone.json >large.json
+sed 's/128, 128/512, 512/; s/\[4, 4\]/[1, 1]/' cone.json >large.json
 expect 0 hash project --phantom shepp-logan --size 8 --width 64 --geometry cone.json --output p.h5
 expect 0 hash matrix generate prostate-1 --factor 0.02 --output m.h5
 expect 0 hash matrix convert m.h5 m.mtx
