@@ -76,12 +76,25 @@ expect 2 'iso dvh: 2 processes of .*it runs on one' dvh --dose x.mha --structure
 lines 'iso: error' 1
 expect 0 'serial' info
 
-# One that fails by itself ends all, and says which it is; so do other command lines.
+# One that fails by itself ends all, and says which it is.
+mkdir other
 began=$SECONDS
-tool=("$mpiexec" -n 1 "$iso" reconstruct --projections p.h5 --output x.mha : -n 1 "$iso")
-expect 2 "iso: error: rank 1: 'none.h5': cannot be opened" reconstruct --projections none.h5 --output x.mha
+apart=(reconstruct --projections p.h5 --output x.mha)
+tool=("$mpiexec" -n 1 "$iso" "${apart[@]}" : -n 1 -wdir "$PWD/other" "$iso")
+expect 2 "iso: error: rank 1: 'p.h5': cannot be opened" "${apart[@]}"
 [ $((SECONDS - began)) -le 10 ] || fail "the others waited $((SECONDS - began)) s"
-tool=("$mpiexec" -n 1 "$iso" reconstruct --projections p.h5 --output x.mha : -n 1 "$iso")
-expect 2 'ranks with different scans, grids, plans or options' reconstruct --projections p.h5 --output x.mha --extent 30 30 30
+
+# What they must have alike: the command line, and what is in the files that they read.
+"$iso" project --phantom shepp-logan --width 70 --geometry cone.json --output other/p.h5 >/dev/null || fail 'no other readings'
+expect 2 'iso: error: processes with different readings' "${apart[@]}"
+apart+=(--method cgls)
+tool=("$mpiexec" -n 1 "$iso" "${apart[@]}" : -n 1 -wdir "$PWD/other" "$iso")
+expect 2 'iso: error: processes with different readings' "${apart[@]}"
+lines 'iso: error' 1
+for more in '--iterations 2' '--final-residual' '--checkpoint d.h5' '--repeats 3'; do
+  tool=("$mpiexec" -n 1 "$iso" "${apart[@]}" : -n 1 "$iso")
+  # shellcheck disable=SC2086
+  expect 2 'processes with different command lines' "${apart[@]}" $more
+done
 [ ! -e x.mha ] && [ ! -e x.h5 ] || fail 'a file of a run that was refused'
 finish

@@ -13,14 +13,23 @@
 namespace {
 
 int run_on_ranks(int argc, char** argv) {
-  try {
-    iso::mpi::scope const mpi(argc, argv);
-    iso::mpi::communicator ranks(MPI_COMM_WORLD);
-    iso::jobs::share_jobs(ranks);
-    return iso::cli::run(argc, argv);
-  } catch (iso::error const& failure) {  // of MPI: a run tells its own
+  // Of MPI: a run tells its own.
+  auto const tell = [](iso::error const& failure) {
     std::fprintf(stderr, "iso: error: %s\n", failure.what());
     return 4;
+  };
+  try {
+    iso::mpi::scope const mpi(argc, argv);
+    try {
+      iso::mpi::communicator ranks(MPI_COMM_WORLD);
+      iso::jobs::share_jobs(ranks);
+      return iso::cli::run(argc, argv);
+    } catch (iso::error const& failure) {
+      MPI_Abort(MPI_COMM_WORLD, tell(failure));  // MPI's own end would wait for the others
+      throw;
+    }
+  } catch (iso::error const& failure) {
+    return tell(failure);
   }
 }
 

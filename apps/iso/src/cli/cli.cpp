@@ -390,6 +390,7 @@ int run_unflushed(int argc, char const* const* argv) {
   return guarded([&] {
     check_environment();
     check_processes(app.get_subcommands().front()->get_name());
+    check_command_lines(argc, argv);
     return commands.at(app.get_subcommands().front()->get_name())();
   });
 }

@@ -3,7 +3,9 @@
 
 #include "launcher.hpp"
 
+#include <iso/core/detail/fnv1a.hpp>
 #include <iso/core/error.hpp>
+#include <iso/jobs/info.hpp>
 #include <iso/jobs/ranks.hpp>
 
 #include <fmt/core.h>
@@ -11,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstdio>
 #include <string_view>
 
@@ -64,12 +67,35 @@ void check_processes(std::string const& subcommand) {
   }
   throw invalid_argument(
       is_in(shared, subcommand)
-          ? fmt::format("iso {}: {} processes of {} (this build has no MPI, and each of them would "
-                        "write the same files); start one, or use a build with MPI",
-                        subcommand, process.ranks, process.launcher)
+          ? fmt::format(
+                "iso {}: {} processes of {} (this build has no MPI, or another one than the "
+                "launcher's, and each of them would write the same files); start one, or "
+                "use a build with the launcher's MPI",
+                subcommand, process.ranks, process.launcher)
           : fmt::format("iso {}: {} processes of {} (it runs on one, and each of them would write "
                         "the same files); start one",
                         subcommand, process.ranks, process.launcher));
+}
+
+void check_command_lines(int argc, char const* const* argv) {
+  if (jobs::num_ranks() == 1) {
+    return;
+  }
+  std::uint64_t hash = iso::detail::fnv1a_of_nothing;
+  auto const add = [&](std::string_view text) {
+    for (char const c : text) {
+      hash = iso::detail::fnv1a(hash, static_cast<unsigned char>(c));
+    }
+    hash = iso::detail::fnv1a(hash, 0);
+  };
+  add(jobs::source_revision());
+  for (int n = 1; n < argc; ++n) {
+    add(argv[n]);
+  }
+  jobs::check_alike(
+      hash,
+      "processes with different command lines, or of different revisions of iso (they "
+      "share one job); start all by one command");
 }
 
 std::optional<int> device_of_rank(common_options const& options) {

@@ -19,6 +19,10 @@ void let_first_rank_speak();
 /// alone would do: each would write the same files.
 void check_processes(std::string const& subcommand);
 
+/// Throws iso::invalid_argument on every rank, unless all were started by the same command line, of
+/// the same revision.
+void check_command_lines(int argc, char const* const* argv);
+
 /// Returns the GPU of this rank where it computes on one; empty: as Kokkos chooses.
 /// \throws iso::invalid_argument  two ranks on a GPU, which nobody chose by CUDA_VISIBLE_DEVICES
 std::optional<int> device_of_rank(common_options const& options);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <iso/backend/communicator.hpp>
+#include <iso/cases/bits.hpp>
 #include <iso/cases/memory.hpp>
 #include <iso/core/check.hpp>
 #include <iso/core/divide_planes.hpp>
@@ -15,6 +16,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -33,12 +35,11 @@ class rank_parts {
 
   /// Throws where a file is there for some ranks and not for others.
   void check_alike(bool exists, std::string const& file) const {
-    std::array<std::uint32_t, 2> seen{exists ? 1U : 0U, exists ? 0U : 1U};
-    ranks_.maximum(std::span<std::uint32_t>(seen));
-    ISO_VALIDATE(seen[0] + seen[1] == 1,
-                 "'{}': only some of {} processes see this file (all must read one); name a file "
-                 "on a file system that all see",
-                 file, ranks_.size());
+    jobs::check_alike(
+        exists ? 1 : 0,
+        iso::message("'{}': only some of {} processes see this file (all must read one); name a "
+                     "file on a file system that all see",
+                     {std::string_view(file), ranks_.size()}));
   }
 
   /// Returns zeros for what is here of a volume, or of readings.
@@ -50,13 +51,16 @@ class rank_parts {
   [[nodiscard]] auto readings(Exec const& exec, char const* label) const {
     return ct::make_projections_part<T>(exec, label, plan_, ranks_.rank());
   }
-  /// Copies what is here of whole arrays.
+  /// Copies what is here of whole arrays, which all ranks have alike.
+  /// \throws iso::invalid_argument  on every rank: they have not
   template <class Exec, class View, class Number>
   void put_volume(Exec const& exec, View const& to, std::vector<Number> const& whole) const {
+    check_alike(whole, "volumes");
     cases::put(exec, to, cut(whole, plan_.grid().extent[2], planes_of(ranks_.rank())));
   }
   template <class Exec, class View, class Number>
   void put_readings(Exec const& exec, View const& to, std::vector<Number> const& whole) const {
+    check_alike(whole, "readings");
     cases::put(exec, to, cut(whole, plan_.scan().num_v(), rows_of(ranks_.rank())));
   }
   /// Returns the whole on rank 0, and nothing elsewhere.
@@ -81,6 +85,15 @@ class rank_parts {
   }
   [[nodiscard]] range rows_of(int rank) const {
     return {plan_.rows(rank).first, plan_.rows(rank).last};
+  }
+
+  /// Throws on every rank, unless all have read the same numbers.
+  template <class Number>
+  void check_alike(std::vector<Number> const& whole, char const* what) const {
+    jobs::check_alike(cases::hash_bits(std::span<Number const>(whole)),
+                      iso::message("processes with different {} (each reads the files itself); "
+                                   "name files on a file system that all see",
+                                   {std::string_view(what)}));
   }
 
   /// Returns some numbers of each column of so many.

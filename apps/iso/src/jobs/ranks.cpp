@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <iso/backend/communicator.hpp>
+#include <iso/core/error.hpp>
 #include <iso/jobs/ranks.hpp>
 
 #include <algorithm>
@@ -32,6 +33,15 @@ void share_jobs(backend::communicator& ranks) { sharing = &ranks; }
 backend::communicator& sharing_ranks() { return *sharing; }
 int num_ranks() { return sharing->size(); }
 bool is_first_rank() { return sharing->rank() == 0; }
+
+void check_alike(std::uint64_t hash, std::string const& sentence) {
+  // The largest and, inverted, the least.
+  std::array<std::uint64_t, 2> ends{hash, ~hash};
+  sharing->maximum(std::span<std::uint64_t>(ends));
+  if (ends[0] != ~ends[1]) {
+    throw invalid_argument(sentence);
+  }
+}
 
 int end_together(int code, std::string const& sentence,
                  std::function<void(std::string const&)> const& tell) {

@@ -3,6 +3,7 @@
 //! Knows the processes that share a run of the tool: its ranks, as mpirun starts them.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -21,6 +22,10 @@ backend::communicator& sharing_ranks();
 int num_ranks();
 /// Returns whether this is rank 0, which alone has the results of a shared job, writes and speaks.
 bool is_first_rank();
+
+/// Throws iso::invalid_argument with this sentence, on every rank, unless all give the same number:
+/// a hash of what they must have alike. All ranks call it.
+void check_alike(std::uint64_t hash, std::string const& sentence);
 
 /// Ends a run of all ranks: waits for the others, and returns the exit code of the run. Where ranks
 /// failed, the first one's is that of the first that did so by itself, and it calls `tell` with
