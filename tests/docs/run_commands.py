@@ -85,6 +85,8 @@ RULES = [
     ("docs/algorithms/gamma.md", r".*peers.*|cmake --build .*", SLOW),
     ("docs/algorithms/iterative.md", r"iso reconstruct .*", SLOW),
     ("docs/algorithms/numerics.md", r"ISO_MATH_SEARCH=.*", SLOW),
+    ("docs/algorithms/ranks.md", r"mpirun .*", never(
+        "needs MPI; tests/ranks/test_tool.sh runs such commands where it is found")),
     ("docs/algorithms/scans.md", r".*", data(CHEST)),
     ("docs/notes/dose_papers.md", r".*--backend cuda.*", CUDA),
     ("docs/notes/dose_papers.md", r".*", SLOW),
