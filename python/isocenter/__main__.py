@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""python -m isocenter [PICTURE]: what calls run on, whether their bits are right, a picture."""
+"""Print what calls run on and whether their bits are right, and draw a picture."""
 
 from __future__ import annotations
 
+import argparse
 import sys
 import time
 
@@ -13,6 +14,13 @@ from . import Geometry, Grid, even_angles, fdk, info, phantom, plot, verify
 
 def main() -> int:
     """Print and draw; return 1 where a bit differs."""
+    parser = argparse.ArgumentParser(
+        prog="python -m isocenter", description=__doc__, epilog="Exit status 1: a bit differs."
+    )
+    parser.add_argument(
+        "picture", nargs="?", default="isocenter.png", help="file to draw (default: %(default)s)"
+    )
+    file = parser.parse_args().picture
     for name, value in info().items():
         print(f"{name:18} {value}")
     began = time.perf_counter()
@@ -41,7 +49,6 @@ def main() -> int:
     except ImportError as missing:
         print(f"{'':18} not drawn: {missing}")
     else:
-        file = sys.argv[1] if len(sys.argv) > 1 else "isocenter.png"
         figure.savefig(file)
         print(f"{'':18} {file}")
     return 1 if wrong else 0

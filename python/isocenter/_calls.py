@@ -146,12 +146,22 @@ def _sequence(x: object, count: int, what: str) -> tuple[object, ...]:
 
 
 def doubles(x: npt.ArrayLike, what: str) -> npt.NDArray[np.float64]:
-    """Return numbers as an array of float64 in C order."""
-    try:
-        return np.ascontiguousarray(x, dtype=np.float64)
-    except (TypeError, ValueError):
+    """Return real numbers as an array of float64 in C order, or say what is wrong with them."""
+    parts = x if isinstance(x, (list, tuple)) else (x,)
+    if any(isinstance(part, np.ndarray) and hasattr(part, "mask") for part in parts):
         raise TypeError(
-            f"{what} is of type {type(x).__name__} (an array of numbers is needed); give one"
+            f"{what} is a masked array (its mask would be ignored); call its method filled"
+        )
+    try:
+        given = np.asarray(x)
+        if given.dtype.kind not in "biuf":
+            raise TypeError
+        return np.ascontiguousarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        dtype = f" of {x.dtype}" if isinstance(x, np.ndarray) else ""
+        raise TypeError(
+            f"{what} is of type {type(x).__name__}{dtype} (an array of real numbers is needed); "
+            "give one"
         ) from None
 
 

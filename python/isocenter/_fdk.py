@@ -301,7 +301,8 @@ class ScanWeights:
     detector : {'centred', 'displaced'}
         The placement of the detector that was chosen.
     angles : ndarray of float64, shape (view,)
-        The angle that each view stands for, rad.
+        The arc that each view stands for, rad: half of the gaps to its neighbours. Half of that in
+        a parallel beam that has seen every ray twice. The views' directions are not here.
     before, after : int
         Columns that the filter adds on either side of the detector.
     redundancy_weights : ndarray of float64, shape (rows, before + u + after)

@@ -47,6 +47,8 @@ def set_threads(count: int | None) -> None:
     ------
     ValueError
         For a number out of range, or more than OpenMP grants.
+    RuntimeError
+        In a process that was forked after its parent computed.
 
     Notes
     -----
@@ -121,8 +123,10 @@ def info() -> dict[str, Any]:
     -------
     dict
         'version', 'backend', 'processor', 'threads', 'vector_isa', 'memory_bytes' and others; 'gpu'
-        says why no GPU is used.
+        says that no GPU is used.
     """
     facts = {"version": _core.version, **_core.facts()}
-    facts["gpu"] = "none is used: this is the module for processors; isocenter-cu13 has CUDA"
+    facts["gpu"] = (
+        "none is used: arrays on a GPU are not taken by this package; copy them to the host first"
+    )
     return facts

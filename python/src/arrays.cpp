@@ -4,6 +4,7 @@
 #include "dlpack.hpp"
 
 #include <iso/core/allocate.hpp>
+#include <iso/core/check.hpp>
 #include <iso/core/detail/fnv1a.hpp>
 #include <iso/files/reorder.hpp>
 
@@ -11,9 +12,8 @@
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <numeric>
 
 namespace iso::python {
 
@@ -77,7 +77,7 @@ element element_of(char kind, std::int64_t bytes) {
     case 'u':
       return bytes == 1 ? element::u8 : element::other;
     case 'b':
-      return element::boolean;
+      return bytes == 1 ? element::boolean : element::other;
     default:
       return element::other;
   }
@@ -108,7 +108,7 @@ element element_of_format(char const* format, std::int64_t bytes) {
     case 'Q':
       return element_of('u', bytes);
     case '?':
-      return element::boolean;
+      return element_of('b', bytes);
     default:
       return element::other;
   }
@@ -120,16 +120,16 @@ void check_rank(std::int64_t rank, argument const& what) {
 }
 
 /// Borrows by the buffer protocol, which NumPy's arrays have.
-lent_array borrow_numpy(nb::handle x, argument const& what, bool written) {
+lent_array borrow_numpy(nb::handle x, argument const& what) {
   if (reinterpret_cast<PyObject*>(Py_TYPE(x.ptr())) != types().array && nb::hasattr(x, "mask")) {
-    refuse_type("{}: {} is a masked array (its mask would be ignored); call {}.filled(value)",
-                what.function, what.name, what.name);
+    refuse_type("{}: {} is a masked array (its mask would be ignored); {}", what.function,
+                what.name, advice(what, "call ", ".filled(value)"));
   }
   auto buffer = std::make_unique<Py_buffer>();
   if (PyObject_GetBuffer(x.ptr(), buffer.get(), PyBUF_RECORDS_RO) != 0) {
     PyErr_Clear();
-    refuse_type("{}: {} of {} (its memory cannot be shared); call {}.astype(numpy.float32)",
-                what.function, what.name, dtype_text(x), what.name);
+    refuse_type("{}: {} of {} (its memory cannot be shared); {}", what.function, what.name,
+                dtype_text(x), advice(what, "call ", ".astype(numpy.float32)"));
   }
   lent_array a;
   a.data = static_cast<std::byte*>(buffer->buf);
@@ -144,16 +144,20 @@ lent_array borrow_numpy(nb::handle x, argument const& what, bool written) {
     delete b;
   });
   check_rank(raw->ndim, what);
+  if (raw->itemsize <= 0) {
+    // Such as "V0": borrow() refuses the type.
+    a.type = element::other;
+    return a;
+  }
   for (int axis = 0; axis < raw->ndim; ++axis) {
     std::int64_t const bytes = raw->strides[axis];
     a.extent[std::size_t(axis)] = raw->shape[axis];
     ISO_VALIDATE(raw->shape[axis] == 1 || bytes % raw->itemsize == 0,
-                 "{}: {} has gaps between its elements (they must fill one block of memory); call "
-                 "numpy.ascontiguousarray({})",
-                 what.function, what.name, what.name);
+                 "{}: {} has gaps between its elements (they must fill one block of memory); {}",
+                 what.function, what.name, advice(what, "call numpy.ascontiguousarray(", ")"));
     a.stride[std::size_t(axis)] = bytes / raw->itemsize;
   }
-  if (written && a.read_only) {
+  if (what.written && a.read_only) {
     fail_argument(
         "{}: {} is read-only (the result is written into it); give an array that can be "
         "written",
@@ -171,9 +175,9 @@ nb::object capsule_of(nb::handle x, argument const& what) {
     return method(**options);
   } catch (nb::python_error& e) {
     if (!e.matches(PyExc_TypeError)) {
-      ISO_VALIDATE(!e.matches(PyExc_BufferError),
-                   "{}: {} cannot be shared by DLPack ({}); copy it into a NumPy array",
-                   what.function, what.name, text_of(e.value()));
+      ISO_VALIDATE(!e.matches(PyExc_BufferError), "{}: {} cannot be shared by DLPack ({}); {}",
+                   what.function, what.name, text_of(e.value()),
+                   advice(what, "copy ", " into a NumPy array"));
       throw;
     }
   }
@@ -184,11 +188,11 @@ nb::object capsule_of(nb::handle x, argument const& what) {
 lent_array describe(dlpack::tensor const& t, argument const& what) {
   if (t.where.type != dlpack::cpu) {
     bool const nvidia = t.where.type == dlpack::cuda || t.where.type == dlpack::cuda_managed;
-    refuse_type("{}: {} lies on {} (this module computes on the host, and moves nothing); {}",
+    refuse_type("{}: {} lies on {} (arrays on a {} are not taken by this package); {}",
                 what.function, what.name,
                 nvidia ? "a CUDA device"
                        : iso::message("a device of DLPack's type {}", {std::int64_t(t.where.type)}),
-                nvidia ? "install isocenter-cu13, or copy it to the host" : "copy it to the host");
+                nvidia ? "GPU" : "device", advice(what, "copy ", " to the host first"));
   }
   lent_array a;
   check_rank(t.rank, what);
@@ -208,7 +212,8 @@ lent_array describe(dlpack::tensor const& t, argument const& what) {
   return a;
 }
 
-lent_array borrow_dlpack(nb::handle x, argument const& what, bool written) {
+lent_array borrow_dlpack(nb::handle x, argument const& what) {
+  bool const written = what.written;
   if (is_true(x, "requires_grad")) {
     refuse_type("{}: {} requires grad (the graph would be lost); call {}.detach()", what.function,
                 what.name, what.name);
@@ -232,9 +237,8 @@ lent_array borrow_dlpack(nb::handle x, argument const& what, bool written) {
     auto* const m = static_cast<dlpack::managed_versioned*>(
         PyCapsule_GetPointer(capsule.ptr(), "dltensor_versioned"));
     ISO_VALIDATE(m->version.major == 1,
-                 "{}: {} speaks version {} of DLPack (version 1 is known); copy it into a NumPy "
-                 "array",
-                 what.function, what.name, m->version.major);
+                 "{}: {} speaks version {} of DLPack (version 1 is known); {}", what.function,
+                 what.name, m->version.major, advice(what, "copy ", " into a NumPy array"));
     PyCapsule_SetName(capsule.ptr(), "used_dltensor_versioned");
     lent memory(m, [](void* p) {
       auto* const t = static_cast<dlpack::managed_versioned*>(p);
@@ -258,10 +262,8 @@ lent_array borrow_dlpack(nb::handle x, argument const& what, bool written) {
     return a;
   }
   if (PyCapsule_IsValid(capsule.ptr(), "dltensor") == 0) {
-    refuse_type(
-        "{}: {} is no tensor of DLPack (its __dlpack__ gives something else); call "
-        "numpy.asarray({})",
-        what.function, what.name, what.name);
+    refuse_type("{}: {} is no tensor of DLPack (its __dlpack__ gives something else); {}",
+                what.function, what.name, advice(what, "call numpy.asarray(", ")"));
   }
   auto* const m = static_cast<dlpack::managed*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
   PyCapsule_SetName(capsule.ptr(), "used_dltensor");
@@ -299,26 +301,23 @@ void check_dense(lent_array const& a, argument const& what) {
   for (int axis = 0; axis < a.rank; ++axis) {
     std::int64_t const stride = a.stride[std::size_t(axis)];
     ISO_VALIDATE(stride >= 0 || a.extent[std::size_t(axis)] == 1,
-                 "{}: {} is reversed along axis {} (memory must ascend); call "
-                 "numpy.ascontiguousarray({})",
-                 what.function, what.name, axis, what.name);
+                 "{}: {} is reversed along axis {} (memory must ascend); {}", what.function,
+                 what.name, axis, advice(what, "call numpy.ascontiguousarray(", ")"));
     ISO_VALIDATE(stride != 0 || a.extent[std::size_t(axis)] == 1,
-                 "{}: {} is expanded along axis {} (its elements share memory); copy it, as "
-                 "numpy.ascontiguousarray({}) does",
-                 what.function, what.name, axis, what.name);
+                 "{}: {} is expanded along axis {} (its elements share memory); {}", what.function,
+                 what.name, axis, advice(what, "call numpy.ascontiguousarray(", ")"));
   }
   std::vector<int> const axes = by_stride(a);
   std::int64_t expected = 1;
   for (std::size_t i = axes.size(); i-- > 0;) {
     auto const axis = std::size_t(axes[i]);
     ISO_VALIDATE(a.stride[axis] >= expected,
-                 "{}: elements of {} share memory (its strides overlap along axis {}); copy it, as "
-                 "numpy.ascontiguousarray({}) does",
-                 what.function, what.name, axis, what.name);
+                 "{}: elements of {} share memory (its strides overlap along axis {}); {}",
+                 what.function, what.name, axis,
+                 advice(what, "call numpy.ascontiguousarray(", ")"));
     ISO_VALIDATE(a.stride[axis] == expected,
-                 "{}: {} has gaps between its elements (they must fill one block of memory); call "
-                 "numpy.ascontiguousarray({})",
-                 what.function, what.name, what.name);
+                 "{}: {} has gaps between its elements (they must fill one block of memory); {}",
+                 what.function, what.name, advice(what, "call numpy.ascontiguousarray(", ")"));
     expected *= a.extent[axis];
   }
 }
@@ -332,6 +331,13 @@ std::string shape_text(std::int64_t const* extents, int rank) {
 }
 
 }  // namespace
+
+std::string advice(argument const& what, std::string_view before, std::string_view after) {
+  return what.written
+             ? iso::message("give an array made by numpy.empty(shape, dtype), or leave {} out",
+                            {std::string_view(what.name)})
+             : std::string(before) + what.name + std::string(after);
+}
 
 bool is_zyx(std::string_view axes, char const* function) {
   ISO_VALIDATE(axes == "zyx" || axes == "xyz",
@@ -349,39 +355,39 @@ placement projection_placement(bool zyx, bool may_copy) {
   return {zyx ? std::array{0, 2, 1, 3} : std::array{0, 1, 2, 3}, may_copy};
 }
 
-lent_array borrow(nb::handle x, argument const& what, bool written) {
+lent_array borrow(nb::handle x, argument const& given, bool written) {
+  argument const what{given.function, given.name, written};
   lent_array a;
   if (PyObject_TypeCheck(x.ptr(), reinterpret_cast<PyTypeObject*>(types().array)) != 0) {
-    a = borrow_numpy(x, what, written);
+    a = borrow_numpy(x, what);
   } else if (PyObject_HasAttr(x.ptr(), types().interned_dlpack) != 0) {
-    a = borrow_dlpack(x, what, written);
+    a = borrow_dlpack(x, what);
   } else {
-    refuse_type(
-        "{}: {} is of type {} (an array is needed, of NumPy or of what speaks DLPack); "
-        "call numpy.asarray({}, dtype=numpy.float32)",
-        what.function, what.name, class_name(x), what.name);
+    refuse_type("{}: {} is of type {} (an array is needed, of NumPy or of what speaks DLPack); {}",
+                what.function, what.name, class_name(x),
+                advice(what, "call numpy.asarray(", ", dtype=numpy.float32)"));
   }
   if (a.type == element::other) {
     refuse_type(
-        "{}: {} of {} (numbers of another kind are needed, in this machine's byte order); "
-        "call {}.astype(numpy.float32)",
-        what.function, what.name, dtype_text(x), what.name);
+        "{}: {} of {} (numbers of another kind are needed, in this machine's byte order); {}",
+        what.function, what.name, dtype_text(x), advice(what, "call ", ".astype(numpy.float32)"));
   }
   ISO_VALIDATE(
       a.size() == 0 || reinterpret_cast<std::uintptr_t>(a.data) % std::uint64_t(a.item_bytes) == 0,
       "{}: {} begins at an address that is no multiple of {} bytes (its elements must be "
-      "aligned); call {}.copy()",
-      what.function, what.name, a.item_bytes, what.name);
+      "aligned); {}",
+      what.function, what.name, a.item_bytes, advice(what, "call ", ".copy()"));
   check_dense(a, what);
   return a;
 }
 
-native_array::native_array(nb::handle x, argument const& what, placement const& where,
+native_array::native_array(nb::handle x, argument const& given, placement const& where,
                            std::array<std::int64_t, 3> const& extents, bool written)
-    : lent_(borrow(x, what, written)), extents_(extents), name_(what.name) {
+    : lent_(borrow(x, given, written)), extents_(extents), name_(given.name) {
+  argument const what{given.function, given.name, written};
   if (lent_.type != element::f32 && lent_.type != element::f64) {
-    refuse_type("{}: {} of {} (float32 and float64 are taken); call {}.astype(numpy.float32)",
-                what.function, what.name, dtype_text(x), what.name);
+    refuse_type("{}: {} of {} (float32 and float64 are taken); {}", what.function, what.name,
+                dtype_text(x), advice(what, "call ", ".astype(numpy.float32)"));
   }
   std::array<std::int64_t, 3> wanted{};
   for (std::size_t i = 0; i < 3; ++i) {
@@ -400,15 +406,13 @@ native_array::native_array(nb::handle x, argument const& what, placement const& 
   }
   ISO_VALIDATE(native_ || where.may_copy,
                "{}: {} is not in the library's order of memory (copy=False forbids to reorder it); "
-               "call isocenter.native({}), or leave copy out",
-               what.function, what.name, what.name);
+               "{}, or leave copy out",
+               what.function, what.name,
+               written ? iso::message("leave {} out", {std::string_view(what.name)})
+                       : iso::message("call isocenter.native({})", {std::string_view(what.name)}));
 }
 
 void native_array::deleter::operator()(std::byte* p) const { std::free(p); }
-
-memory_range native_array::range() const {
-  return {lent_.data, std::uint64_t(lent_.size() * lent_.item_bytes), name_};
-}
 
 namespace {
 

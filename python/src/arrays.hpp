@@ -10,9 +10,7 @@
 #include "call.hpp"
 
 #include <iso/core/array.hpp>
-#include <iso/core/grid.hpp>
 #include <iso/core/wrap.hpp>
-#include <iso/ct/geometry.hpp>
 
 #include <array>
 #include <cstddef>
@@ -20,6 +18,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace iso::python {
@@ -81,7 +80,13 @@ struct lent_array {
 struct argument {
   char const* function;
   char const* name;
+  bool written = false;  ///< the result is written into it
 };
+
+/// Returns an advice: to call something with the argument, whose name stands between these words.
+/// Where the argument is written, that would write into an array that is then lost: the advice is
+/// to make it anew.
+std::string advice(argument const& what, std::string_view before, std::string_view after = "");
 
 /// The place of an argument in memory: which of Python's axes each of the library's is, and whether
 /// another order of the memory may be copied.
@@ -124,8 +129,6 @@ class native_array {
   [[nodiscard]] bool is_native() const { return native_; }
   /// Writes the values in the library's order. Without the GIL.
   void copy_to(std::byte* to) const;
-  /// Returns the range of the lent memory.
-  [[nodiscard]] memory_range range() const;
   [[nodiscard]] std::array<std::int64_t, 3> const& extents() const { return extents_; }
 
  private:

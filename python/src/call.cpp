@@ -11,7 +11,6 @@
 #include <omp.h>
 
 #include <cctype>
-#include <memory>
 #include <mutex>
 #include <new>
 #include <string_view>
@@ -64,15 +63,24 @@ void start() {
 }
 
 /// Refuses a thread that rounds or flushes otherwise than IEEE 754 has it by default. OpenMP's
-/// threads are asked at the first call of a thread alone: they begin with its settings.
+/// threads are asked at the first call of a thread alone: they begin with its settings. In a child
+/// that was forked they are not there.
 void check_rounding() {
   thread_local bool asked = false;
-  bool departs = !asked;
+  bool departs = false;
 #if defined(__x86_64__)
   constexpr unsigned rounding_and_flushing = 0xe040;
-  departs = departs || (__builtin_ia32_stmxcsr() & rounding_and_flushing) != 0;
+  departs = (__builtin_ia32_stmxcsr() & rounding_and_flushing) != 0;
 #endif
-  if (departs) {
+  if (here().forked) {
+    if (departs) {
+      throw backend::floating_point_error(
+          "this thread rounds otherwise than to nearest, or flushes subnormal numbers (results "
+          "would differ between backends); set what IEEE 754 has by default");
+    }
+    return;
+  }
+  if (departs || !asked) {
     backend::check_floating_point_environment();
     asked = true;
   }
@@ -182,6 +190,12 @@ void set_threads(int count) {
                "set_threads: {} threads (from 1 to 512 are possible, 0: as OpenMP gives); choose "
                "another number",
                count);
+  if (p.forked) {
+    throw iso::error(
+        "set_threads: this process was forked after its parent computed (OpenMP's threads are not "
+        "there); start it by multiprocessing's method spawn or forkserver, or call "
+        "isocenter.use('serial') in it");
+  }
   if (!p.started) {
     p.wanted_threads = count;
   }
@@ -238,7 +252,7 @@ counters& counted() {
   return *one;
 }
 
-bool on_serial() { return here().serial; }
+place chosen_place() { return here().serial ? place::serial : place::openmp; }
 
 Kokkos::DefaultHostExecutionSpace const& host_instance() { return *here().instance; }
 
@@ -258,6 +272,17 @@ bool conversation::stops() {
     return false;
   }
   nb::gil_scoped_acquire const gil;
+  return asks();
+}
+
+void conversation::begin() {
+  if (asks()) {
+    raise_python_error();
+    throw cancelled("cancelled before it began");
+  }
+}
+
+bool conversation::asks() {
   asked_at_ = clock::now();
   try {
     if (PyErr_CheckSignals() != 0) {
@@ -296,16 +321,20 @@ void conversation::raise_python_error() {
   }
 }
 
-admission::admission() {
+admission::admission(place where) {
   process& p = here();
   if (p.ends) {
     throw iso::error("the interpreter ends (no call begins any more); join threads before");
   }
-  if (p.forked_within_call || (p.forked && !p.serial)) {
+  if (p.forked_within_call || (p.forked && where == place::openmp)) {
     throw iso::error(
         p.forked_within_call
             ? "this process was forked while another thread computed (what it needs is lost); "
               "start it by multiprocessing's method spawn or forkserver"
+        : p.serial
+            ? "this call needs OpenMP, as contours and objects that were made on it do (after a "
+              "fork its threads are not there); start the process by multiprocessing's method "
+              "spawn or forkserver, or make the object anew after isocenter.use('serial')"
             : "this process was forked after its parent computed (OpenMP's threads are not "
               "there); start it by multiprocessing's method spawn or forkserver, or call "
               "isocenter.use('serial') in it");

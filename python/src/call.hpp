@@ -16,7 +16,8 @@
 #include <cstdint>
 #include <exception>
 #include <optional>
-#include <string>
+#include <type_traits>
+#include <utility>
 
 namespace iso::python {
 
@@ -52,6 +53,9 @@ class conversation {
   conversation(conversation const&) = delete;
   conversation& operator=(conversation const&) = delete;
 
+  /// Asks Python once, before a call that may end before it asks. The GIL is held.
+  /// \throws iso::cancelled  Python wants no such call
+  void begin();
   /// Returns a job whose callbacks refer to this object.
   [[nodiscard]] job control();
   /// Raises what a callback or a signal's handler raised. The GIL is held.
@@ -62,6 +66,8 @@ class conversation {
  private:
   using clock = std::chrono::steady_clock;
 
+  /// Asks Python, with the GIL held.
+  bool asks();
   void tell(double fraction);
 
   asked how_;
@@ -70,11 +76,21 @@ class conversation {
   std::optional<nb::python_error> error_;
 };
 
-/// A call's right to run. The constructor refuses calls of a process that ends, or that was forked
-/// after its parent computed; both with the GIL held.
+/// Where calls run, and where the calls of an object run that was made there.
+enum class place { serial, openmp };
+
+template <class Exec>
+inline constexpr place place_of =
+    std::is_same_v<Exec, Kokkos::Serial> ? place::serial : place::openmp;
+
+/// Returns what use() has chosen.
+place chosen_place();
+
+/// A call's right to run. The constructor refuses calls of a process that ends, and calls on OpenMP
+/// of one that was forked after its parent computed; both with the GIL held.
 class admission {
  public:
-  admission();
+  explicit admission(place where);
   admission(admission const&) = delete;
   admission& operator=(admission const&) = delete;
   ~admission();
@@ -91,11 +107,13 @@ class computing {
   ~computing();
 };
 
-/// Runs `body(job const&)` as the head of this file says. With the GIL held, raises what it threw.
+/// Runs `body(job const&)` as the head of this file says, which computes at this place. With the
+/// GIL held, raises what it threw.
 template <class Body>
-void call(asked const& how, Body&& body) {
-  admission const admitted;
+void call(asked const& how, place where, Body&& body) {
+  admission const admitted(where);
   conversation with(how);
+  with.begin();
   std::exception_ptr failure;
   {
     nb::gil_scoped_release const released;
@@ -112,18 +130,24 @@ void call(asked const& how, Body&& body) {
   }
 }
 
-/// Returns whether calls run on Kokkos::Serial.
-bool on_serial();
+/// Runs `body(job const&)` at the place that use() has chosen.
+template <class Body>
+void call(asked const& how, Body&& body) {
+  call(how, chosen_place(), std::forward<Body>(body));
+}
+
 /// Returns the instance of the host's parallel space that calls use. Kokkos has been started.
 Kokkos::DefaultHostExecutionSpace const& host_instance();
 
 /// Calls `f(exec)` with the execution space that was chosen by use(). Kokkos has been started.
 template <class F>
 auto on_backend(F&& f) {
-  if (on_serial()) {
+  if (chosen_place() == place::serial) {
     return f(Kokkos::Serial());
   }
-  return f(host_instance());
+  // A copy: a callback may call set_threads(), which gives the instance back.
+  Kokkos::DefaultHostExecutionSpace const exec = host_instance();
+  return f(exec);
 }
 
 /// Calls `f.template operator()<T>()` for float or double.

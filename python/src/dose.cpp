@@ -115,6 +115,7 @@ class calculator {
     call({}, [&](job const&) {
       by_type(is_double, [&]<class T>() {
         on_backend([&]<class Exec>(Exec const& exec) {
+          place_ = place_of<Exec>;
           held_ = std::make_shared<typed_calculator<Exec, T>>(exec, patient_, parts, options);
         });
       });
@@ -137,7 +138,7 @@ class calculator {
     auto const held = held_;
     ISO_VALIDATE(held != nullptr, "{}: it was closed (its memory is given back); make another",
                  name);
-    call({cancel, progress}, [&](job const& control) {
+    call({cancel, progress}, place_, [&](job const& control) {
       in_use const one(busy_, name);
       d.prepare(true);
       x.prepare(!fresh);
@@ -164,6 +165,7 @@ class calculator {
   bool zyx_;
   bool copy_;
   bool busy_ = false;
+  place place_ = place::serial;
   std::shared_ptr<any_calculator> held_;
 };
 

@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -73,13 +72,16 @@ struct report_putter {
   }
 };
 
+// The library spreads the rows of contours over OpenMP's threads on every backend: calls that do so
+// say that they need them.
+
 nb::tuple fractions(contoured const& s, grid const& g, bool is_double, std::string const& axes,
                     any_object cancel, any_object progress) {
   char const* const name = "Structure.fractions";
   output x(nb::none(), {name, "out"}, volume_placement(is_zyx(axes, name), true), is_double,
            extents_of(g));
   dvh::structure_report report;
-  call({cancel, progress}, [&](job const& control) {
+  call({cancel, progress}, place::openmp, [&](job const& control) {
     x.prepare();
     by_type(is_double, [&]<class T>() {
       on_backend([&]<class Exec>(Exec const& exec) {
@@ -177,7 +179,7 @@ class histograms {
              std::string const& axes, bool copy, any_object cancel, any_object progress)
       : dose_(dose, {"Dvh", "dose"}, volume_placement(is_zyx(axes, "Dvh"), copy), extents_of(g),
               false) {
-    call({cancel, progress}, [&](job const& control) {
+    call({cancel, progress}, place::openmp, [&](job const& control) {
       dose_.prepare(true);
       by_type(dose_.is_double(), [&]<class T>() {
         on_backend([&]<class Exec>(Exec const& exec) {
@@ -191,7 +193,8 @@ class histograms {
   nb::dict statistics(std::string const& of, any_object cancel) const {
     auto const points = extremes_of(of);
     dvh::dose_statistics s;
-    call({cancel, {}}, [&](job const& control) { s = held_->statistics(points, control); });
+    call({cancel, {}}, place::openmp,
+         [&](job const& control) { s = held_->statistics(points, control); });
     nb::dict told;
     told["volume"] = s.volume;
     told["outside"] = s.outside;
@@ -220,7 +223,8 @@ class histograms {
   }
   nb::dict histogram(std::int64_t bins, double end, any_object cancel) const {
     dvh::histogram h;
-    call({cancel, {}}, [&](job const& control) { h = held_->histogram({bins, end}, control); });
+    call({cancel, {}}, place::openmp,
+         [&](job const& control) { h = held_->histogram({bins, end}, control); });
     nb::dict told;
     told["bin_width"] = h.bin_width;
     told["volume"] = h.volume;
@@ -235,7 +239,7 @@ class histograms {
   template <class F>
   nb::object numbers(nb::handle cancel, F const& f) const {
     std::vector<double> found;
-    call({cancel, {}}, [&](job const& control) { found = f(control); });
+    call({cancel, {}}, place::openmp, [&](job const& control) { found = f(control); });
     std::size_t const n = found.size();
     return numpy_of(std::move(found), {n});
   }

@@ -177,6 +177,7 @@ class reconstructor {
     call({}, [&](job const&) {
       by_type(is_double, [&]<class T>() {
         on_backend([&]<class Exec>(Exec const& exec) {
+          place_ = place_of<Exec>;
           held_ =
               std::make_shared<typed_reconstructor<Exec, T>>(exec, *scan_.geometry, grid_, options);
         });
@@ -194,7 +195,7 @@ class reconstructor {
     auto const held = held_;
     ISO_VALIDATE(held != nullptr, "Fdk: it was closed (its memory is given back); make {} one",
                  "another");
-    call({cancel, progress}, [&](job const& control) {
+    call({cancel, progress}, place_, [&](job const& control) {
       in_use const one(busy_, "Fdk");
       p.prepare(true);
       x.prepare(add);
@@ -216,6 +217,7 @@ class reconstructor {
   bool zyx_;
   bool copy_;
   bool busy_ = false;
+  place place_ = place::serial;
   std::shared_ptr<any_reconstructor> held_;
 };
 

@@ -11,6 +11,7 @@
 #include <iso/ct/total_variation.hpp>
 
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -115,6 +116,7 @@ class iterations {
           std::fill_n(values, g.size(), T(0));
         }
         on_backend([&]<class Exec>(Exec const& exec) {
+          place_ = place_of<Exec>;
           make<Exec, T>(exec, s, values, b, counted_readings, options, control);
         });
       });
@@ -125,10 +127,10 @@ class iterations {
   ct::iteration step(any_object cancel, any_object progress) {
     ct::iteration now;
     auto const method = check();
-    call({cancel, progress}, [&](job const& control) {
+    call({cancel, progress}, place_, [&](job const& control) {
       in_use const one(busy_, name);
       now = method->step(control);
-      history_.push_back(now);
+      keep(now);
     });
     return now;
   }
@@ -150,9 +152,9 @@ class iterations {
       };
     }
     auto const method = check();
-    call({cancel, progress}, [&](job const& control) {
+    call({cancel, progress}, place_, [&](job const& control) {
       in_use const one(busy_, name);
-      ct::iterate(recorder{*method, history_}, rules, control);
+      ct::iterate(recorder{*method, *this}, rules, control);
     });
     if (raised) {
       throw nb::python_error(std::move(*raised));
@@ -161,8 +163,13 @@ class iterations {
 
   [[nodiscard]] nb::object volume() const { return volume_; }
   [[nodiscard]] nb::list history() const {
+    std::vector<ct::iteration> told;
+    {
+      std::lock_guard const alone(history_mutex_);
+      told = history_;
+    }
     nb::list all;
-    for (auto const& now : history_) {
+    for (auto const& now : told) {
       all.append(tuple_of(now));
     }
     return all;
@@ -178,13 +185,20 @@ class iterations {
   /// A method that keeps what each step tells.
   struct recorder {
     any_method& method;
-    std::vector<ct::iteration>& history;
+    iterations& of;
 
     ct::iteration step(job const& control) {
-      history.push_back(method.step(control));
-      return history.back();
+      ct::iteration const now = method.step(control);
+      of.keep(now);
+      return now;
     }
   };
+
+  /// Without the GIL: other threads may read the history meanwhile.
+  void keep(ct::iteration const& now) {
+    std::lock_guard const alone(history_mutex_);
+    history_.push_back(now);
+  }
 
   /// Returns a copy: another thread may close the method meanwhile.
   [[nodiscard]] std::shared_ptr<any_method> check() const {
@@ -219,6 +233,8 @@ class iterations {
   bool busy_ = false;
   nb::object volume_;
   std::optional<native_array> voxels_;  ///< that the method reads
+  place place_ = place::serial;
+  mutable std::mutex history_mutex_;  ///< never held while the GIL is waited for
   std::vector<ct::iteration> history_;
   std::shared_ptr<any_method> method_;
 };

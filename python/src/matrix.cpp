@@ -59,6 +59,7 @@ class matrix_holder {
                  "it",
                  "float32");
     is_double_ = v.type == element::f64;
+    vectors_ = options.vectors;
     auto const view = []<class T>(lent_array const& a, T const*) {
       return Kokkos::View<T const*, Kokkos::LayoutRight, host, Kokkos::MemoryUnmanaged>(
           reinterpret_cast<T const*>(a.data), std::size_t(a.size()));
@@ -83,9 +84,13 @@ class matrix_holder {
     // A copy: another thread may close the matrix meanwhile.
     std::shared_ptr<matrix> const held = check();
     lent_array const a = borrow(x, given, false);
-    require_vectors(a, "x", transposed ? held->num_rows() : held->num_cols());
+    require_vectors(a, given, transposed ? held->num_rows() : held->num_cols());
     bool const doubles = a.type == element::f64;
     std::int64_t const vectors = a.rank == 1 ? 1 : a.extent[1];
+    ISO_VALIDATE(vectors <= vectors_,
+                 "DoseMatrix: x of {} vectors (the matrix was made for {}); make it with "
+                 "vectors={}, or take them one by one",
+                 vectors, vectors_, vectors);
     std::int64_t const length = transposed ? held->num_cols() : held->num_rows();
     sparse::spmv_options options;
     if (!sum.empty()) {
@@ -101,8 +106,9 @@ class matrix_holder {
     if (makes) {
       memory = own(length * vectors * (doubles ? 8 : 4), "DoseMatrix");
     } else {
-      to = borrow(out, {"DoseMatrix", "out"}, true);
-      require_vectors(to, "out", length);
+      argument const written{"DoseMatrix", "out", true};
+      to = borrow(out, written, true);
+      require_vectors(to, written, length);
       ISO_VALIDATE(
           to.type == a.type && to.rank == a.rank && (to.rank == 1 || to.extent[1] == vectors),
           "DoseMatrix: out of another type or number of vectors (x has {}); give both the "
@@ -148,11 +154,12 @@ class matrix_holder {
                  "DoseMatrix");
     return matrix_;
   }
-  static void require_vectors(lent_array const& a, char const* name, std::int64_t length) {
+  static void require_vectors(lent_array const& a, argument const& what, std::int64_t length) {
+    char const* const name = what.name;
     if (a.type != element::f32 && a.type != element::f64) {
       std::string const text =
-          iso::message("DoseMatrix: {} of another type (float32 and float64 are taken); convert it",
-                       {std::string_view(name)});
+          iso::message("DoseMatrix: {} of another type (float32 and float64 are taken); {}",
+                       {std::string_view(name), std::string_view(advice(what, "convert "))});
       PyErr_SetString(PyExc_TypeError, text.c_str());
       throw nb::python_error();
     }
@@ -162,8 +169,8 @@ class matrix_holder {
                  name, a.rank == 0 ? 0 : a.extent[0], length);
     ISO_VALIDATE(a.rank == 1 || a.extent[1] <= 1 || a.stride[1] == 1,
                  "DoseMatrix: {} is not in C order (the numbers of all vectors at one place must "
-                 "follow each other); call numpy.ascontiguousarray({})",
-                 name, name);
+                 "follow each other); {}",
+                 name, advice(what, "call numpy.ascontiguousarray(", ")"));
   }
 
   template <class T, class Exec>
@@ -192,6 +199,7 @@ class matrix_holder {
   }
 
   bool is_double_ = false;
+  std::int64_t vectors_ = 0;  ///< the most that a product takes
   std::shared_ptr<matrix> matrix_;
 };
 

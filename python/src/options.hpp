@@ -13,8 +13,6 @@
 #include <nanobind/stl/string_view.h>
 
 #include <algorithm>
-#include <cmath>
-#include <optional>
 #include <string>
 #include <type_traits>
 #include <vector>

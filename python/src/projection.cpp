@@ -7,12 +7,9 @@
 #include <iso/ct/forward_project.hpp>
 #include <iso/ct/projector_pair.hpp>
 
-#include <nanobind/stl/array.h>
 #include <nanobind/stl/string.h>
 
 #include <memory>
-#include <mutex>
-#include <variant>
 
 namespace iso::python {
 
@@ -137,6 +134,7 @@ class projector {
     call({}, [&](job const&) {
       by_type(is_double, [&]<class T>() {
         on_backend([&]<class Exec>(Exec const& exec) {
+          place_ = place_of<Exec>;
           pair_ = std::make_shared<typed_pair<Exec, T>>(exec, *scan_.geometry, grid_, options);
         });
       });
@@ -188,7 +186,7 @@ class projector {
     auto const pair = pair_;
     ISO_VALIDATE(pair != nullptr,
                  "Projector: it was closed (its memory is given back); make {} one", "another");
-    call(how, [&](job const& control) {
+    call(how, place_, [&](job const& control) {
       in_use const one(busy_, "Projector");
       body(*pair, control);
     });
@@ -203,6 +201,7 @@ class projector {
   bool zyx_;
   bool copy_;
   bool busy_ = false;
+  place place_ = place::serial;
   std::shared_ptr<any_pair> pair_;
 };
 

@@ -12,8 +12,6 @@
 #include <iso/ray/radiological_path.hpp>
 #include <iso/ray/sort_rays.hpp>
 
-#include <cmath>
-#include <memory>
 #include <optional>
 #include <vector>
 

@@ -76,6 +76,8 @@ REFUSED = {
     "objects": (lambda a: a.astype(object), TypeError, "object"),
     "booleans": (lambda a: a > 0.5, TypeError, "bool"),
     "text": (lambda a: a.astype("U4"), TypeError, "U4"),
+    "elements of no bytes": (lambda a: np.zeros(a.shape, "V0"), TypeError, "V0"),
+    "records": (lambda a: np.zeros(a.shape, "f4,i4"), TypeError, "astype"),
     "dates": (lambda a: np.zeros(a.shape, "M8[s]"), TypeError, "datetime64"),
     "list": (lambda a: a.tolist(), TypeError, r"call numpy.asarray\("),
     "none": (lambda a: None, TypeError, "NoneType"),
@@ -89,7 +91,7 @@ REFUSED = {
     "empty": (lambda a: a[:0], ValueError, "of shape"),
     "scalar array": (lambda a: np.float32(1), TypeError, "float32"),
     "no axes": (lambda a: np.array(1, np.float32), ValueError, r"of shape \(\)"),
-    "GPU": (lambda a: Lender(a, device=(2, 0)), TypeError, "install isocenter-cu13"),
+    "GPU": (lambda a: Lender(a, device=(2, 0)), TypeError, "arrays on a GPU are not taken"),
     "other device": (lambda a: Lender(a, device=(10, 0)), TypeError, "type 10"),
     "gradient": (lambda a: Lender(a, requires_grad=True), TypeError, r"call \w+\.detach\(\)"),
     "lender of gaps": (lambda a: Lender(np.repeat(a, 2, 0)[::2]), ValueError, "gaps"),
@@ -127,15 +129,27 @@ def test_input_is_refused_by_a_sentence(scan, grid, volume, readings, case, call
 OUT_REFUSED = {
     **{
         name: REFUSED[name]
-        for name in ("gap", "reversed", "expanded", "misaligned", "masked", "integers", "shape")
-        if name != "expanded"
+        for name in ("gap", "reversed", "misaligned", "integers", "shape")
     },
     "read-only": (read_only, ValueError, "read-only"),
     "expanded": (lambda a: np.broadcast_to(a[:1], a.shape), ValueError, "read-only|expanded"),
     "other type": (lambda a: a.astype(np.float64), TypeError, "the input has float32"),
     "lender read-only": (lambda a: Lender(read_only(a)), ValueError, "read-only"),
-    "list": REFUSED["list"],
+    "masked": (REFUSED["masked"][0], TypeError, "its mask would be ignored"),
+    "list": (REFUSED["list"][0], TypeError, "of type list"),
+    "elements of no bytes": REFUSED["elements of no bytes"],
+    "dates": REFUSED["dates"],
+    "overlapping": (
+        lambda a: np.lib.stride_tricks.as_strided(
+            np.zeros(a.size, a.dtype), a.shape, (4, 4 * a.shape[0], 4 * (a.shape[0] - 1))
+        ),
+        ValueError,
+        "share memory",
+    ),
+    "GPU": REFUSED["GPU"],
 }
+#: What the caller would lose: a call with this advice writes into a temporary.
+TEMPORARY = re.compile(r"call |copy |convert ")
 
 
 @pytest.mark.parametrize("case", OUT_REFUSED)
@@ -145,11 +159,52 @@ def test_out_is_refused_by_a_sentence(scan, grid, volume, readings, case):
     before = None if isinstance(bad, (list, Lender)) else np.array(bad)
     with pytest.raises(error, match=words) as caught:
         iso.project(scan, grid, volume, out=bad)
-    assert SENTENCE.match(str(caught.value)), str(caught.value)
+    text = str(caught.value)
+    assert SENTENCE.match(text), text
+    assert not TEMPORARY.match(text.rpartition("; ")[2]), text
     if before is not None:
         np.testing.assert_array_equal(np.array(bad), before)
     with pytest.raises(error, match=words):
         iso.Projector(scan, grid)(volume, out=bad)
+
+
+OUT_ADVICE = r"; give an array made by numpy.empty\(shape, dtype\), or leave out out$"
+
+
+@pytest.mark.parametrize("case", ["gap", "reversed", "misaligned", "masked", "integers", "list"])
+def test_advice_about_out(scan, grid, volume, readings, case):
+    with pytest.raises((ValueError, TypeError), match=OUT_ADVICE):
+        iso.project(scan, grid, volume, out=REFUSED[case][0](readings))
+    with pytest.raises(ValueError, match=r"; leave out out, or leave copy out$"):
+        iso.project(scan, grid, iso.native(volume), out=readings, copy=False)
+
+
+NO_NUMBERS = {
+    "masked": np.ma.masked_less(np.arange(3.0), 1.0),
+    "masked parts": [np.ma.masked_less(np.arange(3.0), 1.0)] * 2,
+    "complex": np.arange(3) * 1j,
+    "complex number": [1j],
+    "string": "1.5",
+    "strings": ["1.5", "2"],
+    "bytes": np.array([b"1"]),
+    "none": None,
+    "nones": [0.0, None],
+    "dates": np.zeros(2, "M8[s]"),
+    "objects": np.array([1.0, 2.0], object),
+}
+
+
+@pytest.mark.parametrize("case", NO_NUMBERS)
+def test_lists_of_numbers_are_real_numbers(case):
+    with pytest.raises(TypeError) as caught:
+        iso.Geometry.circular_parallel(pixels=(2, 2), pitch=1.0, angles=NO_NUMBERS[case])
+    assert SENTENCE.match(str(caught.value)), str(caught.value)
+    assert str(caught.value).startswith("Geometry.circular_parallel: angles is")
+
+
+@pytest.mark.parametrize("angles", [[0, 1], (0.0, True), np.arange(2, dtype=np.uint8)])
+def test_lists_of_real_numbers_are_taken(angles):
+    assert iso.Geometry.circular_parallel(pixels=(2, 2), pitch=1.0, angles=angles).shape[0] == 2
 
 
 def test_arrays_of_jax_are_never_written(scan, grid, volume, readings):

@@ -137,14 +137,61 @@ def test_cancel_while_waiting_for_another_call():
     assert raised == [second, first]
 
 
-def test_cancel_that_is_set_before(scan, grid, volume):
+def test_cancel_that_is_set_before(scan, grid, volume, readings):
     stop = threading.Event()
+    projector, method = iso.Projector(scan, grid), iso.Cgls(scan, grid, readings)
+    out = np.full(scan.shape, 7.0, np.float32)
+    calls = [
+        lambda: iso.project(scan, grid, volume, out=out, cancel=stop),
+        lambda: projector(volume, out=out, cancel=stop),
+        lambda: projector.T(readings, cancel=stop),
+        lambda: iso.fdk(scan, grid, readings, cancel=stop),
+        lambda: method.step(cancel=stop),
+        lambda: iso.gamma(volume, volume, grid, criteria="3%/3mm", cancel=stop),
+    ]
     stop.set()
-    # A call that ends before it asks may end well.
+    for call in calls:
+        with pytest.raises(iso.Cancelled):
+            call()
+    assert (out == 7).all() and len(method.history) == 0
+    stop.clear()
+    for call in calls:
+        call()
+
+
+def test_set_threads_in_a_callback(scan, grid, volume):
+    expected = iso.project(scan, grid, volume)
+    counts = iter([2, 1] * 1000)
     try:
-        iso.project(scan, grid, volume, cancel=stop)
-    except iso.Cancelled:
-        pass
+        for _ in range(20):
+            told = iso.project(
+                scan, grid, volume, progress=lambda fraction: iso.set_threads(next(counts))
+            )
+            assert np.array_equal(told, expected)
+    finally:
+        iso.set_threads(None)
+
+
+def test_history_is_read_while_another_thread_steps():
+    # Memory that is given back is taken from the process at once: reading it then ends the process.
+    run_python(
+        """
+        import numpy as np, isocenter as iso, threading
+        iso.use("serial")
+        scan = iso.Geometry.circular_parallel(pixels=(2, 2), pitch=1.0, angles=[0.0])
+        grid = iso.Grid((2, 2, 2))
+        for _ in range(8):
+            method = iso.Mlem(scan, grid, np.ones(scan.shape, np.float32))
+            thread = threading.Thread(target=method.run, kwargs={"iterations": 20000})
+            thread.start()
+            while thread.is_alive():
+                told = method._core.history
+                assert not told or told[-1][0] == len(told)
+            thread.join()
+            assert [now[0] for now in method._core.history] == list(range(1, 20001))
+        """,
+        env={"MALLOC_MMAP_THRESHOLD_": "8192", "MALLOC_PERTURB_": "165"},
+    )
 
 
 def test_cancel_that_raises():
@@ -385,6 +432,69 @@ def test_fork_after_use():
     assert out.split() == ["refused", "refused", "serial"]
 
 
+def test_forked_child_on_serial():
+    out, _ = run_python(
+        """
+        import numpy as np, isocenter as iso, os, signal, threading, warnings
+        warnings.simplefilter("ignore")
+        scan = iso.Geometry.circular_cone(pixels=(64, 64), pitch=1.5, source_axis=200.0,
+            source_detector=300.0, angles=iso.even_angles(90, 2 * np.pi))
+        grid = iso.Grid((64, 64, 64))
+        x = np.ones(grid.shape, np.float32)
+        lines = iso.project(scan, grid, x)
+        turn = 2 * np.pi * np.arange(30) / 30
+        organ = iso.Structure([np.stack([9 * np.cos(turn), 9 * np.sin(turn), 0 * turn + z], 1)
+                               for z in (-2.0, 0.0, 2.0)])
+        projector, reconstruct = iso.Projector(scan, grid), iso.Fdk(scan, grid)
+        method, dvh = iso.Cgls(scan, grid, lines), iso.Dvh(organ, grid, x)
+        calculate = iso.dose.Calculator(grid, cones=4, azimuths=4)
+        beam = iso.dose.Beam.rectangle(-5, 5, -5, 5)
+        expected = iso.fdk(scan, grid, lines), iso.cgls(scan, grid, lines, iterations=2).volume
+        child = os.fork()
+        if child == 0:
+            signal.alarm(60)
+            iso.use("serial")
+            for name, call in {
+                "projector": lambda: projector(x),
+                "adjoint": lambda: projector.T(lines),
+                "fdk": lambda: reconstruct(lines),
+                "step": lambda: method.step(),
+                "run": lambda: method.run(iterations=2),
+                "calculator": lambda: calculate(beam, x),
+                "dvh": lambda: dvh.evaluate(["mean"]),
+                "statistics": lambda: dvh.statistics(),
+                "new dvh": lambda: iso.Dvh(organ, grid, x),
+                "fractions": lambda: organ.fractions(grid),
+                "set_threads": lambda: iso.set_threads(1),
+                "as given": lambda: iso.set_threads(None),
+            }.items():
+                try:
+                    call()
+                    print("no refusal:", name, flush=True)
+                except RuntimeError as e:
+                    assert "OpenMP" in str(e) and "spawn" in str(e), (name, e)
+            assert np.array_equal(iso.project(scan, grid, x), lines)
+            assert np.array_equal(iso.Projector(scan, grid)(x), lines)
+            assert np.array_equal(iso.fdk(scan, grid, lines), expected[0])
+            assert np.array_equal(iso.cgls(scan, grid, lines, iterations=2).volume, expected[1])
+            iso.dose.Calculator(grid, cones=4, azimuths=4)(beam, x)
+            iso.gamma(x, x, grid, criteria="3%/3mm")
+            assert iso.info()["backend"] == "serial"
+            # A thread that the parent did not have.
+            found = []
+            thread = threading.Thread(target=lambda: found.append(iso.project(scan, grid, x)))
+            thread.start()
+            thread.join()
+            assert np.array_equal(found[0], lines)
+            print("serial", flush=True)
+            os._exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+        assert np.array_equal(projector(x), lines)
+        """
+    )
+    assert out == "serial\n"
+
+
 def test_fork_while_another_thread_computes():
     out, _ = run_python(
         LONG
@@ -441,13 +551,14 @@ def test_openmp_of_others_keeps_its_threads():
 def test_import_starts_nothing():
     out, _ = run_python(
         """
-        import threading, time, numpy
+        import os, threading, time, numpy
+        before = len(os.listdir("/proc/self/task"))
         began = time.perf_counter()
         import isocenter
         print(time.perf_counter() - began)
         from isocenter import _core
         assert not _core.started()
-        assert len(open("/proc/self/status").read().split("Threads:")[1].split()[0]) > 0
+        assert len(os.listdir("/proc/self/task")) == before
         import sys
         for heavy in ("matplotlib", "scipy", "tqdm", "torch", "asyncio"):
             assert heavy not in sys.modules, heavy

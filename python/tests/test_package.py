@@ -87,21 +87,85 @@ def test_no_source_of_the_library_is_compiled():
             assert name.startswith(("CMakeFiles/_core.dir/src/", "CMakeFiles/nanobind")), name
 
 
-def test_one_libgomp_in_any_order(scan, grid):
-    sklearn = "sklearn.cluster"
-    pytest.importorskip(sklearn)
-    for order in (["isocenter", sklearn], [sklearn, "isocenter"]):
-        out, _ = run_python(
+def runtimes_with(first, second):
+    """Return the files of OpenMP's runtime in a process that has loaded both and computed."""
+    out, _ = run_python(
+        f"""
+        import ctypes, numpy as np
+        {first}
+        {second}
+        import isocenter
+        scan = isocenter.Geometry.circular_parallel(pixels=(8, 8), pitch=1.0, angles=[0.0])
+        isocenter.project(scan, isocenter.Grid((8, 8, 8)), np.ones((8, 8, 8), np.float32))
+        files = set(line.split()[-1] for line in open("/proc/self/maps") if "libgomp" in line)
+        print(*files)
+        """
+    )
+    return [pathlib.Path(name) for name in out.split()]
+
+
+@pytest.fixture
+def other_name(tmp_path):
+    """A copy of the runtime under another name, as the wheel of scikit-learn has one."""
+    text = (PACKAGE / "libgomp.so.1").read_bytes()
+    assert text.count(b"libgomp.so.1\0") >= 1
+    file = tmp_path / "libgomp-0000.so.1.0.0"
+    file.write_bytes(text.replace(b"libgomp.so.1\0", b"libgomq.so.1\0"))
+    return file
+
+
+def test_one_libgomp_in_any_order(tmp_path, other_name):
+    # As PyTorch's: the same name in another folder.
+    file = tmp_path / "libgomp.so.1"
+    file.write_bytes((PACKAGE / "libgomp.so.1").read_bytes())
+    other, ours = f"ctypes.CDLL('{file}')", "import isocenter"
+    assert runtimes_with(other, ours) == [file]
+    assert runtimes_with(ours, "ctypes.CDLL('libgomp.so.1')") == [PACKAGE / "libgomp.so.1"]
+    # What docs/python.md says of a copy under another name.
+    other = f"ctypes.CDLL('{other_name}')"
+    for order in ((other, ours), (ours, other)):
+        assert set(runtimes_with(*order)) == {other_name, PACKAGE / "libgomp.so.1"}
+
+
+def test_with_scikit_learn():
+    pytest.importorskip("sklearn.cluster")
+    for order in (
+        ("import isocenter", "import sklearn.cluster"),
+        ("import sklearn.cluster", "import isocenter"),
+    ):
+        names = [file.name for file in runtimes_with(*order)]
+        assert names.count("libgomp.so.1") + names.count("libgomp.so.1.0.0") == 1, names
+
+
+def test_spinning_beside_a_runtime_of_another_name(other_name, tmp_path):
+    same = tmp_path / "libgomp.so.1"
+    same.write_bytes((PACKAGE / "libgomp.so.1").read_bytes())
+    for file, spins in ((other_name, 1), (same, 0)):
+        _, said = run_python(
             f"""
-            import {order[0]}, {order[1]}
-            import isocenter, numpy as np
-            scan = isocenter.Geometry.circular_parallel(pixels=(8, 8), pitch=1.0, angles=[0.0])
-            isocenter.project(scan, isocenter.Grid((8, 8, 8)), np.ones((8, 8, 8), np.float32))
-            files = set(line.split()[-1] for line in open("/proc/self/maps") if "libgomp" in line)
-            print(len(files))
-            """
+            import ctypes, os
+            os.environ.pop("OMP_WAIT_POLICY", None)
+            ctypes.CDLL("{file}")
+            before = dict(os.environ)
+            import isocenter
+            assert dict(os.environ) == before
+            """,
+            env={"OMP_DISPLAY_ENV": "verbose"},
         )
-        assert out.strip() in ("1", "2")
+        assert said.count("GOMP_SPINCOUNT = '1000'") == spins, said
+
+
+def test_help_of_the_program():
+    done = subprocess.run(
+        [sys.executable, "-m", "isocenter", "--help"], capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0 and "usage: python -m isocenter" in done.stdout
+    assert "picture" in done.stdout and "verify" not in done.stdout
+
+
+def test_info_says_that_no_gpu_is_used():
+    said = isocenter.info()["gpu"]
+    assert "not taken" in said and "copy" in said and "cu13" not in said
 
 
 def test_options_are_those_that_the_library_describes():

@@ -215,8 +215,12 @@ def test_matrix_refusals(sparse):
     a = iso.DoseMatrix(given)
     with pytest.raises(ValueError, match="4 are needed"):
         a @ np.ones(3)
-    with pytest.raises(ValueError, match="vectors"):
+    with pytest.raises(ValueError, match="make it with vectors=2, or"):
         a @ np.ones((4, 2))
+    with pytest.raises(ValueError, match="numpy.empty.*or leave out out"):
+        iso.DoseMatrix(given, vectors=2)(np.ones((4, 2)), np.ones((2, 4)).T)
+    with pytest.raises(TypeError, match="numpy.empty.*or leave out out"):
+        a(np.ones(4), np.ones(4, np.int32))
     with pytest.raises(ValueError, match="C order"):
         iso.DoseMatrix(given, vectors=2) @ np.ones((2, 4)).T
 
