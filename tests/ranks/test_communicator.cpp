@@ -127,6 +127,9 @@ class wrong_ranks final : public communicator {
   }
   void barrier() override { all_ranks().barrier(); }
   bool meet(double seconds) override { return all_ranks().meet(seconds); }
+  [[nodiscard]] iso::backend::device_link* link_devices(int device) override {
+    return all_ranks().link_devices(device);
+  }
   [[noreturn]] void abort(int exit_code) override { std::_Exit(exit_code); }
 };
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "device_links.hpp"
+
 #include <iso/core/check.hpp>
 #include <iso/mpi/communicator.hpp>
 
@@ -79,7 +81,7 @@ scope::~scope() {
 }
 
 communicator::communicator(MPI_Comm of, communicator_options const& options)
-    : chunk_(options.chunk_bytes) {
+    : chunk_(options.chunk_bytes), link_gpus_(options.link_gpus) {
   char const* const function = "iso::mpi::communicator";
   ISO_VALIDATE(is_on(),
                "{}: MPI is not running (it was not initialised, or was finalised); make an "
@@ -121,6 +123,7 @@ communicator::communicator(MPI_Comm of, communicator_options const& options)
 }
 
 communicator::~communicator() {
+  links_.clear();  // they have ranks of their own, of this one
   if (ranks_ != MPI_COMM_NULL && is_on()) {
     MPI_Comm_free(&ranks_);
     MPI_Comm_free(&meeting_);
@@ -233,6 +236,20 @@ bool communicator::meet(double seconds) {
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
+}
+
+backend::device_link* communicator::link_devices(int device) {
+  std::array<std::uint32_t, 2> differs{link_gpus_ && device >= 0 ? 0U : 1U,
+                                       device != linked_device_ ? 1U : 0U};
+  maximum(std::span<std::uint32_t>(differs));
+  if (differs[0] != 0) {
+    return nullptr;
+  }
+  if (differs[1] != 0) {
+    links_.push_back(make_device_link(*this, device));
+    linked_device_ = device;
+  }
+  return links_.back().get();
 }
 
 void communicator::abort(int exit_code) {

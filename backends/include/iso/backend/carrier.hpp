@@ -19,14 +19,16 @@ namespace iso::backend {
 /// How a carrier takes arrays to other ranks.
 enum class carrying {
   direct,  ///< the communicator reads and writes where they lie
+  linked,  ///< from GPU to GPU, by what links the devices of all ranks
   staged,  ///< by way of page-locked memory of the host
 };
 
 /// The way of arrays in the memory of `Exec` to other ranks. Each call takes its turn behind what
-/// is enqueued on `exec`, and its result is there when it returns.
+/// is enqueued on `exec`, and what is enqueued there behind it finds its result. A way that is not
+/// `linked` waits for both.
 ///
 /// What is staged goes by chunks, so that the host's memory for it is small. All ranks have chunks
-/// of the same size, whatever backends they have.
+/// of the same size, whatever backends they have. All ranks make their carriers together.
 /// Determinism: backend_to_backend, as communicator.
 template <execution_space Exec>
 class carrier final {
@@ -34,7 +36,10 @@ class carrier final {
   /// \param chunk_bytes  that go at a time of an array or of a parcel; the same on all ranks, and a
   ///                     multiple of 8
   carrier(Exec const& exec, communicator& ranks, std::int64_t chunk_bytes = std::int64_t(1) << 24)
-      : exec_(exec), ranks_(ranks), chunk_(chunk_bytes) {
+      : exec_(exec),
+        ranks_(ranks),
+        link_(ranks.link_devices(device_of(exec))),
+        chunk_(chunk_bytes) {
     ISO_VALIDATE(chunk_bytes >= 8 && chunk_bytes % 8 == 0,
                  "iso::backend::carrier: chunks of {} bytes (a positive multiple of 8 is wanted); "
                  "leave the default",
@@ -47,26 +52,42 @@ class carrier final {
   ~carrier() = default;
 
   [[nodiscard]] communicator& ranks() const { return ranks_; }
-  [[nodiscard]] static constexpr carrying way() {
-    return is_device<Exec> ? carrying::staged : carrying::direct;
+  [[nodiscard]] carrying way() const {
+    return !is_device<Exec>   ? carrying::direct
+           : link_ != nullptr ? carrying::linked
+                              : carrying::staged;
   }
   /// Returns how arrays go, for logs.
-  [[nodiscard]] static constexpr std::string_view name() {
-    return is_device<Exec> ? "staged through page-locked memory" : "direct";
+  [[nodiscard]] std::string_view name() const {
+    return way() == carrying::linked   ? link_->name()
+           : way() == carrying::direct ? "direct"
+                                       : "staged through page-locked memory";
   }
 
   /// Overwrites `count` words by their sums over the ranks, as communicator::sum.
   template <class Word>
   void sum(Word* words, std::int64_t count) {
-    reduce(words, count, [&](std::span<Word> some) { ranks_.sum(some); });
+    if (way() == carrying::linked) {
+      link_->sum({words, std::size_t(count)}, queue());
+    } else {
+      reduce(words, count, [&](std::span<Word> some) { ranks_.sum(some); });
+    }
   }
   /// Overwrites `count` words by the largest of all ranks.
   template <class Word>
   void maximum(Word* words, std::int64_t count) {
-    reduce(words, count, [&](std::span<Word> some) { ranks_.maximum(some); });
+    if (way() == carrying::linked) {
+      link_->maximum({words, std::size_t(count)}, queue());
+    } else {
+      reduce(words, count, [&](std::span<Word> some) { ranks_.maximum(some); });
+    }
   }
   /// Sends and receives at once, as communicator::exchange.
   void exchange(std::span<parcel const> out, std::span<parcel const> in) {
+    if (way() == carrying::linked) {
+      link_->exchange(out, in, queue());
+      return;
+    }
     exec_.fence("iso::backend::carrier: what goes is there");
     std::int64_t most = 0;
     for (auto const& parcels : {out, in}) {
@@ -74,7 +95,7 @@ class carrier final {
         most = std::max(most, p.bytes);
       }
     }
-    if constexpr (way() == carrying::direct) {
+    if constexpr (!is_device<Exec>) {
       // Messages of the same lengths and order as those that are staged: ranks may differ in it.
       std::vector<parcel> from_here;
       std::vector<parcel> to_here;
@@ -91,13 +112,30 @@ class carrier final {
   }
 
  private:
+  /// Returns the number of the device that `exec` computes on, -1 for a processor.
+  static int device_of([[maybe_unused]] Exec const& exec) {
+    if constexpr (is_device<Exec>) {
+      return exec.cuda_device();
+    } else {
+      return -1;
+    }
+  }
+  /// Returns where `exec` enqueues, as a link takes it.
+  [[nodiscard]] void* queue() const {
+    if constexpr (is_device<Exec>) {
+      return exec_.cuda_stream();
+    } else {
+      return nullptr;
+    }
+  }
+
   template <class Word, class Reduce>
   void reduce(Word* words, std::int64_t count, Reduce const& reduce_on_host) {
     exec_.fence("iso::backend::carrier: the words are there");
     std::int64_t const most = chunk_ / std::int64_t(sizeof(Word));
     for (std::int64_t first = 0; first < count; first += most) {
       std::int64_t const some = std::min(most, count - first);
-      if constexpr (way() == carrying::direct) {
+      if constexpr (!is_device<Exec>) {
         reduce_on_host(std::span<Word>(words + first, std::size_t(some)));
       } else {
         std::int64_t const bytes = some * std::int64_t(sizeof(Word));
@@ -160,6 +198,7 @@ class carrier final {
 
   Exec exec_;
   communicator& ranks_;
+  device_link* link_;  ///< null: there is none
   std::int64_t chunk_;
   workspace<staging_space<Exec>> staging_;
 };

@@ -17,6 +17,29 @@ struct parcel {
   std::int64_t bytes = 0;
 };
 
+/// What carries arrays between the GPUs of a job, of which each rank has its own. Calls are those
+/// of communicator, of arrays in the memory of that GPU. They enqueue on `queue`, a CUDA stream:
+/// the result is there for what is enqueued behind them.
+///
+/// All ranks make the same calls in the same order. A rank that fails leaves the others' GPUs
+/// waiting: it ends the job (communicator::abort).
+/// Determinism: backend_to_backend, as communicator.
+class device_link {
+ public:
+  device_link() = default;
+  device_link(device_link const&) = delete;
+  device_link& operator=(device_link const&) = delete;
+  virtual ~device_link() = default;
+
+  /// Returns what carries, in a word or two: for logs.
+  [[nodiscard]] virtual std::string_view name() const = 0;
+  virtual void sum(std::span<std::uint32_t> words, void* queue) = 0;
+  virtual void sum(std::span<std::uint64_t> words, void* queue) = 0;
+  virtual void maximum(std::span<std::uint32_t> words, void* queue) = 0;
+  virtual void maximum(std::span<std::uint64_t> words, void* queue) = 0;
+  virtual void exchange(std::span<parcel const> out, std::span<parcel const> in, void* queue) = 0;
+};
+
 /// The ranks that share a job, and what they do together: arrays lie in host memory. Sums are of
 /// integers, and so exact in any order. All that computes on ranks sees this alone; iso::mpi is one
 /// that carries by MPI, and one_rank has nobody to carry to.
@@ -57,6 +80,11 @@ class communicator {
   /// Returns whether all ranks call it within so many seconds: what a rank asks that has failed,
   /// whatever the others do. Where they do not, nothing is left but abort().
   virtual bool meet(double seconds) = 0;
+  /// Returns what carries between the ranks' GPUs, where all ranks compute on one of their own and
+  /// something carries between them; else null. It lives as long as the communicator. All ranks
+  /// call it.
+  /// \param device  of this rank, as the device's library numbers it; -1: a processor
+  [[nodiscard]] virtual device_link* link_devices(int device) = 0;
   /// Ends the processes of all ranks at once, with this exit code. It says nothing: who calls it
   /// has said why.
   [[noreturn]] virtual void abort(int exit_code) = 0;
@@ -78,6 +106,7 @@ class one_rank final : public communicator {
   void gather(std::span<std::byte const> bytes, std::span<std::byte> all, int to) override;
   void barrier() override {}
   bool meet(double /*seconds*/) override { return true; }
+  [[nodiscard]] device_link* link_devices(int /*device*/) override { return nullptr; }
   [[noreturn]] void abort(int exit_code) override;
 };
 

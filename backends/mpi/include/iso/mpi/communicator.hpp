@@ -10,8 +10,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace iso::mpi {
 
@@ -36,15 +38,12 @@ class scope {
   bool started_ = false;
 };
 
-/// How arrays go from rank to rank. Words of a GPU's memory are staged through the host's.
-enum class way {
-  host,  ///< MPI reads and writes host memory
-};
-
 /// What a communicator may be told.
 struct communicator_options {
   std::int64_t chunk_bytes = std::int64_t(1) << 28;  ///< at most so many at a time; MPI counts to
                                                      ///< 2^31 - 1
+  bool link_gpus = true;  ///< whether arrays go from GPU to GPU where something carries them there;
+                          ///< else by way of the host's memory
 };
 
 /// A communicator of the processes of an MPI communicator. It works on a duplicate of its own, so
@@ -62,7 +61,6 @@ class communicator final : public backend::communicator {
   [[nodiscard]] int rank() const override { return rank_; }
   [[nodiscard]] int size() const override { return size_; }
   [[nodiscard]] std::string_view name() const override;
-  [[nodiscard]] mpi::way way() const { return way_; }
   void sum(std::span<std::uint32_t> words) override;
   void sum(std::span<std::uint64_t> words) override;
   void maximum(std::span<std::uint32_t> words) override;
@@ -72,6 +70,10 @@ class communicator final : public backend::communicator {
   void gather(std::span<std::byte const> bytes, std::span<std::byte> all, int to) override;
   void barrier() override;
   bool meet(double seconds) override;
+  /// NCCL, where the build has it; else MPI, where it says that it reads the memory of GPUs. What
+  /// is returned has added and sent words that are known. Null also where two ranks have one GPU.
+  /// \throws iso::mpi::mpi_error  a call of MPI failed
+  [[nodiscard]] backend::device_link* link_devices(int device) override;
   [[noreturn]] void abort(int exit_code) override;
 
  private:
@@ -82,8 +84,10 @@ class communicator final : public backend::communicator {
   MPI_Comm meeting_ = MPI_COMM_NULL;  ///< of meet(), which others need not call when this one does
   int rank_ = 0;
   int size_ = 1;
-  mpi::way way_ = way::host;
   std::int64_t chunk_;
+  bool link_gpus_;
+  int linked_device_ = -1;                                    ///< of the last link
+  std::vector<std::unique_ptr<backend::device_link>> links_;  ///< carriers may have any of them
 };
 
 }  // namespace iso::mpi
