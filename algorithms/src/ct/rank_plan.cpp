@@ -2,12 +2,11 @@
 #include <iso/core/check.hpp>
 #include <iso/core/divide_planes.hpp>
 #include <iso/ct/detail/rank_windows.hpp>
+#include <iso/ct/detail/rows_seen.hpp>
 #include <iso/ct/rank_plan.hpp>
-#include <iso/ct/view_projection.hpp>
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace iso::ct {
 namespace {
@@ -115,53 +114,15 @@ rank_windows windows_of(rank_plan const& plan, std::int64_t halo) {
   return all;
 }
 
-namespace {
-
-/// Returns a bound on what a linear function is made of, at a voxel.
-double size_at(linear_function const& f, iso::grid const& g, vec3<double> const& index) {
-  return std::abs(f.constant + dot(f.of, g.origin)) + std::abs(f.of.x * g.spacing.x * index.x) +
-         std::abs(f.of.y * g.spacing.y * index.y) + std::abs(f.of.z * g.spacing.z * index.z);
-}
-
-/// Returns the rows between which a view sees the middles of a slab's voxels, and some more.
-pixel_window seen_rows(geometry const& scan, view_vectors const& view, iso::grid const& g,
-                       slab const& own) {
-  auto const see = projection_of(scan.kind(), view);
-  double low = std::numeric_limits<double>::infinity();
-  double high = -low;
-  for (int corner = 0; corner < 8; ++corner) {
-    vec3<double> const i{(corner & 1) != 0 ? double(g.extent[0] - 1) : 0,
-                         (corner & 2) != 0 ? double(g.extent[1] - 1) : 0,
-                         double((corner & 4) != 0 ? own.last - 1 : own.first)};
-    vec3<double> const x{g.origin.x + i.x * g.spacing.x, g.origin.y + i.y * g.spacing.y,
-                         g.origin.z + i.z * g.spacing.z};
-    double const depth = see.depth(x);
-    double const v = see.v(x) / depth;
-    // Kernels compute in float. A voxel blends two rows.
-    double const off = 2 + 64 * double(std::numeric_limits<float>::epsilon()) *
-                               (size_at(see.v, g, i) + std::abs(v) * size_at(see.depth, g, i)) /
-                               depth;
-    if (!(depth > 0) || !std::isfinite(v) || !std::isfinite(off)) {
-      return {0, scan.num_u(), 0, scan.num_v()};
-    }
-    low = std::min(low, v - off);
-    high = std::max(high, v + off);
-  }
-  double const most = double(scan.num_v());
-  pixel_window const window{0, scan.num_u(), std::int64_t(std::clamp(std::floor(low), 0.0, most)),
-                            std::int64_t(std::clamp(std::ceil(high) + 1, 0.0, most))};
-  return window.empty() ? pixel_window{} : window;
-}
-
-}  // namespace
-
 rank_windows fdk_windows_of(rank_plan const& plan) {
   rank_windows all;
   for (int rank = 0; rank < plan.size(); ++rank) {
     auto& of_rank = all.emplace_back(std::size_t(plan.scan().num_views()));
     slab const own = plan.planes(rank);
     for (std::size_t view = 0; own.count() > 0 && view < of_rank.size(); ++view) {
-      of_rank[view] = seen_rows(plan.scan(), plan.scan().views()[view], plan.grid(), own);
+      row_range const rows = rows_seen(plan.scan(), plan.grid(), own, std::int64_t(view), 1);
+      of_rank[view] = rows.count() > 0 ? pixel_window{0, plan.scan().num_u(), rows.first, rows.last}
+                                       : pixel_window{};
     }
   }
   return all;

@@ -5,22 +5,13 @@
 
 #include <iso/core/grid.hpp>
 #include <iso/ct/geometry.hpp>
+#include <iso/ct/slab_rays.hpp>
 #include <iso/ct/view_blocks.hpp>
 
 #include <cstdint>
 #include <vector>
 
 namespace iso::ct {
-
-/// Rows [first, last) of a detector: pixels along v, in all views.
-struct row_range {
-  std::int64_t first = 0;
-  std::int64_t last = 0;
-
-  [[nodiscard]] std::int64_t count() const { return last - first; }
-
-  friend bool operator==(row_range const&, row_range const&) = default;
-};
 
 /// The division of a scan and a volume among ranks. Each voxel and each reading has one owner. A
 /// rank owns planes along z, and the same rows of the detector in all views. Rows are divided so

@@ -13,6 +13,7 @@
 #include <iso/core/workspace.hpp>
 #include <iso/ct/detail/joseph_groups.hpp>
 #include <iso/ct/forward_project.hpp>
+#include <iso/ct/slab_rays.hpp>
 
 #include <cstdint>
 #include <type_traits>
@@ -145,7 +146,17 @@ class ray_sums {
   template <execution_space Exec>
     requires accesses<Exec, Space>
   void finish(Exec const& exec, projection_view<T, Space> const& projections,
-              std::int64_t first_view = 0) const;
+              std::int64_t first_view = 0) const {
+    present_.check("iso::ct::ray_sums");
+    finish(exec, projections, first_view, {0, scan_.host().num_v()});
+  }
+  /// Writes those of some rows of the detector alone.
+  /// \param[out] projections  [views, u, rows], dimensionless
+  /// \throws iso::invalid_argument  likewise, and rows that the detector has not
+  template <execution_space Exec>
+    requires accesses<Exec, Space>
+  void finish(Exec const& exec, projection_view<T, Space> const& projections,
+              std::int64_t first_view, row_range const& rows) const;
 
   /// Returns the sums of some views, whose words and scratch lie in those of all: what one of both
   /// adds or finishes next must wait for the other's work, and planes are counted apart from here.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <iso/core/grid.hpp>
+#include <iso/core/macros.hpp>
 #include <iso/ct/geometry.hpp>
 
 #include <cstdint>
@@ -18,12 +19,22 @@ struct pixel_window {
   std::int64_t first_v = 0;
   std::int64_t last_v = 0;
 
-  [[nodiscard]] bool empty() const { return first_u >= last_u || first_v >= last_v; }
-  [[nodiscard]] bool holds(std::int64_t u, std::int64_t v) const {
+  [[nodiscard]] ISO_FUNCTION bool empty() const { return first_u >= last_u || first_v >= last_v; }
+  [[nodiscard]] ISO_FUNCTION bool holds(std::int64_t u, std::int64_t v) const {
     return u >= first_u && u < last_u && v >= first_v && v < last_v;
   }
 
   friend bool operator==(pixel_window const&, pixel_window const&) = default;
+};
+
+/// Rows [first, last) of a detector: pixels along v, in all views.
+struct row_range {
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+
+  [[nodiscard]] ISO_FUNCTION std::int64_t count() const { return last - first; }
+
+  friend bool operator==(row_range const&, row_range const&) = default;
 };
 
 /// Returns, for each view of a scan, the pixels whose rays may have a sample or a chord in some

@@ -8,6 +8,7 @@
 #include <iso/ct/detail/pixel_weight_kernel.hpp>
 #include <iso/ct/detail/ramp_filter_kernel.hpp>
 #include <iso/ct/detail/row_extension.hpp>
+#include <iso/ct/detail/rows_seen.hpp>
 #include <iso/ct/detail/validate_arrays.hpp>
 #include <iso/ct/detail/weighted_backprojection_kernel.hpp>
 #include <iso/ct/fdk.hpp>
@@ -64,6 +65,33 @@ struct fdk_scratch {
             memory.take<T>({steps.projects && joins_columns ? 2 * shape.size(batch_views) : 0})) {}
 };
 
+/// The rows of a batch's images that are filtered, in tiles of the filter: those that the volume's
+/// planes are seen in. The others keep what they hold, and nobody reads them.
+template <class Exec>
+struct filtered_rows {
+  static constexpr std::int32_t height = 32 * fdk_tuning<Exec>::filter_rows;
+
+  std::int32_t first_tile;
+  std::int32_t tiles;
+  padded_rows rows;
+
+  /// Has all rows, and the border.
+  explicit filtered_rows(padded_images const& shape)
+      : first_tile(0), tiles((shape.num_v + height - 1) / height), rows{0, shape.pitch()} {}
+  /// \param volume  some planes of a grid
+  template <class Volume>
+  filtered_rows(padded_images const& shape, geometry const& g, Volume const& volume,
+                std::int64_t first, std::int64_t count)
+      : filtered_rows(shape) {
+    if (volume.planes() != all_planes(volume.grid)) {
+      row_range const seen = rows_seen(g, volume.grid, volume.planes(), first, count);
+      first_tile = std::int32_t(seen.first) / height;
+      tiles = (std::int32_t(seen.last) + height - 1) / height - first_tile;
+      rows = {padded_images::border + height * first_tile, height * tiles};
+    }
+  }
+};
+
 /// Throws unless 32 bits can count the numbers of a padded image.
 void validate_detector(geometry const& g, row_extension const& by);
 
@@ -82,21 +110,29 @@ void prepare_back_projection(Exec const& exec, fdk_plan<typename Exec::memory_sp
       "iso::ct::fdk::maps", exec, g.num_views(),
       view_map_kernel<T>{plan.geometry().views(), plan.weights(), s.maps, volume, g.kind()});
   // Neither the filter nor a copy of its results writes the border.
-  Kokkos::deep_copy(exec,
-                    Kokkos::View<T*, typename Exec::memory_space, Kokkos::MemoryUnmanaged>(
-                        s.filtered, std::size_t(s.shape.size(batch_views))),
-                    T(0));
+  auto const clear = [&](T* images, std::int64_t count) {
+    Kokkos::deep_copy(exec,
+                      Kokkos::View<T*, typename Exec::memory_space, Kokkos::MemoryUnmanaged>(
+                          images, std::size_t(count)),
+                      T(0));
+  };
+  std::int64_t const numbers = s.shape.size(batch_views);
+  clear(s.filtered, numbers);
+  if constexpr (fdk_tuning<Exec>::joins_columns) {
+    clear(s.joined, 2 * numbers);
+  }
 }
 
 /// Convolves the weighted views of a batch.
 template <bool OddOnly, class Exec, class T>
 void convolve_views(Exec const& exec, fdk_scratch<T> const& s, std::int64_t count,
-                    step_range const& part) {
+                    filtered_rows<Exec> const& by, step_range const& part) {
   using tuning = fdk_tuning<Exec>;
   ramp_filter_kernel<T, tuning::outputs, tuning::filter_rows, OddOnly> kernel{
-      s.taps + s.reach, s.taps + 2 * s.reach + 1, s.weighted, s.filtered, s.shape};
+      s.taps + s.reach, s.taps + 2 * s.reach + 1, s.weighted, s.filtered, s.shape, by.first_tile,
+      by.tiles};
   // Sixteen products of a pixel and a tap take about as long as a sample.
-  double const samples = double(s.shape.size(count)) * s.shape.num_u / 16;
+  double const samples = double(count * s.shape.columns()) * by.rows.count * s.shape.num_u / 16;
   launch_parts(exec, count * kernel.groups_per_view(), samples, part,
                [&](std::int64_t begin, std::int64_t groups) {
                  kernel.first_group = begin;
@@ -108,7 +144,7 @@ void convolve_views(Exec const& exec, fdk_scratch<T> const& s, std::int64_t coun
 template <class Exec, class T>
 void filter_views(Exec const& exec, fdk_plan<typename Exec::memory_space> const& plan,
                   T const* projections, fdk_scratch<T> const& s, std::int64_t first,
-                  std::int64_t count, step_range const& part) {
+                  std::int64_t count, filtered_rows<Exec> const& by, step_range const& part) {
   geometry const& g = plan.geometry().host();
   auto const& factors = plan.redundancy_weights();
   auto const next_row = std::int64_t(factors.size()) > g.num_u() ? g.num_u() : std::int64_t(0);
@@ -119,15 +155,17 @@ void filter_views(Exec const& exec, fdk_plan<typename Exec::memory_space> const&
                                       next_row,
                                       plan.shares(),
                                       s.shape,
+                                      by.rows,
                                       std::int32_t(plan.num_u()),
                                       std::int32_t(plan.before()),
                                       g.kind(),
                                       first};
-  backend::for_each_index("iso::ct::fdk::weight", exec, count * s.shape.image_size(), weight);
+  backend::for_each_index("iso::ct::fdk::weight", exec, count * s.shape.columns() * by.rows.count,
+                          weight);
   if (plan.odd_taps_only()) {
-    convolve_views<true>(exec, s, count, part);
+    convolve_views<true>(exec, s, count, by, part);
   } else {
-    convolve_views<false>(exec, s, count, part);
+    convolve_views<false>(exec, s, count, by, part);
   }
 }
 
@@ -136,12 +174,13 @@ void filter_views(Exec const& exec, fdk_plan<typename Exec::memory_space> const&
 template <bool Upright, class Exec, class T>
 void add_views(Exec const& exec, fdk_scratch<T> const& s,
                volume_view<T, typename Exec::memory_space> const& volume, std::int64_t first,
-               std::int64_t count, bool begins, step_range const& part) {
+               std::int64_t count, bool begins, filtered_rows<Exec> const& by,
+               step_range const& part) {
   constexpr bool joins = Upright && fdk_tuning<Exec>::joins_columns;
   if constexpr (joins) {
-    backend::for_each_index(
-        "iso::ct::fdk::join", exec, s.shape.size(count),
-        join_columns_kernel<T>{s.filtered, s.joined, s.shape.pitch(), s.shape.size(count)});
+    backend::for_each_index("iso::ct::fdk::join", exec, count * s.shape.columns() * by.rows.count,
+                            join_columns_kernel<T>{s.filtered, s.joined, s.shape.pitch(),
+                                                   s.shape.size(count), by.rows});
   }
   weighted_backprojection_kernel<T, fdk_tuning<Exec>::rows, Upright, joins> kernel{
       joins ? s.joined : s.filtered,
@@ -167,11 +206,11 @@ template <class Exec, class T>
 void back_project_views(Exec const& exec, fdk_scratch<T> const& s, bool upright,
                         volume_view<T, typename Exec::memory_space> const& volume,
                         std::int64_t first, std::int64_t count, bool begins,
-                        step_range const& part) {
+                        filtered_rows<Exec> const& by, step_range const& part) {
   if (upright) {
-    add_views<true>(exec, s, volume, first, count, begins, part);
+    add_views<true>(exec, s, volume, first, count, begins, by, part);
   } else {
-    add_views<false>(exec, s, volume, first, count, begins, part);
+    add_views<false>(exec, s, volume, first, count, begins, by, part);
   }
 }
 
@@ -258,10 +297,13 @@ void fdk(
   detail::for_each_batch(
       g.num_views(), control,
       [&](std::int64_t first, std::int64_t count, detail::step_range const& part) {
-        detail::filter_views(exec, plan, projections.data.data(), s, first, count,
-                             part.beginning());
+        detail::filtered_rows<Exec> const rows(s.shape, g, volume, first, count);
+        if (rows.tiles > 0) {
+          detail::filter_views(exec, plan, projections.data.data(), s, first, count, rows,
+                               part.beginning());
+        }
         detail::back_project_views(exec, s, g.v_parallel_to_z(), volume, first, count,
-                                   to == onto::zero && first == 0, part);
+                                   to == onto::zero && first == 0, rows, part);
       });
 }
 
@@ -295,7 +337,7 @@ void filter_projections(
       g.num_views(), control,
       [&](std::int64_t first, std::int64_t count, detail::step_range const& part) {
         detail::filter_views(exec, plan, projections.data.data(), s, first, count,
-                             part.beginning());
+                             detail::filtered_rows<Exec>(s.shape), part.beginning());
         backend::for_each_index("iso::ct::filter_projections::copy", exec, count * pixels,
                                 detail::padding_kernel<T, false>{
                                     s.filtered, filtered.data.data() + first * pixels, s.shape});
@@ -332,7 +374,8 @@ void weighted_back_project(
                                 detail::padding_kernel<T, true>{
                                     s.filtered, filtered.data.data() + first * pixels, s.shape});
         detail::back_project_views(exec, s, g.v_parallel_to_z(), volume, first, count,
-                                   to == onto::zero && first == 0, part);
+                                   to == onto::zero && first == 0,
+                                   detail::filtered_rows<Exec>(s.shape), part);
       });
 }
 

@@ -35,6 +35,12 @@ struct padded_images {
   }
 };
 
+/// Rows of padded images, counted from the first of the border on.
+struct padded_rows {
+  std::int32_t first;
+  std::int32_t count;
+};
+
 /// Copies images without padding, [view][u][v], into padded ones or out of them; what is not a
 /// pixel stays.
 template <class T, bool Pads>

@@ -14,8 +14,8 @@
 namespace iso::ct::detail {
 
 /// Multiplies pixels by the weight of their ray, the factor of their column and the share of their
-/// ray, padded: a pixel of the padding is zero, and so is one whose factor or share is. Columns
-/// beyond the detector take its edge's pixels and shares.
+/// ray, padded; index (view, u, row), of some rows: a pixel of the padding is zero, and so is one
+/// whose factor or share is. Columns beyond the detector take its edge's pixels and shares.
 template <class T>
 struct pixel_weight_kernel {
   Kokkos::View<view_vectors const*, Kokkos::AnonymousSpace, Kokkos::MemoryUnmanaged> views;
@@ -25,22 +25,24 @@ struct pixel_weight_kernel {
   std::int64_t next_row;  ///< of factors, from view to view
   ray_shares shares;
   padded_images shape;  ///< extended
+  padded_rows rows;
   std::int32_t num_u;   ///< of the detector
   std::int32_t before;  ///< columns before it
   beam kind;
   std::int64_t first_view;
 
   KOKKOS_FUNCTION void operator()(std::int64_t index) const {
-    std::int64_t const row = index / shape.pitch();
-    std::int64_t const view = first_view + row / shape.columns();
-    std::int64_t const u = row % shape.columns() - 1;
-    std::int64_t const v = index % shape.pitch() - padded_images::border;
+    std::int64_t const column = index / rows.count;
+    std::int64_t const row = rows.first + index - column * rows.count;
+    std::int64_t const view = first_view + column / shape.columns();
+    std::int64_t const u = column % shape.columns() - 1;
+    std::int64_t const v = row - padded_images::border;
     bool const exists = u >= 0 && u < shape.num_u && v >= 0 && v < shape.num_v;
     double factor = factors == nullptr || !exists ? 1.0 : factors[view * next_row + u];
     if (exists && factor != 0.0) {
       factor *= shares.at(kind, views(view), view, double(edge(u) + before), double(v), v);
     }
-    weighted[index] =
+    weighted[column * shape.pitch() + row] =
         exists && factor != 0.0 ? pixel(view, u, v) * weight(view, u, v, factor) : T(0);
   }
 

@@ -51,9 +51,9 @@ namespace backend = ISO_SET_OF(iso::backend);
 
 /// Computes the convolution of every row of u with the ramp filter, directly: out[u] = sum over u'
 /// ascending of taps[u - u'] in[u'], each step an fma. A group is `Outputs` neighbouring u (an even
-/// number) of `Rows` x 32 v, `Rows` being at most two; `Outputs` x `Outputs` steps at a time are
-/// written out, so that taps stay in registers. `OddOnly`: taps at even distances but 0 are zero,
-/// and left out.
+/// number) of a tile of `Rows` x 32 v, `Rows` being at most two; `Outputs` x `Outputs` steps at a
+/// time are written out, so that taps stay in registers. `OddOnly`: taps at even distances but 0
+/// are zero, and left out.
 template <class T, int Outputs, int Rows, bool OddOnly>
 struct ramp_filter_kernel {
   ISO_KERNEL(ramp_filter_kernel<T, Outputs, Rows, OddOnly>);
@@ -63,14 +63,15 @@ struct ramp_filter_kernel {
   T const* in;     ///< padded
   T* out;          ///< padded
   padded_images shape;
+  std::int32_t first_tile;       ///< along v
+  std::int32_t tiles;            ///< along v
   std::int64_t first_group = 0;  ///< of the launch
 
   KOKKOS_FUNCTION std::int32_t tiles_along_u() const {
     return (shape.num_u + Outputs - 1) / Outputs;
   }
-  KOKKOS_FUNCTION std::int32_t tiles_along_v() const { return (shape.groups() + Rows - 1) / Rows; }
   KOKKOS_FUNCTION std::int64_t groups_per_view() const {
-    return std::int64_t(tiles_along_u()) * tiles_along_v();
+    return std::int64_t(tiles_along_u()) * tiles;
   }
 
   template <class Group>
@@ -80,7 +81,7 @@ struct ramp_filter_kernel {
     auto const place = std::int32_t(index - view * groups_per_view());
     // Neighbouring groups read the same pixels.
     std::int32_t const first_u = place % tiles_along_u() * Outputs;
-    std::int32_t const first_row = place / tiles_along_u() * Rows;
+    std::int32_t const first_row = (first_tile + place / tiles_along_u()) * Rows;
     std::int32_t const rows = shape.groups() - first_row < Rows ? shape.groups() - first_row : Rows;
     // Pixel (0, 0) of the rows.
     std::int64_t const corner = shape.at(view, 1) + 1 + 32 * first_row;

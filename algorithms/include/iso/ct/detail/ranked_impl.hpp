@@ -63,24 +63,39 @@ shared_windows planes_that_go(rank_plan const& plan, int rank, std::int64_t belo
 shared_windows planes_that_come(rank_plan const& plan, int rank, std::int64_t below,
                                 std::int64_t above);
 
-/// Copies rows of images that both have; index (view, u, v) of `some`, whose rows are rows of
-/// `all`.
-template <class T, bool Out>
-struct copy_rows_kernel {
-  image_rows<T> all;
-  image_rows<std::conditional_t<Out, T, T const>> some;
+/// Copies numbers into rows that have others beside them; index (row, number).
+template <class T>
+struct put_rows_kernel {
+  T* to;
+  T const* from;
+  std::int64_t stride;  ///< from a row to the next of `to`
+  std::int64_t length;
 
   KOKKOS_FUNCTION void operator()(std::int64_t index) const {
-    std::int64_t const column = index / some.num_v;
-    std::int64_t const there =
-        column * all.num_v + index - column * some.num_v + some.first_v - all.first_v;
-    if constexpr (Out) {
-      some.data[index] = all.data[there];
-    } else {
-      all.data[there] = some.data[index];
-    }
+    std::int64_t const row = index / length;
+    to[row * stride + index - row * length] = from[index];
   }
 };
+
+/// Copies rows of images into images that have them and others, of so many columns.
+template <class Exec, class T>
+void put_rows(Exec const& exec, image_rows<T> const& all, image_rows<T const> const& some,
+              std::int64_t columns) {
+  T* const to = all.data + some.first_v - all.first_v;
+  if (some.num_v == 0) {
+    return;
+  }
+  if constexpr (backend::is_device<Exec>) {
+    auto const bytes = std::int64_t(sizeof(T));
+    backend::copy_rows(
+        exec, {reinterpret_cast<std::byte*>(to), bytes * all.num_v},
+        {reinterpret_cast<std::byte*>(const_cast<T*>(some.data)), bytes * some.num_v},
+        bytes * some.num_v, columns);
+  } else {
+    backend::for_each_index("iso::ct::ranked: rows", exec, columns * some.num_v,
+                            put_rows_kernel<T>{to, some.data, all.num_v, some.num_v});
+  }
+}
 
 /// Throws, naming `function`, unless a rank's arrays are those that it owns, of so many views.
 template <class Voxel, class Pixel, class Space>
@@ -161,8 +176,7 @@ struct rank_share {
       if (own.count() > 0) {
         backend::for_each_index("iso::ct::ranked: zeros", exec, std::int64_t(stack.data.size()),
                                 fill<T>{T(0), images});
-        backend::for_each_index("iso::ct::ranked: rows", exec, count * owned,
-                                copy_rows_kernel<T, false>{all, mine});
+        put_rows(exec, all, mine, count * g.num_u());
       }
       readings.template run<arrival::stored>(exec, carrier, mine, all,
                                              {views.first + first, count});
@@ -281,10 +295,22 @@ struct ranked_pair_parts {
   void forward(std::int64_t block, volume_view<T const, space> const& x,
                projection_view<T, space> const& p, job const& control);
   void fetch(neighbour which, volume_view<T const, space> const& x, T* plane);
-  /// Makes the pixels of a batch in the words of `sums`, to which all ranks have added.
-  void finish_batch(ray_sums<T, space>& sums, view_range const& views);
+  /// Has the words of a batch go to their owners.
+  void join_batch(ray_sums<T, space>& sums, view_range const& views);
   void adjoint(std::int64_t block, projection_view<T const, space> const& p,
                volume_view<T, space> const& x, onto to, job const& control, std::int32_t at_least);
+  /// Has voxels step by their sums, where a block is so small that they are whole at once; else
+  /// returns false.
+  bool adjoint_step(std::int64_t block, projection_view<T const, space> const& p,
+                    volume_view<T, space> const& x, voxel_step<T> const& step, job const& control,
+                    std::int32_t at_least);
+  template <class F>
+  void validate_together(std::int64_t block, volume_view<T, space> const& x,
+                         projection_view<T const, space> const& p, F const& more);
+  /// Calls f(images, scratch, options) for each batch of a block, where this rank has planes.
+  template <class F>
+  void back_project_batches(std::int64_t block, projection_view<T const, space> const& p,
+                            job const& control, std::int32_t at_least, F const& f);
 
   rank_share<Exec, T> share;
   view_blocks blocks;
@@ -317,8 +343,7 @@ void ranked_pair_parts<Exec, T>::forward(std::int64_t block, volume_view<T const
   auto const m = memory_to_project(parts, block);
   image_rows<T const> const mine{x.data.data(), n[0] * n[1], own.count(), own.first};
   image_rows<T> const with_halo{m.held, n[0] * n[1], held.count(), held.first};
-  backend::for_each_index("iso::ct::ranked: planes", exec, std::int64_t(x.data.size()),
-                          copy_rows_kernel<T, false>{with_halo, mine});
+  put_rows(exec, with_halo, mine, n[0] * n[1]);
   planes.template run<arrival::stored>(exec, share.carrier, mine, with_halo, {0, 1});
   using slab_data = typename volume_view<T const, space>::data_type;
   volume_view<T const, space> const slab_here{
@@ -336,13 +361,14 @@ void ranked_pair_parts<Exec, T>::forward(std::int64_t block, volume_view<T const
     ray_sums<T, space> sums(exec, scans[std::size_t(block)].subset(first, count), share.plan.grid(),
                             bounds, path, part_of_memory<space>(m.sums, m.sums_bytes));
     sums.add(exec, slab_here, own);
-    finish_batch(sums, now);
-    std::int64_t const owned = g.num_u() * share.rows.count();
-    backend::for_each_index(
-        "iso::ct::ranked: rows", exec, count * owned,
-        copy_rows_kernel<T, true>{{reinterpret_cast<T*>(sums.words().data()), g.num_u(), g.num_v()},
-                                  {owned > 0 ? p.data.data() + first * owned : nullptr, g.num_u(),
-                                   share.rows.count(), share.rows.first}});
+    join_batch(sums, now);
+    row_range const& rows = share.rows;
+    if (rows.count() > 0) {
+      sums.finish(exec,
+                  {pixels_type(p.data.data() + first * g.num_u() * rows.count(), count, g.num_u(),
+                               rows.count())},
+                  0, rows);
+    }
   });
 }
 
@@ -358,7 +384,7 @@ void ranked_pair_parts<Exec, T>::fetch(neighbour which, volume_view<T const, spa
 }
 
 template <class Exec, class T>
-void ranked_pair_parts<Exec, T>::finish_batch(ray_sums<T, space>& sums, view_range const& views) {
+void ranked_pair_parts<Exec, T>::join_batch(ray_sums<T, space>& sums, view_range const& views) {
   geometry const& g = share.plan.scan();
   image_rows<word> const images{sums.words().data(), g.num_u(), g.num_v()};
   words.template run<arrival::added>(share.exec, share.carrier, images, images, views);
@@ -371,9 +397,6 @@ void ranked_pair_parts<Exec, T>::finish_batch(ray_sums<T, space>& sums, view_ran
       sums.count_added({share.plan.planes(rank)});
     }
   }
-  // Pixels take the place of their words.
-  sums.finish(share.exec, {pixels_type(reinterpret_cast<T*>(sums.words().data()), views.count,
-                                       g.num_u(), g.num_v())});
 }
 
 template <class Exec, class T>
@@ -381,14 +404,55 @@ void ranked_pair_parts<Exec, T>::adjoint(std::int64_t block,
                                          projection_view<T const, space> const& p,
                                          volume_view<T, space> const& x, onto to,
                                          job const& control, std::int32_t at_least) {
+  validate_together(block, x, p, [&] { validate(to, "iso::ct::ranked_pair::adjoint"); });
+  auto const& scan = scans[std::size_t(block)];
+  back_project_batches(block, p, control, at_least,
+                       [&](auto const& images, auto const& scratch, auto const& by) {
+                         back_project<Exec, T>(share.exec, scan, images, x, scratch, by,
+                                               by.first_view == 0 ? to : onto::stored);
+                       });
+}
+
+template <class Exec, class T>
+bool ranked_pair_parts<Exec, T>::adjoint_step(std::int64_t block,
+                                              projection_view<T const, space> const& p,
+                                              volume_view<T, space> const& x,
+                                              voxel_step<T> const& step, job const& control,
+                                              std::int32_t at_least) {
+  if (!steps_at_once(blocks.size(block), adjoint_options(at_least))) {
+    return false;
+  }
+  validate_together(block, x, p, [] {});
+  auto const& scan = scans[std::size_t(block)];
+  // A batch has as many views at least.
+  back_project_batches(
+      block, p, control, at_least, [&](auto const& images, auto const& scratch, auto const& by) {
+        back_project_step<Exec, T>(share.exec, scan, images, x, scratch, by, step, {});
+      });
+  return true;
+}
+
+template <class Exec, class T>
+template <class F>
+void ranked_pair_parts<Exec, T>::validate_together(std::int64_t block,
+                                                   volume_view<T, space> const& x,
+                                                   projection_view<T const, space> const& p,
+                                                   F const& more) {
   char const* const function = "iso::ct::ranked_pair::adjoint";
   check_together(share.carrier.ranks(), function, [&] {
     validate_parts(share.plan, share.rank, blocks.size(block), x, p, function);
-    validate(to, function);
+    more();
   });
-  auto const& scan = scans[std::size_t(block)];
+}
+
+template <class Exec, class T>
+template <class F>
+void ranked_pair_parts<Exec, T>::back_project_batches(std::int64_t block,
+                                                      projection_view<T const, space> const& p,
+                                                      job const& control, std::int32_t at_least,
+                                                      F const& f) {
   auto by = adjoint_options(at_least);
-  if (!gathers(scan.host(), share.plan.grid(), sizeof(T), by)) {
+  if (!gathers(scans[std::size_t(block)].host(), share.plan.grid(), sizeof(T), by)) {
     // The scatter's unit is the block's, whatever rows are here.
     double const most = p.data.size() == 0
                             ? 0
@@ -400,8 +464,7 @@ void ranked_pair_parts<Exec, T>::adjoint(std::int64_t block,
   share.for_each_gathered_batch(views_of(block), p.data.data(), control,
                                 [&](std::int64_t first, auto const& images, auto const& scratch) {
                                   by.first_view = first;
-                                  back_project<Exec, T>(share.exec, scan, images, x, scratch, by,
-                                                        first == 0 ? to : onto::stored);
+                                  f(images, scratch, by);
                                 });
 }
 
@@ -461,6 +524,9 @@ void ranked_pair<Exec, T>::adjoint_step(std::int64_t block, const_projections co
                                         volume const& x, detail::voxel_step<T> const& by,
                                         volume const& correction, job const& control,
                                         std::int32_t words) {
+  if (parts_->adjoint_step(block, p, x, by, control, words)) {
+    return;
+  }
   adjoint(block, p, correction, onto::zero, control, words);
   Exec const& exec = parts_->share.exec;
   detail::for_each_number("iso::ct::ranked: step", exec, std::int64_t(x.data.size()),

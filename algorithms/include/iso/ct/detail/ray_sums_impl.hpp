@@ -68,7 +68,7 @@ struct add_words_kernel {
   }
 };
 
-/// Makes pixels of whole sums; index (view, u, v).
+/// Makes pixels of whole sums; index (view, u, row), of some rows of the detector.
 template <class T>
 struct finish_sums_kernel {
   Kokkos::View<view_vectors const*, Kokkos::AnonymousSpace, Kokkos::MemoryUnmanaged> views;
@@ -81,28 +81,29 @@ struct finish_sums_kernel {
   region within;
   std::int64_t num_u;
   std::int64_t num_v;
+  row_range rows;
 
   KOKKOS_FUNCTION void operator()(std::int64_t index) const {
-    std::int64_t const column = index / num_v;
-    std::int64_t const v = index - column * num_v;
+    std::int64_t const column = index / rows.count();
+    std::int64_t const v = rows.first + index - column * rows.count();
     std::int64_t const view = column / num_u;
+    bits_of<T> const word = words[column * num_v + v];
     bool const flagged =
         flags != nullptr &&
         (flags[column * ((num_v + 31) / 32) + v / 32] >> std::uint32_t(v % 32) & 1U) != 0;
     // A ray without length, whose step is NaN, has no samples.
-    if (words[index] == 0 && !flagged) {
+    if (word == 0 && !flagged) {
       pixels[index] = T(0);
       return;
     }
     auto const line = make_line<T>(to_index(views(view), g, kind), kind, g,
                                    double(column - view * num_u), double(v), within);
-    T const total =
-        flagged ? Kokkos::bit_cast<T>(float_bits<T>::canonical_nan) : scale.value(words[index]);
+    T const total = flagged ? Kokkos::bit_cast<T>(float_bits<T>::canonical_nan) : scale.value(word);
     pixels[index] = canonical(total * line.step);
   }
 };
 
-/// Makes pixels of whole sums of chords.
+/// Makes pixels of whole sums of chords; index (view, u, row), of some rows of the detector.
 template <class T>
 struct finish_exact_kernel {
   bits_of<T> const* words;
@@ -111,14 +112,15 @@ struct finish_exact_kernel {
   reproducible_scale<T> scale;
   exact_value<T> value;
   std::int64_t num_v;
+  row_range rows;
 
   KOKKOS_FUNCTION void operator()(std::int64_t index) const {
-    std::int64_t const column = index / num_v;
-    std::int64_t const v = index - column * num_v;
+    std::int64_t const column = index / rows.count();
+    std::int64_t const v = rows.first + index - column * rows.count();
     bool const flagged =
         flags != nullptr &&
         (flags[column * ((num_v + 31) / 32) + v / 32] >> std::uint32_t(v % 32) & 1U) != 0;
-    pixels[index] = value(scale, words[index], flagged);
+    pixels[index] = value(scale, words[column * num_v + v], flagged);
   }
 };
 
@@ -329,7 +331,7 @@ template <real T, class Space>
 template <execution_space Exec>
   requires accesses<Exec, Space>
 void ray_sums<T, Space>::finish(Exec const& exec, projection_view<T, Space> const& projections,
-                                std::int64_t first_view) const {
+                                std::int64_t first_view, row_range const& rows) const {
   char const* const function = "iso::ct::ray_sums::finish";
   present_.check("iso::ct::ray_sums");
   geometry const& g = scan_.host();
@@ -337,7 +339,10 @@ void ray_sums<T, Space>::finish(Exec const& exec, projection_view<T, Space> cons
   ISO_VALIDATE(first_view >= 0 && count >= 1 && count <= g.num_views() - first_view,
                "{}: {} views from {} on (the scan has {}); give views of the scan", function, count,
                first_view, g.num_views());
-  validate(projections, {count, g.num_u(), g.num_v()}, function);
+  ISO_VALIDATE(rows.first >= 0 && rows.count() >= 1 && rows.last <= g.num_v(),
+               "{}: rows {} to {} (the detector has {}); give rows of the detector", function,
+               rows.first, rows.last - 1, g.num_v());
+  validate(projections, {count, g.num_u(), rows.count()}, function);
   validate_contiguous(projections.data, "projections", function);
   iso::detail::validate_complete(planes_, whole_, function);
   std::int64_t const columns = first_view * g.num_u();
@@ -350,14 +355,14 @@ void ray_sums<T, Space>::finish(Exec const& exec, projection_view<T, Space> cons
     return backend::for_each_index(
         "iso::ct::ray_sums::finish", exec, pixels,
         detail::finish_exact_kernel<T>{words, flags, projections.data.data(), scale,
-                                       detail::value_of<T>(whole_, options_), g.num_v()});
+                                       detail::value_of<T>(whole_, options_), g.num_v(), rows});
   }
   Kokkos::View<view_vectors const*, Space, Kokkos::MemoryUnmanaged> const views(
       scan_.views().data() + first_view, std::size_t(count));
   backend::for_each_index(
       "iso::ct::ray_sums::finish", exec, pixels,
       detail::finish_sums_kernel<T>{views, words, flags, projections.data.data(), scale, whole_,
-                                    g.kind(), options_.within, g.num_u(), g.num_v()});
+                                    g.kind(), options_.within, g.num_u(), g.num_v(), rows});
 }
 
 #define ISO_CT_BOUNDS_OF(linkage, Exec, T)                    \
@@ -375,7 +380,8 @@ void ray_sums<T, Space>::finish(Exec const& exec, projection_view<T, Space> cons
       Exec const&, volume_view<T const, Exec::memory_space> const&, slab const&, job const&);     \
   linkage template void ray_sums<T, Exec::memory_space>::add(Exec const&, ray_sums const&);       \
   linkage template void ray_sums<T, Exec::memory_space>::finish(                                  \
-      Exec const&, projection_view<T, Exec::memory_space> const&, std::int64_t) const;
+      Exec const&, projection_view<T, Exec::memory_space> const&, std::int64_t, row_range const&) \
+      const;
 ISO_FOR_EACH_INSTANCE(ISO_CT_RAY_SUMS, extern)
 
 }  // namespace iso::ct

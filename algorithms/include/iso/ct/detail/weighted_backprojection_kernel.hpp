@@ -111,10 +111,13 @@ struct join_columns_kernel {
   T* joined;
   std::int64_t pitch;
   std::int64_t count;
+  padded_rows rows;
 
   KOKKOS_FUNCTION void operator()(std::int64_t index) const {
-    joined[2 * index] = images[index];
-    joined[2 * index + 1] = index + pitch < count ? images[index + pitch] : T(0);
+    std::int64_t const column = index / rows.count;
+    std::int64_t const at = column * pitch + rows.first + index - column * rows.count;
+    joined[2 * at] = images[at];
+    joined[2 * at + 1] = at + pitch < count ? images[at + pitch] : T(0);
   }
 };
 

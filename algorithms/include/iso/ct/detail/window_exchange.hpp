@@ -25,6 +25,13 @@ enum class arrival {
   united,  ///< with flags
 };
 
+/// Returns the pixels of a window.
+KOKKOS_INLINE_FUNCTION std::int64_t numbers_of(pixel_window const& w) {
+  return w.first_u < w.last_u && w.first_v < w.last_v
+             ? (w.last_u - w.first_u) * (w.last_v - w.first_v)
+             : 0;
+}
+
 /// Images of a number of views where they lie: some rows of a detector, from `first_v` on.
 template <class Number>
 struct image_rows {
@@ -40,33 +47,37 @@ struct placed_window {
   pixel_window of;
 };
 
-/// Moves windows of images to numbers without gaps, or from them; index (view, u, v) of the images.
+/// Moves windows of images to numbers without gaps, or from them; index (view, number of the
+/// window), of the largest window of all views.
 template <class Pixel, class Number, arrival How>
 struct window_kernel {
   placed_window const* windows;
   image_rows<Pixel> image;
   Number* packed;
   std::int64_t first_place;
+  std::int64_t largest;
 
   KOKKOS_FUNCTION void operator()(std::int64_t index) const {
-    std::int64_t const column = index / image.num_v;
-    std::int64_t const v = index - column * image.num_v + image.first_v;
-    std::int64_t const view = column / image.num_u;
-    std::int64_t const u = column - view * image.num_u;
+    std::int64_t const view = index / largest;
+    std::int64_t const n = index - view * largest;
     placed_window const w = windows[view];
-    if (u < w.of.first_u || u >= w.of.last_u || v < w.of.first_v || v >= w.of.last_v) {
+    std::int64_t const rows = w.of.last_v - w.of.first_v;
+    if (n >= numbers_of(w.of)) {
       return;
     }
-    Number& number = packed[w.place - first_place +
-                            (u - w.of.first_u) * (w.of.last_v - w.of.first_v) + v - w.of.first_v];
+    std::int64_t const column = n / rows;
+    std::int64_t const v = w.of.first_v + n - column * rows;
+    Number& number = packed[w.place - first_place + n];
+    Pixel& pixel =
+        image.data[(view * image.num_u + w.of.first_u + column) * image.num_v + v - image.first_v];
     if constexpr (How == arrival::packed) {
-      number = image.data[index];
+      number = pixel;
     } else if constexpr (How == arrival::stored) {
-      image.data[index] = number;
+      pixel = number;
     } else if constexpr (How == arrival::added) {
-      image.data[index] += number;
+      pixel += number;
     } else {
-      image.data[index] |= number;
+      pixel |= number;
     }
   }
 };
@@ -154,6 +165,14 @@ class window_exchange {
     [[nodiscard]] std::int64_t numbers(view_range const& views) const {
       return place(views.first + views.count) - place(views.first);
     }
+    /// Returns the numbers of the largest window.
+    [[nodiscard]] std::int64_t largest(view_range const& views) const {
+      std::int64_t most = 0;
+      for (std::int64_t view = views.first; view < views.first + views.count; ++view) {
+        most = std::max(most, place(view + 1) - place(view));
+      }
+      return most;
+    }
   };
 
   /// Moves the numbers of each side to its parcel, or from it.
@@ -163,11 +182,12 @@ class window_exchange {
                    view_range const& views) {
     for (std::size_t n = 0; n < sides.size(); ++n) {
       if (parcels[n].bytes > 0) {
+        std::int64_t const largest = sides[n].largest(views);
         backend::for_each_index(
-            label, exec, views.count * image.num_u * image.num_v,
+            label, exec, views.count * largest,
             window_kernel<Pixel, Number, How>{sides[n].windows.data() + views.first, image,
                                               reinterpret_cast<Number*>(parcels[n].data),
-                                              sides[n].place(views.first)});
+                                              sides[n].place(views.first), largest});
       }
     }
   }
@@ -181,8 +201,7 @@ class window_exchange {
       std::vector<std::int64_t> places{0};
       for (pixel_window const& w : all[rank]) {
         placed.push_back({places.back(), w});
-        places.push_back(places.back() +
-                         (w.empty() ? 0 : (w.last_u - w.first_u) * (w.last_v - w.first_v)));
+        places.push_back(places.back() + numbers_of(w));
       }
       if (int(rank) != here && places.back() > 0) {
         sides.push_back({int(rank),
