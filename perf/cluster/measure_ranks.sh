@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# How far the processes of one job scale, on one machine: compares bits first, then times strong and
+# weak scaling and a volume that no single GPU holds, and prints a table.
+#
+#   perf/cluster/measure_ranks.sh --ranks "2 4" build/cuda results
+#
+# Options, before the build folder and that of the results:
+#   --ranks LIST      numbers of processes, a GPU each ("2 4")
+#   --backend NAME    cuda
+#   --size N          voxels and pixels a side for one process (1024); --views N (720)
+#   --repeats N       of each row (2)
+#   --limit SECONDS   of the whole run (600): what does not fit is left out, and named
+#   --mpirun COMMAND  and its options ("mpirun --bind-to none")
+# A row whose bits differ, or a program that fails, makes the exit status 1.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+ranks="2 4" backend=cuda size=1024 views=720 repeats=2 limit=600 mpirun="mpirun --bind-to none"
+while [[ "${1:-}" == --* ]]; do
+  case $1 in
+    --ranks | --backend | --size | --views | --repeats | --limit | --mpirun)
+      declare "${1#--}=${2:?$1 wants a value}"
+      shift 2
+      ;;
+    *)
+      echo "measure_ranks.sh: $1 (no such option); see the head of the script" >&2
+      exit 2
+      ;;
+  esac
+done
+if [ $# -ne 2 ]; then
+  echo "measure_ranks.sh: $# arguments (a build folder and one for results are wanted); give both" >&2
+  exit 2
+fi
+programs=$1 results=$2
+mkdir -p "$results"
+read -ra launch <<<"$mpirun"
+methods="sirt cgls total_variation os_sart"
+failed=0 most=1
+for n in $ranks; do most=$((n > most ? n : most)); done
+
+program() { find "$programs" -name "$1" -type f -perm -u+x | head -n 1; }
+
+# timed NAME PROCESSES PROGRAM ARGUMENTS...
+timed() {
+  local name=$1 processes=$2 what=$3 path left=$((limit - SECONDS))
+  shift 3
+  path=$(program "$what")
+  if [ -z "$path" ] || [ "$left" -lt 15 ]; then
+    echo "$name: left out ($([ -z "$path" ] && echo "no $what in $programs" || echo "$left s are left"))"
+    return
+  fi
+  timeout -k 5 "$left" "${launch[@]}" -n "$processes" "$path" --backend "$backend" \
+    --json "$results/$name.json" "$@" >"$results/$name.log" 2>&1 || {
+    echo "$name: FAILED"
+    tail -n 5 "$results/$name.log"
+    failed=1
+  }
+  if grep -q DIFFER "$results/$name.log"; then
+    echo "$name: BITS DIFFER"
+    failed=1
+  fi
+}
+
+# $1 times the work of `size` cubed: as many voxels a side, a multiple of 16.
+side() { awk -v n="$size" -v times="$1" 'BEGIN { print int(n * times ^ (1 / 3) / 16 + 0.5) * 16 }'; }
+
+read -ra rows <<<"forward adjoint fdk $methods"
+small=$((size / 4 > 32 ? size / 4 : 32))
+for n in $ranks; do
+  timed "bits_$n" "$n" iso_ranks_speed --size $small --views 96 --repeats 1 --rows "${rows[@]}"
+  timed "bits_tilted_$n" "$n" iso_ranks_speed --size $small --views 96 --pitch 1.5 --repeats 1 \
+    --rows forward adjoint fdk sirt
+done
+for n in $ranks; do
+  timed "strong_$n" "$n" iso_ranks_speed --size "$size" --views "$views" --repeats "$repeats" \
+    --rows "${rows[@]}" blocks_of_8
+done
+for n in $ranks; do
+  timed "weak_$n" "$n" iso_ranks_speed --size "$(side "$n")" --views "$views" --repeats 1 --alone \
+    --rows fdk sirt cgls
+done
+if [ "$most" -ge 4 ]; then
+  timed large "$most" iso_ranks_speed --size $((2 * size)) --views "$views" --repeats 1 --alone \
+    --rows sirt
+fi
+for n in $ranks; do
+  timed "products_$n" "$n" iso_ranks_products
+  timed "plan_$n" "$n" iso_ranks_plan
+done
+timed "staged_$most" "$most" iso_ranks_speed --size "$size" --views "$views" --repeats 1 --staged \
+  --rows forward fdk sirt
+python3 "$here/ranks_table.py" "$results"
+exit $failed
