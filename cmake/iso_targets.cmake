@@ -130,18 +130,18 @@ endfunction()
 
 # For targets that nvcc compiles. Kernels are host and device functions of a group; with the host's
 # group they call host functions, which nvcc notes (20011 to 20015) once for every call, and it does not
-# know GCC's pragmas (1675).
+# know GCC's pragmas (1675). Where nvcc_once.sh reads what nvcc notes, it drops these notes, and takes
+# any other host function that a kernel calls for an error.
 function(iso_quiet_nvcc target)
   if(Kokkos_ENABLE_CUDA)
-    target_compile_options(
-      ${target}
-      PRIVATE
-        "SHELL:-Xcudafe --diag_suppress=20011"
-        "SHELL:-Xcudafe --diag_suppress=20013"
-        "SHELL:-Xcudafe --diag_suppress=20014"
-        "SHELL:-Xcudafe --diag_suppress=20015"
-        "SHELL:-Xcudafe --diag_suppress=1675"
-    )
+    set(unwanted 1675)
+    get_property(launcher GLOBAL PROPERTY RULE_LAUNCH_COMPILE)
+    if(NOT launcher MATCHES "/nvcc_once.sh ")
+      list(APPEND unwanted 20011 20013 20014 20015)
+    endif()
+    foreach(number IN LISTS unwanted)
+      target_compile_options(${target} PRIVATE "SHELL:-Xcudafe --diag_suppress=${number}")
+    endforeach()
   endif()
 endfunction()
 

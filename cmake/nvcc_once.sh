@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # nvcc_once.sh COMMAND...: runs a compile command. Where that is Kokkos' nvcc_wrapper, or goes to it by the launcher,
 # nvcc lists the headers as it compiles; the wrapper runs nvcc a second time for the list, which takes
-# a second of every file.
+# a second of every file. A kernel that calls a host function ends the build: nvcc only notes it, and the
+# kernel then does nothing. The notes about groups of a processor's lanes, which no GPU runs, are dropped.
 set -eu
 case "${1##*/} $* " in nvcc_wrapper\ * | *' -DKOKKOS_DEPENDENCE '*) ;; *) exec "$@" ;; esac
 original=("$@") command=() list=""
@@ -19,4 +20,21 @@ while [ $# -gt 0 ]; do
   shift
 done
 export NVCC_APPEND_FLAGS="${NVCC_APPEND_FLAGS:-}$list"
-exec "${command[@]}"
+notes=$(mktemp)
+trap 'rm -f "$notes"' EXIT
+status=0
+"${command[@]}" 2>"$notes" || status=$?
+# A note and what it is about ends with an empty line.
+awk -v RS= -v ORS='\n\n' '
+  /warning #2001[1-5]-D: calling a / {
+    if (/calling a __host__ function\("[^"]*iso::backend::(avx2|avx512|portable)::/) next
+    if (/calling a constexpr __host__/) next
+    if (/calling a __host__ function from/ && /iso::backend::(avx2|avx512|portable)::/) next
+    failed = 1
+    sub(/warning #/, "error: a kernel calls a host function, #")
+  }
+  /^Remark: The warnings can be suppressed/ { next }
+  { print }
+  END { exit failed }
+' "$notes" >&2 || status=1
+exit "$status"
