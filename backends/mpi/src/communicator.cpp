@@ -130,8 +130,6 @@ communicator::~communicator() {
   }
 }
 
-std::string_view communicator::name() const { return "MPI, host memory"; }
-
 template <class Word>
 void communicator::reduce(std::span<Word> words, MPI_Datatype type, MPI_Op operation,
                           char const* function) {
@@ -248,6 +246,9 @@ backend::device_link* communicator::link_devices(int device) {
   if (differs[1] != 0) {
     links_.push_back(make_device_link(*this, device));
     linked_device_ = device;
+    if (links_.back() != nullptr) {
+      name_ = message("MPI, host memory; {} between GPUs", {links_.back()->name()});
+    }
   }
   return links_.back().get();
 }

@@ -107,8 +107,9 @@ std::optional<int> device_of_rank(common_options const& options) {
 void tell_ranks(json& document) {
   if (jobs::num_ranks() > 1) {
     document["ranks"] = jobs::num_ranks();
-    spdlog::info("{} processes: each has its planes of the volume and its rows of the detector",
-                 jobs::num_ranks());
+    document["carried_by"] = jobs::carried_by();
+    spdlog::info("{} processes: each has its planes of the volume and its rows of the detector ({})",
+                 jobs::num_ranks(), jobs::carried_by());
   }
 }
 

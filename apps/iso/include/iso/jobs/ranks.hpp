@@ -20,6 +20,8 @@ void share_jobs(backend::communicator& ranks);
 /// Returns them.
 backend::communicator& sharing_ranks();
 int num_ranks();
+/// Returns what carries between them.
+std::string carried_by();
 /// Returns whether this is rank 0, which alone has the results of a shared job, writes and speaks.
 bool is_first_rank();
 
