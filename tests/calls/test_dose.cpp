@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "calls.hpp"
 
+#include <iso/backend/communicator.hpp>
+#include <iso/core/divide_planes.hpp>
 #include <iso/core/workspace.hpp>
 #include <iso/dose/beam.hpp>
 #include <iso/dose/calculator.hpp>
@@ -8,6 +10,7 @@
 #include <iso/dose/convolution.hpp>
 #include <iso/dose/density.hpp>
 #include <iso/dose/kernel.hpp>
+#include <iso/dose/ranked_calculator.hpp>
 #include <iso/dose/slab_phantom.hpp>
 #include <iso/dose/spectrum.hpp>
 #include <iso/dose/terma.hpp>
@@ -64,6 +67,19 @@ TEST_CASE("densities") {
   CHECK(iso::dose::slab_phantom().size() == 11);
   CHECK(iso::dose::slab_phantom_grid(32).extent[0] == 8);
   CHECK(iso::dose::mean_density({{10, 1}, {10, 2}}, 5, 15) == 1.5);
+}
+
+TEST_CASE("dose of a beam on ranks") {
+  exec_space const exec;
+  iso::backend::one_rank ranks;
+  auto const patient = iso::grid::centred({8, 8, 8}, {20, 20, 20});
+  iso::dose::ranked_calculator<exec_space, float> calculator(
+      exec, ranks, patient, iso::divide_planes(patient, ranks.size()),
+      iso::dose::named_kernel("6mv"), iso::dose::named_spectrum("mohan_6mv"));
+  auto const dose = calculator.make_dose("dose");
+  calculator.add(field(), volume_of(patient, 1), dose);
+  CHECK(calculator.report().bytes_sent == 0);
+  CHECK(calculator.planes().count() == 8);
 }
 
 TEST_CASE("kernels and spectra") {

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <iso/core/version.hpp>
 #include <iso/ct/detail/ranked_impl.hpp>
 #include <iso/ct/detail/validate_arrays.hpp>
-
-#include <array>
-#include <bit>
 
 namespace iso::ct {
 namespace detail {
@@ -22,14 +18,6 @@ void fingerprint::add(geometry const& g) {
   }
 }
 
-void fingerprint::add(iso::grid const& g) {
-  for (int axis = 0; axis < 3; ++axis) {
-    add(g.extent[std::size_t(axis)]);
-    add(g.spacing[axis]);
-    add(g.origin[axis]);
-  }
-}
-
 void fingerprint::add(rank_plan const& plan) {
   add(plan.scan());
   add(plan.grid());
@@ -42,47 +30,8 @@ void fingerprint::add(rank_plan const& plan) {
 
 void validate_agreement(backend::communicator& ranks, rank_plan const& plan, fingerprint const& of,
                         char const* function) {
-  // The largest, and of what all bits turned make the largest: the smallest.
-  std::array<std::uint64_t, 6> words{of.value(),
-                                     ~of.value(),
-                                     ISO_VERSION_NUMBER,
-                                     ~std::uint64_t(ISO_VERSION_NUMBER),
-                                     std::uint64_t(plan.size()),
-                                     ~std::uint64_t(plan.size())};
-  ranks.maximum(std::span<std::uint64_t>(words));
-  ISO_VALIDATE(
-      words[2] == ~words[3],
-      "{}: ranks with different versions of Isocenter (up to {}, from {} on; 100 times the "
-      "minor number and the patch); run one program on all",
-      function, words[2], ~words[3]);
-  ISO_VALIDATE(words[4] == ~words[5] && words[4] == std::uint64_t(ranks.size()),
-               "{}: a plan for {} to {} ranks (there are {}); divide the planes among as many",
-               function, ~words[5], words[4], ranks.size());
-  ISO_VALIDATE(words[0] == ~words[1],
-               "{}: ranks with different scans, grids, plans or options (a result of all needs "
-               "one); give all ranks the same arguments",
-               function);
-}
-
-void step_together(backend::communicator& ranks, job const& control, double fraction) {
-  if (control.progress) {
-    control.progress(fraction);
-  }
-  std::uint32_t stops = control.cancelled && control.cancelled() ? 1 : 0;
-  ranks.maximum(std::span<std::uint32_t>(&stops, 1));
-  if (stops != 0) {
-    throw cancelled(
-        "iso::job: cancelled by the caller of a rank (outputs of all ranks are incomplete); "
-        "discard "
-        "them, or call again");
-  }
-}
-
-double largest_of_ranks(backend::communicator& ranks, double x) {
-  // The bits of numbers that are not negative have their order.
-  auto word = std::bit_cast<std::uint64_t>(x);
-  ranks.maximum(std::span<std::uint64_t>(&word, 1));
-  return std::bit_cast<double>(word);
+  iso::detail::validate_agreement(ranks, plan.size(), of, function,
+                                  "scans, grids, plans or options");
 }
 
 namespace {

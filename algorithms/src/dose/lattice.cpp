@@ -304,7 +304,7 @@ lattice_layout::lattice_layout(iso::grid const& region, std::int64_t border_rows
 lattice_tables make_lattice(iso::grid const& region, lattice_layout const& layout,
                             beam_frame const& frame, fluence_map const& field,
                             cone_set const& cones, bool tilt, int direction_bits, int total_bits,
-                            int digits) {
+                            int digits, direction_range const& some) {
   validate_region(region);
   validate_source(region, frame);
   // Of the field's rays, and of those of a voxel that its edge cuts.
@@ -315,6 +315,7 @@ lattice_tables make_lattice(iso::grid const& region, lattice_layout const& layou
   lattice_tables out;
   double most = 0;   // that one direction gives
   double total = 0;  // that all do
+  std::int64_t number = -1;
   for (int which = 0; which < 6; ++which) {
     lattice_class lines{std::int32_t(out.lines.size()), 0};
     for (std::size_t cone = 0; cone < cones.cones.size(); ++cone) {
@@ -326,13 +327,16 @@ lattice_tables make_lattice(iso::grid const& region, lattice_layout const& layou
         if (d.number_of_class() != which) {
           continue;
         }
+        direction_kernel const kernel = kernel_of(cones, tilts[cone], d);
+        most = std::max(most, kernel.gives);
+        total += kernel.gives;
+        if (++number < some.first || number >= some.last) {
+          continue;
+        }
         lattice_path const l = add_path(region, layout, frame, d, out.planes);
         double toward_lane = along[d.of.lanes] * region.spacing[d.of.lanes];
         double toward_row = along[d.of.rows] * region.spacing[d.of.rows];
         make_exact(out.planes.data() + l.table, l, toward_lane, toward_row, digits);
-        direction_kernel const kernel = kernel_of(cones, tilts[cone], d);
-        most = std::max(most, kernel.gives);
-        total += kernel.gives;
         out.lines.push_back({l, kernel.of_step, own.z, toward_lane, toward_row});
         out.directions.push_back({{along, std::int32_t(cone)}, own.z, kernel.of_cone});
       }

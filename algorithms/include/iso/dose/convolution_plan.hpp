@@ -51,11 +51,14 @@ class convolution_plan {
       : convolution_plan(exec, region, frame_of(b), b.fluence, cones, options) {}
   /// Computes the plan for a frame that no angles describe, such as that of a mirrored beam.
   /// Allocates and waits likewise.
+  /// \param some    directions that it is for: the doses of all add up to that of the beam, in its
+  ///                unit
   /// \throws iso::invalid_argument  as for a beam; a frame that is not finite
   template <execution_space Exec>
   convolution_plan(Exec const& exec, iso::grid const& region, beam_frame const& frame,
                    fluence_map const& field, cone_set const& cones,
-                   convolution_options const& options = {});
+                   convolution_options const& options = {},
+                   detail::direction_range const& some = {});
 
   [[nodiscard]] iso::grid const& region() const { return region_; }
   [[nodiscard]] beam_frame const& frame() const { return frame_; }

@@ -1,93 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! Has ranks agree: on what they were asked for, and on whether to stop.
+//! Has ranks agree on scans and on what they hold of them.
 #pragma once
 
 #include <iso/backend/communicator.hpp>
-#include <iso/core/check.hpp>
-#include <iso/core/detail/fnv1a.hpp>
-#include <iso/core/grid.hpp>
-#include <iso/core/job.hpp>
 #include <iso/ct/geometry.hpp>
 #include <iso/ct/rank_plan.hpp>
-#include <iso/model/describe.hpp>
-
-#include <bit>
-#include <cstdint>
-#include <exception>
-#include <optional>
-#include <span>
-#include <type_traits>
+#include <iso/detail/agreement.hpp>
 
 namespace iso::ct::detail {
 
+using iso::detail::check_together;
+using iso::detail::largest_of_ranks;
+using iso::detail::step_together;
+
 /// A hash of what all ranks must have alike.
-class fingerprint {
+class fingerprint : public iso::detail::fingerprint {
  public:
-  /// Takes in a number, by its bits.
-  void add(double x) { add_word(std::bit_cast<std::uint64_t>(x)); }
-  void add(std::int64_t x) { add_word(std::uint64_t(x)); }
+  using iso::detail::fingerprint::add;
   void add(geometry const& g);
-  void add(iso::grid const& g);
   void add(rank_plan const& plan);
-
-  /// Takes in a described field, and the fields of a described member.
-  template <class X>
-  void operator()(X const& x, field const&) {
-    using type = std::remove_const_t<X>;
-    if constexpr (described<type>) {
-      describe(*this, x);
-    } else if constexpr (std::is_enum_v<type> || std::is_integral_v<type>) {
-      add(std::int64_t(x));
-    } else if constexpr (std::is_floating_point_v<type>) {
-      add(double(x));
-    } else if constexpr (std::is_same_v<type, std::optional<double>>) {
-      add(std::int64_t(x.has_value()));
-      add(x.value_or(0));
-    }
-    // What is hidden changes no bit.
-  }
-
-  [[nodiscard]] std::uint64_t value() const { return hash_; }
-
- private:
-  void add_word(std::uint64_t word) {
-    for (int byte = 0; byte < 8; ++byte) {
-      hash_ = iso::detail::fnv1a(hash_, static_cast<unsigned char>(word >> 8 * byte));
-    }
-  }
-
-  std::uint64_t hash_ = iso::detail::fnv1a_of_nothing;
 };
 
 /// Throws, naming `function` and on every rank, unless the plan is for as many ranks as there are,
 /// and all have the same fingerprint.
 void validate_agreement(backend::communicator& ranks, rank_plan const& plan, fingerprint const& of,
                         char const* function);
-
-/// Calls f(), and throws on every rank where it throws on one.
-template <class F>
-void check_together(backend::communicator& ranks, char const* function, F const& f) {
-  std::exception_ptr failure;
-  try {
-    f();
-  } catch (...) {
-    failure = std::current_exception();
-  }
-  std::uint32_t failed = failure ? 1 : 0;
-  ranks.maximum(std::span<std::uint32_t>(&failed, 1));
-  if (failure) {
-    std::rethrow_exception(failure);
-  }
-  ISO_VALIDATE(failed == 0,
-               "{}: another rank stopped here (its own sentence says why); read what all ranks say",
-               function);
-}
-
-/// Reports a fraction of a job, and asks whether to stop: all ranks do where one is asked to.
-/// \throws iso::cancelled
-void step_together(backend::communicator& ranks, job const& control, double fraction);
-
-/// Returns the largest number of all ranks, of numbers that are not negative.
-double largest_of_ranks(backend::communicator& ranks, double x);
 
 }  // namespace iso::ct::detail

@@ -8,6 +8,7 @@
 #include <iso/detail/copied.hpp>
 #include <iso/dose/convolution.hpp>
 #include <iso/dose/detail/convolution_scratch.hpp>
+#include <iso/dose/detail/convolution_words.hpp>
 #include <iso/dose/detail/lattice/schedule.hpp>
 #include <iso/dose/detail/lattice/tuning.hpp>
 #include <iso/dose/detail/lattice/walk.hpp>
@@ -70,7 +71,7 @@ std::int64_t state_size_of(lattice_tables const& tables);
 template <class T, class Kernel, class Exec>
 void walk_lattice(Exec const& exec, convolution_plan<T, typename Exec::memory_space> const& plan,
                   boxed_volume<T const> const& terma, boxed_volume<T const> const& density,
-                  boxed_volume<T> const& dose, convolution_scratch<T, Kernel, Exec> const& s,
+                  sum_target<T> const& to, convolution_scratch<T, Kernel, Exec> const& s,
                   job const& control) {
   using space = typename Exec::memory_space;
   using word = typename fixed_point<T>::word;
@@ -90,9 +91,16 @@ void walk_lattice(Exec const& exec, convolution_plan<T, typename Exec::memory_sp
     }
   }
   auto const bias = word(word(plan.num_directions()) * fixed_point<T>::magic_bits);
-  lattice_join_kernel<T> const join{
-      tables.layout, {s.sums[0], s.sums[1]}, bias, plan.unit(), s.range, dose};
-  backend::for_each_lane_group("iso::dose::convolve: join", exec, join.num_groups(), join);
+  auto const join = [&](auto const& target) {
+    lattice_join_kernel<T, std::decay_t<decltype(target)>> const kernel{
+        tables.layout, {s.sums[0], s.sums[1]}, bias, plan.unit(), s.range, target};
+    backend::for_each_lane_group("iso::dose::convolve: join", exec, kernel.num_groups(), kernel);
+  };
+  if (to.is_words()) {
+    join(to.words);
+  } else {
+    join(to.dose);
+  }
   control.step(1);
 }
 
@@ -100,13 +108,13 @@ void walk_lattice(Exec const& exec, convolution_plan<T, typename Exec::memory_sp
 template <class T, class Kernel, class Exec>
 void follow_back(Exec const& exec, convolution_plan<T, typename Exec::memory_space> const& plan,
                  back_walk const& walk, boxed_volume<T const> const& terma,
-                 boxed_volume<T const> const& density, boxed_volume<T> const& dose,
+                 boxed_volume<T const> const& density, sum_target<T> const& to,
                  convolution_scratch<T, Kernel, Exec> const& s, job const& control) {
   auto const& storage = plan.storage();
   copy_region<0>(exec, plan, terma, density, s);
   if constexpr (std::is_same_v<Kernel, tabulated>) {
     T const* const tables = storage.bins.data();
-    follow_lines<table_absorption<T>>(exec, plan, walk, tables, dose, s, control);
+    follow_lines<table_absorption<T>>(exec, plan, walk, tables, to, s, control);
   } else {
     // Chords are no longer than a voxel's diagonal, but for rounding.
     double const longest =
@@ -114,15 +122,33 @@ void follow_back(Exec const& exec, convolution_plan<T, typename Exec::memory_spa
     backend::for_each_index("iso::dose::convolve: terms", exec, plan.num_directions(),
                             cone_terms_kernel<cone_line<T>, T, Kernel::terms>{
                                 storage.directions.data(), s.range, T(longest), s.terms});
-    follow_lines<exponential_absorption<T, Kernel::terms>>(exec, plan, walk, s.terms, dose, s,
+    follow_lines<exponential_absorption<T, Kernel::terms>>(exec, plan, walk, s.terms, to, s,
                                                            control);
   }
+}
+
+/// Checks what a convolution reads. Returns how many elements the region's first voxel lies behind
+/// that of `density`.
+template <class T, class Space>
+std::int64_t place_of_density(convolution_plan<T, Space> const& plan,
+                              volume_view<T const, Space> const& terma,
+                              volume_view<T const, Space> const& density) {
+  validate(terma, "iso::dose::convolve");
+  validate(density, "iso::dose::convolve");
+  validate_contiguous(terma.data, "terma", "iso::dose::convolve");
+  validate_contiguous(density.data, "density", "iso::dose::convolve");
+  ISO_VALIDATE(terma.grid == plan.region(),
+               "iso::dose::convolve: terma of [{}, {}, {}] voxels (it must be on the plan's "
+               "region, of [{}, {}, {}]); make it on convolution_plan::region",
+               terma.grid.extent[0], terma.grid.extent[1], terma.grid.extent[2],
+               plan.region().extent[0], plan.region().extent[1], plan.region().extent[2]);
+  return offset_of(plan.region(), density.grid, "density");
 }
 
 template <class Kernel, class T, class Exec>
 void convolve_by(Exec const& exec, convolution_plan<T, typename Exec::memory_space> const& plan,
                  boxed_volume<T const> const& terma, boxed_volume<T const> const& density,
-                 boxed_volume<T> const& dose, workspace<typename Exec::memory_space> const& scratch,
+                 sum_target<T> const& to, workspace<typename Exec::memory_space> const& scratch,
                  job const& control) {
   workspace_parts parts(scratch, "iso::dose::convolve");
   convolution_scratch<T, Kernel, Exec> const s(parts, exec, plan);
@@ -135,10 +161,30 @@ void convolve_by(Exec const& exec, convolution_plan<T, typename Exec::memory_spa
                                       std::min<std::int64_t>(n[0] * n[1], range_groups<Exec>)};
   backend::for_each_lane_group("iso::dose::convolve: range", exec, range.num_groups, range);
   if (auto const* const back = std::get_if<back_walk>(&plan.storage().walk)) {
-    follow_back(exec, plan, *back, terma, density, dose, s, control);
+    follow_back(exec, plan, *back, terma, density, to, s, control);
   } else {
-    walk_lattice(exec, plan, terma, density, dose, s, control);
+    walk_lattice(exec, plan, terma, density, to, s, control);
   }
+}
+
+template <execution_space Exec, real T>
+void convolve_to_words(
+    Exec const& exec, convolution_plan<T, typename Exec::memory_space> const& plan,
+    volume_view<std::type_identity_t<T> const, typename Exec::memory_space> const& terma,
+    volume_view<std::type_identity_t<T> const, typename Exec::memory_space> const& density,
+    typename fixed_point<T>::word* words, workspace<typename Exec::memory_space> const& scratch,
+    job const& control) {
+  std::int64_t const density_at = place_of_density(plan, terma, density);
+  validate(scratch, convolve_bytes_needed<T>(exec, plan), "iso::dose::convolve");
+  Kokkos::Profiling::ScopedRegion const region("iso::dose::convolve");
+  auto const& n = plan.region().extent;
+  std::visit(
+      [&](auto kernel) {
+        convolve_by<decltype(kernel), T>(exec, plan, box_of<T const>(terma, 0),
+                                         box_of<T const>(density, density_at),
+                                         {{}, {words, n[1], n[2]}}, scratch, control);
+      },
+      plan.storage().kernel);
 }
 
 /// Converts `from`, which is in double, to the precision of `to`.
@@ -188,8 +234,9 @@ template <execution_space Exec>
 convolution_plan<T, Space>::convolution_plan(Exec const& exec, iso::grid const& region,
                                              beam_frame const& frame, fluence_map const& field,
                                              cone_set const& cones,
-                                             convolution_options const& options)
-    : region_(region), frame_(frame), num_directions_(cones.size()), options_(options) {
+                                             convolution_options const& options,
+                                             detail::direction_range const& some)
+    : region_(region), frame_(frame), options_(options) {
   using tuning = detail::lattice_tuning<Exec>;
   using point = detail::fixed_point<T>;
   char const* const label = "iso::dose::convolution_plan";
@@ -212,7 +259,8 @@ convolution_plan<T, Space>::convolution_plan(Exec const& exec, iso::grid const& 
   }
   auto tables = detail::make_lattice(region, storage_.layout, frame, field, cones, options.tilt,
                                      point::direction_bits, point::total_bits,
-                                     std::numeric_limits<T>::digits);
+                                     std::numeric_limits<T>::digits, some);
+  num_directions_ = std::int64_t(tables.lines.size());
   unit_ = tables.unit;
   if (by_items) {
     int const rows = tuning::rows(num_directions_);
@@ -270,18 +318,9 @@ void convolve(
     volume_view<std::type_identity_t<T>, typename Exec::memory_space> const& dose,
     workspace<typename Exec::memory_space> const& scratch, onto to, job const& control) {
   validate(to, "iso::dose::convolve");
-  validate(terma, "iso::dose::convolve");
-  validate(density, "iso::dose::convolve");
   validate(dose, "iso::dose::convolve");
-  validate_contiguous(terma.data, "terma", "iso::dose::convolve");
-  validate_contiguous(density.data, "density", "iso::dose::convolve");
   validate_contiguous(dose.data, "dose", "iso::dose::convolve");
-  ISO_VALIDATE(terma.grid == plan.region(),
-               "iso::dose::convolve: terma of [{}, {}, {}] voxels (it must be on the plan's "
-               "region, of [{}, {}, {}]); make it on convolution_plan::region",
-               terma.grid.extent[0], terma.grid.extent[1], terma.grid.extent[2],
-               plan.region().extent[0], plan.region().extent[1], plan.region().extent[2]);
-  std::int64_t const density_at = detail::offset_of(plan.region(), density.grid, "density");
+  std::int64_t const density_at = detail::place_of_density(plan, terma, density);
   std::int64_t const dose_at = detail::offset_of(plan.region(), dose.grid, "dose");
   memory_range const work{scratch.data(), std::uint64_t(scratch.size()), "scratch"};
   auto const inputs = {memory_of(terma.data, "terma"), memory_of(density.data, "density")};
@@ -301,7 +340,7 @@ void convolve(
       [&](auto kernel) {
         detail::convolve_by<decltype(kernel), T>(exec, plan, detail::box_of<T const>(terma, 0),
                                                  detail::box_of<T const>(density, density_at),
-                                                 to_dose, scratch, control);
+                                                 {{to_dose}, {}}, scratch, control);
       },
       plan.storage().kernel);
 }
@@ -317,7 +356,12 @@ void convolve(
       Exec const&, convolution_plan<T, Exec::memory_space> const&);                          \
   linkage template convolution_plan<T, Exec::memory_space>::convolution_plan(                \
       Exec const&, iso::grid const&, beam_frame const&, fluence_map const&, cone_set const&, \
-      convolution_options const&);
+      convolution_options const&, detail::direction_range const&);                           \
+  linkage template void detail::convolve_to_words<Exec, T>(                                  \
+      Exec const&, convolution_plan<T, Exec::memory_space> const&,                           \
+      volume_view<std::type_identity_t<T> const, Exec::memory_space> const&,                 \
+      volume_view<std::type_identity_t<T> const, Exec::memory_space> const&,                 \
+      detail::fixed_point<T>::word*, workspace<Exec::memory_space> const&, job const&);
 ISO_FOR_EACH_INSTANCE(ISO_DOSE_CONVOLVE, extern)
 
 }  // namespace iso::dose

@@ -78,6 +78,68 @@ KOKKOS_FORCEINLINE_FUNCTION void add_to_dose(lattice_range const& range, double 
                             : canonical(dose + add);
 }
 
+/// The place of the sums of a region's voxels that are a beam's dose: they are added to it.
+template <class T>
+struct dose_target {
+  boxed_volume<T> dose;
+
+  template <class Word>
+  KOKKOS_FORCEINLINE_FUNCTION void put(lattice_range const& range, double unit, std::int64_t x,
+                                       std::int64_t y, std::int64_t z, Word sum) const {
+    add_to_dose<T>(range, unit, sum, dose.row(x, y)[z]);
+  }
+};
+/// The place of sums to which others are to be added, [nx, ny, nz] of the region.
+template <class T>
+struct word_target {
+  using word = typename fixed_point<T>::word;
+  word* words;
+  std::int64_t ny;
+  std::int64_t nz;
+
+  KOKKOS_FORCEINLINE_FUNCTION void put(lattice_range const&, double, std::int64_t x, std::int64_t y,
+                                       std::int64_t z, word sum) const {
+    words[(x * ny + y) * nz + z] = sum;
+  }
+};
+/// Either of both.
+template <class T>
+struct sum_target {
+  dose_target<T> dose;
+  word_target<T> words;
+
+  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION bool is_words() const { return words.words != nullptr; }
+  template <class Word>
+  KOKKOS_FORCEINLINE_FUNCTION void put(lattice_range const& range, double unit, std::int64_t x,
+                                       std::int64_t y, std::int64_t z, Word sum) const {
+    if (is_words()) {
+      words.put(range, unit, x, y, z, sum);
+    } else {
+      dose.put(range, unit, x, y, z, sum);
+    }
+  }
+};
+
+/// Adds sums of a box of voxels to their doses; index (x, y, z) of the box.
+template <class T>
+struct add_words_kernel {
+  using word = typename fixed_point<T>::word;
+  boxed_volume<word const> words;
+  boxed_volume<T> dose;
+  std::int64_t ny;
+  std::int64_t nz;
+  double unit;
+  lattice_range const* range;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t index) const {
+    std::int64_t const row = index / nz;
+    std::int64_t const z = index - row * nz;
+    std::int64_t const x = row / ny;
+    std::int64_t const y = row - x * ny;
+    add_to_dose<T>(*range, unit, words.row(x, y)[z], dose.row(x, y)[z]);
+  }
+};
+
 }  // namespace iso::dose::detail
 
 #define ISO_SET_HEADER <iso/dose/detail/copy_kernels.hpp>
@@ -300,10 +362,10 @@ struct lattice_copy_kernel {
   }
 };
 
-/// Adds the sums of both copies to the dose.
-template <class T>
+/// Adds the sums of both copies, and puts them to a target.
+template <class T, class Target>
 struct lattice_join_kernel {
-  ISO_KERNEL(lattice_join_kernel<T>);
+  ISO_KERNEL(lattice_join_kernel<T, Target>);
 
   using word = typename fixed_point<T>::word;
   lattice_layout layout;
@@ -311,7 +373,7 @@ struct lattice_join_kernel {
   word bias;  ///< what all lines have added to the bits
   double unit;
   lattice_range const* range;
-  boxed_volume<T> dose;
+  Target to;
 
   static constexpr int together = rows_together<1>;
 
@@ -333,7 +395,7 @@ struct lattice_join_kernel {
       }
       ISO_EACH_REGISTER(int r = 0; r < together; ++r) {
         if (first + r < layout.extent[0]) {
-          add_to_dose<T>(*range, unit, of_copy[r] - bias, dose.row(first + r, y)[z]);
+          to.put(*range, unit, first + r, y, z, of_copy[r] - bias);
         }
       }
     });

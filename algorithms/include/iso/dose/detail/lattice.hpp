@@ -10,6 +10,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace iso::dose::detail {
@@ -165,11 +166,18 @@ struct lattice_tables {
   double unit;
 };
 
+/// Directions [first, last) of all, in the order of their classes.
+struct direction_range {
+  std::int64_t first = 0;
+  std::int64_t last = std::numeric_limits<std::int64_t>::max();
+};
+
 /// \param direction_bits, total_bits  as in fixed_point
 /// \param digits  of the numbers that kernels compute with
+/// \param some    the directions that get lines; the unit is that of all
 lattice_tables make_lattice(iso::grid const& region, lattice_layout const& layout,
                             beam_frame const& frame, fluence_map const& field,
                             cone_set const& cones, bool tilt, int direction_bits, int total_bits,
-                            int digits);
+                            int digits, direction_range const& some = {});
 
 }  // namespace iso::dose::detail

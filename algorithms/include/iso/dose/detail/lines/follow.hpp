@@ -51,7 +51,7 @@ ray_grid<T> rays_along(iso::grid const& g, vec3<double> const& direction, double
 template <class Absorption, class T, class Kernel, class Exec>
 void follow_lines(Exec const& exec, convolution_plan<T, typename Exec::memory_space> const& plan,
                   back_walk const& walk, typename Absorption::tables const* tables,
-                  boxed_volume<T> const& dose, convolution_scratch<T, Kernel, Exec> const& s,
+                  sum_target<T> const& to, convolution_scratch<T, Kernel, Exec> const& s,
                   job const& control) {
   iso::grid const& g = plan.region();
   cone_line<T> const* const lines = plan.storage().directions.data();
@@ -61,7 +61,7 @@ void follow_lines(Exec const& exec, convolution_plan<T, typename Exec::memory_sp
     using follow_type = std::decay_t<decltype(follow)>;
     voxel_dose_kernel<T, Absorption, follow_type> kernel{
         g,       plan.frame().source, lines, tables, plan.num_directions(),
-        s.range, plan.unit(),         dose,  follow};
+        s.range, plan.unit(),         to,    follow};
     std::int64_t const parts = lines_tuning<Exec>::parts;
     std::int64_t const groups = kernel.num_groups();
     for (std::int64_t part = 0; part < parts; ++part) {
@@ -117,8 +117,8 @@ void follow_lines(Exec const& exec, convolution_plan<T, typename Exec::memory_sp
   }
   backend::for_each_index(
       "iso::dose::convolve: join", exec, g.size(),
-      add_sums_to_dose_kernel<T>{
-          {g.extent[0], g.extent[1], g.extent[2]}, s.sums[0], plan.unit(), s.range, dose});
+      put_sums_kernel<T>{
+          {g.extent[0], g.extent[1], g.extent[2]}, s.sums[0], plan.unit(), s.range, to});
 }
 
 }  // namespace iso::dose::detail

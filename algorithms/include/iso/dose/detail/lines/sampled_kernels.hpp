@@ -204,18 +204,17 @@ struct ray_sum_kernel {
 };
 
 template <class T>
-struct add_sums_to_dose_kernel {
+struct put_sums_kernel {
   using word = typename fixed_point<T>::word;
   std::int64_t extent[3];
   word const* sums;
   double unit;
   lattice_range const* range;
-  boxed_volume<T> dose;
+  sum_target<T> to;
 
   KOKKOS_FUNCTION void operator()(std::int64_t index) const {
     std::int64_t const row = index / extent[2];
-    add_to_dose<T>(*range, unit, sums[index],
-                   dose.row(row / extent[1], row % extent[1])[index % extent[2]]);
+    to.put(*range, unit, row / extent[1], row % extent[1], index % extent[2], sums[index]);
   }
 };
 

@@ -160,7 +160,7 @@ struct voxel_dose_kernel {
   std::int64_t num_lines;
   lattice_range const* range;
   double unit;
-  boxed_volume<T> dose;
+  sum_target<T> to;
   Follow follow;
   std::int64_t first_group = 0;
 
@@ -198,7 +198,7 @@ struct voxel_dose_kernel {
       T const total = follow(Absorption(tables, l, n), voxel, p, seen, l);
       sum += Kokkos::bit_cast<word>(total + fixed_point<T>::magic) - fixed_point<T>::magic_bits;
     }
-    add_to_dose<T>(*range, unit, sum, dose.row(i, j)[k]);
+    to.put(*range, unit, i, j, k, sum);
   }
 };
 

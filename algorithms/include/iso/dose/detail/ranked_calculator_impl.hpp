@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! Defines what iso/dose/ranked_calculator.hpp declares.
+#pragma once
+
+#include <iso/backend/backends.hpp>
+#include <iso/backend/carrier.hpp>
+#include <iso/backend/for_each_index.hpp>
+#include <iso/core/divide_planes.hpp>
+#include <iso/core/view_checks.hpp>
+#include <iso/core/wrap.hpp>
+#include <iso/detail/agreement.hpp>
+#include <iso/detail/job_parts.hpp>
+#include <iso/detail/plane_exchange.hpp>
+#include <iso/dose/convolution.hpp>
+#include <iso/dose/detail/convolution_words.hpp>
+#include <iso/dose/detail/copy_kernels.hpp>
+#include <iso/dose/ranked_calculator.hpp>
+#include <iso/dose/terma.hpp>
+
+#include <cmath>
+#include <cstddef>
+#include <utility>
+
+namespace iso::dose {
+namespace detail {
+
+/// Adds up what is told of numbers and their places: where two arrays differ, the sums do as a
+/// rule. Integers, in any order.
+template <class T>
+struct bits_sum_kernel {
+  T const* x;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i, std::uint64_t& sum) const {
+    std::uint64_t const bits = Kokkos::bit_cast<bits_of<T>>(x[i]);
+    sum += (bits + 1) * (2 * std::uint64_t(i) + 0x9e3779b97f4a7c15);
+  }
+};
+
+/// Returns a hash of what all ranks must have alike to make a calculator.
+/// \param number_bytes  of a voxel
+iso::detail::fingerprint fingerprint_of(iso::grid const& patient, std::vector<slab> const& planes,
+                                        std::vector<energy_component> const& parts,
+                                        calculator_options const& options,
+                                        std::int64_t number_bytes);
+/// Returns a hash of a beam, and of a density's grid and numbers.
+iso::detail::fingerprint fingerprint_of(beam const& b, iso::grid const& density,
+                                        std::uint64_t bits);
+/// Throws unless a calculator can be made.
+void validate_parts(std::vector<energy_component> const& parts);
+/// Returns the first voxel of a region along each axis of a grid whose voxels it has.
+array<std::int64_t, 3> first_voxel_of(iso::grid const& region, iso::grid const& whole);
+
+/// Throws, naming `function`, unless a dose is what a rank owns, and apart from the density.
+template <class T, class Space>
+void validate_share(volume_view<T, Space> const& dose, volume_view<T const, Space> const& density,
+                    iso::grid const& patient, slab const& own, char const* function) {
+  validate(density, function);
+  validate_contiguous(density.data, "density", function);
+  if (own.count() > 0) {
+    validate_slab(dose, function);
+    validate_contiguous(dose.data, "dose", function);
+    ISO_VALIDATE(dose.grid == patient && dose.planes() == own,
+                 "{}: a dose of planes {} to {} of a grid of {} (this rank owns {} to {} of the "
+                 "patient's {}); make it by make_dose",
+                 function, dose.planes().first, dose.planes().last - 1, dose.grid.extent[2],
+                 own.first, own.last - 1, patient.extent[2]);
+  }
+  validate_apart(memory_of(dose.data, "dose"), {memory_of(density.data, "density")}, function);
+}
+
+/// What a calculator has, and what it does.
+template <class Exec, class T>
+struct ranked_calculator_parts {
+  using space = typename Exec::memory_space;
+  using word = typename fixed_point<T>::word;
+  static constexpr char const* function = "iso::dose::ranked_calculator";
+
+  ranked_calculator_parts(Exec const& on, backend::communicator& ranks, iso::grid const& grid,
+                          std::vector<slab> of_ranks, std::vector<energy_component> components,
+                          calculator_options const& by)
+      : exec(on),
+        carrier(on, ranks),
+        here(ranks.rank()),
+        patient(grid),
+        planes(std::move(of_ranks)),
+        parts(std::move(components)),
+        options(by) {}
+
+  [[nodiscard]] slab const& own() const { return planes[std::size_t(here)]; }
+  /// Returns the share of the directions that a rank has of the planes.
+  [[nodiscard]] direction_range directions_of(int rank, std::int64_t all) const {
+    slab const& s = planes[std::size_t(rank)];
+    return {all * s.first / patient.extent[2], all * s.last / patient.extent[2]};
+  }
+  [[nodiscard]] std::uint64_t bits_of_density(volume_view<T const, space> const& density) const {
+    std::uint64_t sum = 0;
+    Kokkos::parallel_reduce("iso::dose::ranked_calculator: density",
+                            Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
+                                exec, 0, std::int64_t(density.data.size())),
+                            bits_sum_kernel<T>{density.data.data()}, sum);
+    exec.fence("iso::dose::ranked_calculator: the sum is here");
+    return sum;
+  }
+
+  void add(beam const& b, volume_view<T const, space> const& density,
+           volume_view<T, space> const& dose, job const& control);
+  /// Computes the words of this rank's directions in `released`, and returns their plan's unit.
+  double convolve_share(beam const& of_part, std::size_t part, iso::grid const& region,
+                        volume_view<T const, space> const& density,
+                        volume_view<T, space> const& released, job const& control);
+  /// Takes what the directions of other ranks give at this rank's voxels, and gives them theirs.
+  void exchange_words(word* words, iso::grid const& region, std::int64_t first_plane,
+                      std::int64_t directions);
+  /// Adds the words of this rank's voxels to its dose.
+  void add_words(word const* words, double unit, iso::grid const& region,
+                 array<std::int64_t, 3> const& first, volume_view<T, space> const& dose);
+  /// Returns the planes of a region, counted from its first, that a rank owns.
+  [[nodiscard]] slab planes_of_region(int rank, iso::grid const& region,
+                                      std::int64_t first_plane) const {
+    auto const both = iso::detail::common_planes(planes[std::size_t(rank)],
+                                                 {first_plane, first_plane + region.extent[2]});
+    return both.count() > 0 ? slab{both.first - first_plane, both.last - first_plane} : slab{0, 0};
+  }
+
+  Exec exec;
+  backend::carrier<Exec> carrier;
+  int here;
+  iso::grid patient;
+  std::vector<slab> planes;
+  std::vector<energy_component> parts;
+  calculator_options options;
+  std::vector<cone_set> cones;
+  workspace<space> terma;
+  workspace<space> scratch;
+  iso::detail::plane_exchange<Exec> exchange;
+};
+
+template <class Exec, class T>
+void ranked_calculator_parts<Exec, T>::add(beam const& b,
+                                           volume_view<T const, space> const& density,
+                                           volume_view<T, space> const& dose, job const& control) {
+  auto& ranks = carrier.ranks();
+  iso::grid region;
+  std::uint64_t bits = 0;
+  iso::detail::check_together(ranks, function, [&] {
+    validate_share(dose, density, patient, own(), function);
+    region = region_around(b, patient, options.margin);
+    bits = bits_of_density(density);
+    terma.reserve(region.size() * std::int64_t(sizeof(T)));
+  });
+  iso::detail::validate_agreement(ranks, int(planes.size()), fingerprint_of(b, density.grid, bits),
+                                  function, "beams or densities");
+  auto const released = wrap_volume<space>(reinterpret_cast<T*>(terma.data()), region);
+  auto* const words = reinterpret_cast<word*>(terma.data());
+  auto const first = first_voxel_of(region, patient);
+  for (std::size_t n = 0; n < parts.size(); ++n) {
+    beam of_part = b;
+    of_part.weight *= parts[n].share;
+    auto const at = [&](double part) { return (double(n) + part) / double(parts.size()); };
+    double unit = 0;
+    iso::detail::check_together(ranks, function, [&] {
+      if (own().count() > 0) {
+        unit = convolve_share(of_part, n, region, density, released,
+                              iso::detail::part_of(control, at(0), at(1)));
+      }
+    });
+    exchange_words(words, region, first[2], cones[n].size());
+    add_words(words, unit, region, first, dose);
+    exec.fence("iso::dose::ranked_calculator: the sums are there");
+  }
+}
+
+template <class Exec, class T>
+double ranked_calculator_parts<Exec, T>::convolve_share(beam const& of_part, std::size_t part,
+                                                        iso::grid const& region,
+                                                        volume_view<T const, space> const& density,
+                                                        volume_view<T, space> const& released,
+                                                        job const& control) {
+  // About what a ray to each voxel takes, beside its lines.
+  constexpr double of_terma = 0.05;
+  cone_set const& of_kernel = cones[part];
+  terma_plan<space> const release(exec, of_part, parts[part].photons, options.terma);
+  convolution_plan<T, space> const plan(exec, region, frame_of(of_part), of_part.fluence, of_kernel,
+                                        options.lines, directions_of(here, of_kernel.size()));
+  scratch.reserve(convolve_bytes_needed<T>(exec, plan));
+  iso::dose::terma<Exec, T>(exec, release, density, released,
+                            iso::detail::part_of(control, 0, of_terma));
+  convolve_to_words<Exec, T>(exec, plan, released, density,
+                             reinterpret_cast<word*>(released.data.data()), scratch,
+                             iso::detail::part_of(control, of_terma, 1));
+  exec.fence("iso::dose::ranked_calculator: the plans may go");
+  return plan.unit();
+}
+
+template <class Exec, class T>
+void ranked_calculator_parts<Exec, T>::exchange_words(word* words, iso::grid const& region,
+                                                      std::int64_t first_plane,
+                                                      std::int64_t directions) {
+  auto const gives = [&](int rank) {
+    auto const d = directions_of(rank, directions);
+    return d.first < d.last;
+  };
+  slab const mine = planes_of_region(here, region, first_plane);
+  std::vector<slab> out;
+  std::vector<slab> in;
+  for (int rank = 0; rank < int(planes.size()); ++rank) {
+    out.push_back(gives(here) ? planes_of_region(rank, region, first_plane) : slab());
+    in.push_back(gives(rank) ? mine : slab());
+  }
+  std::int64_t const columns = region.extent[0] * region.extent[1];
+  iso::detail::check_together(carrier.ranks(), function, [&] {
+    exchange.reserve(columns, out, in, std::int64_t(sizeof(word)), here);
+  });
+  slab const all{0, region.extent[2]};
+  iso::detail::plane_columns<word const> const from{words, columns, all};
+  iso::detail::plane_columns<word> const to{words, columns, all};
+  exchange.template run<true>(exec, carrier, from, out, to, in);
+}
+
+template <class Exec, class T>
+void ranked_calculator_parts<Exec, T>::add_words(word const* words, double unit,
+                                                 iso::grid const& region,
+                                                 array<std::int64_t, 3> const& first,
+                                                 volume_view<T, space> const& dose) {
+  slab const mine = planes_of_region(here, region, first[2]);
+  if (mine.count() == 0) {
+    return;
+  }
+  auto const& n = region.extent;
+  auto const& all = patient.extent;
+  std::int64_t const held = own().count();
+  T* const to = dose.data.data() + (first[0] * all[1] + first[1]) * held + first[2] + mine.first -
+                own().first;
+  workspace_parts of_scratch(scratch, function);
+  backend::for_each_index("iso::dose::ranked_calculator: join", exec, n[0] * n[1] * mine.count(),
+                          add_words_kernel<T>{{words + mine.first, n[1] * n[2], n[2]},
+                                              {to, all[1] * held, held},
+                                              n[1],
+                                              mine.count(),
+                                              unit,
+                                              of_scratch.take<lattice_range>({1})});
+}
+
+}  // namespace detail
+
+template <execution_space Exec, real T>
+ranked_calculator<Exec, T>::ranked_calculator(Exec const& exec, backend::communicator& ranks,
+                                              iso::grid const& patient,
+                                              std::vector<slab> const& planes,
+                                              point_kernel const& kernel, spectrum const& photons,
+                                              calculator_options const& options)
+    : ranked_calculator(exec, ranks, patient, planes,
+                        std::vector<energy_component>{{1, photons, kernel}}, options) {}
+
+template <execution_space Exec, real T>
+ranked_calculator<Exec, T>::ranked_calculator(Exec const& exec, backend::communicator& ranks,
+                                              iso::grid const& patient,
+                                              std::vector<slab> const& planes,
+                                              std::vector<energy_component> const& parts,
+                                              calculator_options const& options) {
+  using parts_type = detail::ranked_calculator_parts<Exec, T>;
+  char const* const function = parts_type::function;
+  iso::detail::validate_agreement(
+      ranks, int(planes.size()),
+      detail::fingerprint_of(patient, planes, parts, options, std::int64_t(sizeof(T))), function,
+      "patients, planes, spectra, kernels or options");
+  iso::detail::check_together(ranks, function, [&] {
+    validate(planes, patient, function);
+    detail::validate_parts(parts);
+  });
+  parts_ = std::make_unique<parts_type>(exec, ranks, patient, planes, parts, options);
+  iso::detail::check_together(ranks, function, [&] {
+    for (energy_component const& part : parts) {
+      parts_->cones.push_back(make_cones(part.kernel, options.cones));
+    }
+  });
+}
+
+template <execution_space Exec, real T>
+ranked_calculator<Exec, T>::~ranked_calculator() = default;
+
+template <execution_space Exec, real T>
+slab const& ranked_calculator<Exec, T>::planes() const {
+  return parts_->own();
+}
+
+template <execution_space Exec, real T>
+volume_view<T, typename Exec::memory_space> ranked_calculator<Exec, T>::make_dose(
+    std::string const& label) const {
+  slab const& own = parts_->own();
+  auto const& n = parts_->patient.extent;
+  return {parts_->patient,
+          allocate<typename volume::data_type>(label, {n[0], n[1], own.count()}, parts_->exec),
+          own.first};
+}
+
+template <execution_space Exec, real T>
+void ranked_calculator<Exec, T>::add(
+    beam const& b, volume_view<std::type_identity_t<T> const, space> const& density,
+    volume const& dose, job const& control) {
+  parts_->add(b, density, dose, control);
+}
+
+template <execution_space Exec, real T>
+std::int64_t ranked_calculator<Exec, T>::num_directions() const {
+  return parts_->cones.front().size();
+}
+
+template <execution_space Exec, real T>
+std::int64_t ranked_calculator<Exec, T>::num_kernels() const {
+  return std::int64_t(parts_->cones.size());
+}
+
+template <execution_space Exec, real T>
+rank_report ranked_calculator<Exec, T>::report() const {
+  return {parts_->exchange.bytes_sent(),
+          parts_->terma.size() + parts_->scratch.size() + parts_->exchange.bytes_held()};
+}
+
+#define ISO_DOSE_RANKED(linkage, Exec, T) linkage template class ranked_calculator<Exec, T>;
+ISO_FOR_EACH_INSTANCE(ISO_DOSE_RANKED, extern)
+
+}  // namespace iso::dose
