@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "calls.hpp"
 
+#include <iso/backend/communicator.hpp>
+#include <iso/core/divide_planes.hpp>
 #include <iso/dvh/dose_volume.hpp>
 #include <iso/dvh/structure.hpp>
 #include <iso/gamma/gamma_index.hpp>
+#include <iso/gamma/ranked_gamma.hpp>
 
 #include <vector>
 
@@ -127,4 +130,19 @@ TEST_CASE("the gamma index") {
   iso::gamma::gamma_sums sums(patient, {{0.03, 3}}, {});
   sums.add(exec, plan, gamma, status);
   CHECK(sums.finish().size() == 1);
+}
+
+TEST_CASE("the gamma index on ranks") {
+  exec_space const exec;
+  iso::backend::one_rank ranks;
+  auto const planes = iso::divide_planes(patient, ranks.size());
+  iso::gamma::ranked_gamma<exec_space, float> comparison(
+      exec, ranks, volume_of(patient, 2), volume_of(patient, 2), planes, planes, {{0.03, 3}});
+  auto const gamma = comparison.make_gamma("gamma");
+  auto const status = comparison.make_status("status");
+  comparison.apply(gamma, status);
+  CHECK(comparison.summarise(gamma, status, {.bins = 10}).at(0).pass_rate == 1);
+  CHECK(comparison.report().bytes_sent == 0);
+  iso::gamma::gamma_sums sums(patient, {{0.03, 3}}, {});
+  sums.add_ranks(ranks, planes);
 }

@@ -4,6 +4,7 @@
 //! A Kokkos space that the build has not needs detail/gamma_index_impl.hpp too.
 #pragma once
 
+#include <iso/backend/communicator.hpp>
 #include <iso/core/job.hpp>
 #include <iso/core/volume_view.hpp>
 #include <iso/gamma/detail/gamma_counts.hpp>
@@ -242,6 +243,11 @@ class gamma_sums {
   /// \throws iso::invalid_argument  counts of another grid, criteria or options; planes that were
   ///                                added before
   void add(gamma_sums const& other);
+  /// Adds the counts of all other ranks, each of which has added the planes that it owns: they are
+  /// then the same on all. All ranks call it together.
+  /// \param planes  of each rank
+  /// \throws iso::invalid_argument  planes of another rank that were added before
+  void add_ranks(backend::communicator& ranks, std::vector<slab> const& planes);
 
   /// Returns a summary a criterion.
   /// \throws iso::invalid_argument  planes of the grid that were not added
