@@ -4,6 +4,7 @@
 #include <iso/backend/communicator.hpp>
 #include <iso/core/divide_planes.hpp>
 #include <iso/dvh/dose_volume.hpp>
+#include <iso/dvh/ranked_dose.hpp>
 #include <iso/dvh/structure.hpp>
 #include <iso/gamma/gamma_index.hpp>
 #include <iso/gamma/ranked_gamma.hpp>
@@ -145,4 +146,17 @@ TEST_CASE("the gamma index on ranks") {
   CHECK(comparison.report().bytes_sent == 0);
   iso::gamma::gamma_sums sums(patient, {{0.03, 3}}, {});
   sums.add_ranks(ranks, planes);
+}
+
+TEST_CASE("dose-volume histograms on ranks") {
+  exec_space const exec;
+  iso::backend::one_rank ranks;
+  auto const fractions = volume_of(patient, 1);
+  iso::dvh::ranked_dose<exec_space, float> const dose(
+      exec, ranks, volume_of(patient, 2), iso::divide_planes(patient, ranks.size()), {patient});
+  iso::dvh::histogrammer const placed(
+      exec, ranks, dose.source(patient, [fractions](iso::slab const&) { return fractions; }));
+  CHECK(placed.statistics().mean == 2);
+  CHECK(dose.report().bytes_sent == 0);
+  CHECK(dose.planes().count() == 8);
 }

@@ -200,6 +200,16 @@ TEST_CASE("ranked_gamma: refusals are of all ranks") {
   bool const last = here + 1 == size;
   CHECK_THROWS_AS(ranked.apply(gamma, status, {{}, [&] { return last; }}), iso::cancelled);
   ranked.apply(gamma, status);
+  {
+    // The last rank has no plane.
+    std::vector<slab> idle(std::size_t(size), slab{24, 24});
+    idle[0] = {0, 24};
+    ranked_type one(exec, all_ranks(), part_of(exec, dose, idle[std::size_t(here)]),
+                    part_of(exec, dose, idle[std::size_t(here)]), idle, idle, criteria);
+    CHECK_THROWS_AS(
+        one.apply(one.make_gamma("gamma"), one.make_status("status"), {{}, [&] { return last; }}),
+        iso::cancelled);
+  }
   if (size > 1) {
     CHECK(refusal_of_all([&] {
             static_cast<void>(ranked.summarise(gamma, status, {.bins = here == 0 ? 10 : 20}));

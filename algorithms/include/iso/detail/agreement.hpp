@@ -94,6 +94,16 @@ void check_together(backend::communicator& ranks, char const* function, F const&
   validate_end(ranks, end, failure, function);
 }
 
+/// Does the same, and asks the job afterwards: a rank that has nothing to do may be cancelled too.
+template <class F>
+void check_together(backend::communicator& ranks, char const* function, job const& control,
+                    F const& f) {
+  check_together(ranks, function, [&] {
+    f();
+    job{{}, control.cancelled}.step(1);
+  });
+}
+
 /// Reports a fraction of a job, and asks whether to stop: all ranks do where one is asked to.
 /// \throws iso::cancelled
 void step_together(backend::communicator& ranks, job const& control, double fraction);

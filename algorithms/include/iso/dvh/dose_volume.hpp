@@ -17,6 +17,7 @@
 //! \par Source  D. L. Youngs, in: Numerical Methods for Fluid Dynamics, 1982, pages 273-285 (plane)
 #pragma once
 
+#include <iso/backend/communicator.hpp>
 #include <iso/core/job.hpp>
 #include <iso/core/volume_view.hpp>
 #include <iso/dvh/quantity.hpp>
@@ -115,6 +116,16 @@ class histogrammer {
   ///                                asked for
   /// \throws iso::out_of_memory     as iso::allocate
   histogrammer(Exec const& exec, slab_source<T, space> const& source, job const& control = {});
+  /// Places a structure in a dose of which the ranks of a job own planes: each reads the slab that
+  /// it owns, and has all figures of the whole. All ranks make it and call its functions together,
+  /// with the same arguments; `ranks` must outlive it.
+  /// \param source  its slabs are the planes of each rank, as iso::divide_planes returns them; this
+  ///                rank is asked for what its own slab reads (ranked_dose::source)
+  /// \throws iso::invalid_argument  on every rank: likewise; ranks of other doses, structures or
+  ///                                planes. Members: ranks of other arguments
+  /// \throws iso::cancelled         on every rank
+  histogrammer(Exec const& exec, backend::communicator& ranks, slab_source<T, space> const& source,
+               job const& control = {});
   // No moves: it stays whole.
   histogrammer(histogrammer const&) = default;
   histogrammer& operator=(histogrammer const&) = default;
@@ -151,6 +162,9 @@ class histogrammer {
 };
 template <execution_space Exec, class T, class Space>
 histogrammer(Exec const&, slab_source<T, Space> const&, job const& = {}) -> histogrammer<Exec, T>;
+template <execution_space Exec, class T, class Space>
+histogrammer(Exec const&, backend::communicator&, slab_source<T, Space> const&, job const& = {})
+    -> histogrammer<Exec, T>;
 template <execution_space Exec, class T, class Space, class Where>
 histogrammer(Exec const&, volume_view<T, Space> const&, Where const&, job const& = {})
     -> histogrammer<Exec, std::remove_const_t<T>>;

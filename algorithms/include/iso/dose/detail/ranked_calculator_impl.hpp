@@ -158,7 +158,7 @@ void ranked_calculator_parts<Exec, T>::add(beam const& b,
     of_part.weight *= parts[n].share;
     auto const at = [&](double part) { return (double(n) + part) / double(parts.size()); };
     double unit = 0;
-    iso::detail::check_together(ranks, function, [&] {
+    iso::detail::check_together(ranks, function, control, [&] {
       if (own().count() > 0) {
         unit = convolve_share(of_part, n, region, density, released,
                               iso::detail::part_of(control, at(0), at(1)));

@@ -30,6 +30,12 @@ histogrammer<Exec, T>::histogrammer(Exec const& exec, slab_source<T, space> cons
           exec, source, "iso::dvh::histogrammer", iso::detail::asked_only(control))) {}
 
 template <execution_space Exec, real T>
+histogrammer<Exec, T>::histogrammer(Exec const& exec, backend::communicator& ranks,
+                                    slab_source<T, space> const& source, job const& control)
+    : held_(std::make_shared<detail::placed_dose<Exec, T> const>(
+          exec, ranks, source, "iso::dvh::histogrammer", iso::detail::asked_only(control))) {}
+
+template <execution_space Exec, real T>
 std::int64_t histogrammer<Exec, T>::bytes_needed(grid const& dose, grid const& shares,
                                                  std::vector<quantity> const& quantities,
                                                  std::int64_t bins,
@@ -63,6 +69,7 @@ std::int64_t histogrammer<Exec, T>::bytes_needed(grid const& dose, grid const& s
 
 template <execution_space Exec, real T>
 dose_statistics histogrammer<Exec, T>::statistics(extremes of, job const& control) const {
+  held_->agree(std::vector<double>(1, double(of)));
   detail::validate_extremes(of, "iso::dvh::histogrammer");
   return held_->statistics(of, iso::detail::asked_only(control));
 }
@@ -70,6 +77,7 @@ dose_statistics histogrammer<Exec, T>::statistics(extremes of, job const& contro
 template <execution_space Exec, real T>
 std::vector<double> histogrammer<Exec, T>::volumes_at(std::vector<double> const& levels,
                                                       job const& control) const {
+  held_->agree(levels);
   detail::validate_levels(levels);
   return held_->volumes_at(levels, iso::detail::asked_only(control));
 }
@@ -77,6 +85,7 @@ std::vector<double> histogrammer<Exec, T>::volumes_at(std::vector<double> const&
 template <execution_space Exec, real T>
 std::vector<double> histogrammer<Exec, T>::doses_at(std::vector<double> const& volumes,
                                                     job const& control) const {
+  held_->agree(volumes);
   detail::validate_volumes(volumes);
   return held_->doses_at(volumes, iso::detail::asked_only(control));
 }
@@ -84,6 +93,7 @@ std::vector<double> histogrammer<Exec, T>::doses_at(std::vector<double> const& v
 template <execution_space Exec, real T>
 std::vector<double> histogrammer<Exec, T>::evaluate(std::vector<quantity> const& quantities,
                                                     extremes of, job const& control) const {
+  held_->agree(detail::fingerprint_of(quantities, of));
   detail::validate_extremes(of, "iso::dvh::histogrammer");
   return held_->evaluate(quantities, of, iso::detail::asked_only(control));
 }
@@ -91,12 +101,14 @@ std::vector<double> histogrammer<Exec, T>::evaluate(std::vector<quantity> const&
 template <execution_space Exec, real T>
 histogram histogrammer<Exec, T>::make_histogram(histogram_options const& options,
                                                 job const& control) const {
+  held_->agree(std::vector<double>{double(options.bins), options.end});
   return held_->make_histogram(options.bins, held_->end_of(options),
                                iso::detail::asked_only(control));
 }
 
 template <execution_space Exec, real T>
 double histogrammer<Exec, T>::conformity(double prescription, job const& control) const {
+  held_->agree(std::vector<double>(1, prescription));
   detail::validate_prescription(prescription);
   return held_->conformity(prescription, iso::detail::asked_only(control));
 }

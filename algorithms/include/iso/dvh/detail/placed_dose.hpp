@@ -2,7 +2,10 @@
 //! Reads volumes and doses off a structure that is placed in a dose.
 #pragma once
 
+#include <iso/backend/communicator.hpp>
+#include <iso/core/divide_planes.hpp>
 #include <iso/core/job.hpp>
+#include <iso/detail/agreement.hpp>
 #include <iso/detail/copied.hpp>
 #include <iso/detail/survey.hpp>
 #include <iso/detail/timed_batches.hpp>
@@ -25,6 +28,13 @@ void validate_volumes(std::vector<double> const& volumes);
 void validate_bins(histogram_options const& options, double largest);
 void validate_prescription(double prescription);
 void validate_extremes(extremes of, char const* function);
+
+/// Returns a hash of what ranks that share a dose must have alike.
+/// \param number_bytes  of a dose
+iso::detail::fingerprint fingerprint_of(grid const& dose, grid const& fractions,
+                                        std::vector<slab> const& planes, std::int64_t points,
+                                        std::int64_t number_bytes);
+iso::detail::fingerprint fingerprint_of(std::vector<quantity> const& quantities, extremes of);
 
 /// For each volume the doses between which the structure's volume falls below it, ever closer.
 class dose_search {
@@ -112,24 +122,28 @@ std::vector<double> volumes_of(placed_region<Exec, T> const& placed,
   if (count == 0) {
     return {};
   }
-  auto const there = iso::detail::copied<space>(exec, label, levels);
-  auto const counts = allocate<Kokkos::View<std::uint64_t*, space>>(label, {count}, exec);
-  std::int64_t const run = max_brick_extent<space>(0) > 1 ? 8 : 1;
-  placed.for_each_part(asked, [&](auto const& part) {
-    iso::detail::in_timed_batches(
-        exec, (part.cells.num_bricks() + run - 1) / run, asked,
-        [&](std::int64_t first, std::int64_t last) {
-          Kokkos::parallel_for(label, cells_range(exec, first, last),
-                               volumes_kernel<T>{part.cells, part.bricks.data(), run, there.data(),
-                                                 count, placed.scale, counts.data()});
-        });
-  });
   std::vector<std::uint64_t> sums(levels.size());
-  Kokkos::deep_copy(exec,
-                    Kokkos::View<std::uint64_t*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(
-                        sums.data(), sums.size()),
-                    counts);
-  exec.fence("iso::dvh::volumes_at: the counts are here");
+  placed.together(asked, [&] {
+    auto const there = iso::detail::copied<space>(exec, label, levels);
+    auto const counts = allocate<Kokkos::View<std::uint64_t*, space>>(label, {count}, exec);
+    std::int64_t const run = max_brick_extent<space>(0) > 1 ? 8 : 1;
+    placed.for_each_part(asked, [&](auto const& part) {
+      iso::detail::in_timed_batches(
+          exec, (part.cells.num_bricks() + run - 1) / run, asked,
+          [&](std::int64_t first, std::int64_t last) {
+            Kokkos::parallel_for(
+                label, cells_range(exec, first, last),
+                volumes_kernel<T>{part.cells, part.bricks.data(), run, there.data(), count,
+                                  placed.scale, counts.data()});
+          });
+    });
+    Kokkos::deep_copy(exec,
+                      Kokkos::View<std::uint64_t*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(
+                          sums.data(), sums.size()),
+                      counts);
+    exec.fence("iso::dvh::volumes_at: the counts are here");
+  });
+  placed.add_up(sums);
   std::vector<double> volumes(levels.size());
   std::uint64_t above = 0;
   for (std::size_t n = levels.size(); n-- > 0;) {
@@ -154,18 +168,12 @@ double share_of(placed_region<Exec, T> const& placed, bool with_dose, job const&
       placed, [&](auto const& part) { return share_terms<T>{part.cells, with_dose}; }, asked);
 }
 
-/// Returns the volumes, mm3, that get each level or more in the dose's voxels, and in what the
-/// voxels of a region that their faces cut have beyond.
+/// Places cells between the middles of a dose's voxels, and to their faces or further, where voxels
+/// of a region lie. Returns the largest volume of one, in voxels of the dose.
 template <execution_space Exec, class T>
-std::vector<double> volumes_anywhere(Exec const& exec,
-                                     slab_source<T, typename Exec::memory_space> const& source,
-                                     std::vector<double> const& levels, char const* function,
-                                     job const& asked) {
+double place_everywhere(placed_region<Exec, T>& everywhere) {
+  auto const& source = everywhere.source;
   grid const& d = source.dose;
-  placed_region<Exec, T> everywhere{};
-  everywhere.exec = exec;
-  everywhere.source = source;
-  everywhere.function = function;
   auto& cells = everywhere.cells;
   double widest = 1;
   for (int axis = 0; axis < 3; ++axis) {
@@ -187,8 +195,25 @@ std::vector<double> volumes_anywhere(Exec const& exec,
     cells.end_width[axis][1] = high - last;
     widest *= std::max({1.0, -low, high - last});
   }
+  return widest;
+}
+
+/// Returns the volumes, mm3, that get each level or more in the dose's voxels, and in what the
+/// voxels of a region that their faces cut have beyond.
+template <execution_space Exec, class T>
+std::vector<double> volumes_anywhere(placed_region<Exec, T> const& placed,
+                                     std::vector<double> const& levels, job const& asked) {
+  auto const& source = placed.source;
+  grid const& d = source.dose;
+  placed_region<Exec, T> everywhere{};
+  everywhere.exec = placed.exec;
+  everywhere.source = source;
+  everywhere.function = placed.function;
+  everywhere.ranks = placed.ranks;
+  double widest = 1;
+  everywhere.together(asked, [&] { widest = place_everywhere(everywhere); });
   everywhere.voxel = voxel_volume(d);
-  everywhere.scale = {widest, double(size_of(cells.extent))};
+  everywhere.scale = {widest, double(size_of(everywhere.cells.extent))};
   find_facts(everywhere, asked);
   return volumes_of(everywhere, levels, asked);
 }
@@ -212,19 +237,22 @@ dose_statistics statistics_of(placed_region<Exec, T> const& placed, extremes of,
   dose_range r = of == extremes::touched_voxels ? placed.facts.touched : placed.facts.whole;
   if (auto const points = std::int64_t(source.surface.extent(0));
       of == extremes::surface && points > 0) {
-    placed.for_each_part(asked, [&](auto const& part) {
-      if (part.dose.data.size() == 0) {
-        return;
-      }
-      dose_range on{};
-      Kokkos::parallel_reduce(
-          "iso::dvh::statistics: surface", cells_range(exec, 0, points),
-          surface_range_kernel<T>{part.cells.dose, source.surface.data(), source.dose.origin,
-                                  source.dose.spacing, part.own},
-          on);
-      exec.fence("iso::dvh::statistics: surface");
-      region_facts_kernel<T>::join(r, on);
+    placed.together(asked, [&] {
+      placed.for_each_part(asked, [&](auto const& part) {
+        if (part.dose.data.size() == 0) {
+          return;
+        }
+        dose_range on{};
+        Kokkos::parallel_reduce(
+            "iso::dvh::statistics: surface", cells_range(exec, 0, points),
+            surface_range_kernel<T>{part.cells.dose, source.surface.data(), source.dose.origin,
+                                    source.dose.spacing, part.own},
+            on);
+        exec.fence("iso::dvh::statistics: surface");
+        region_facts_kernel<T>::join(r, on);
+      });
     });
+    r = placed.joined(r);
   }
   double const none = std::numeric_limits<double>::quiet_NaN();
   bool const has_range = r.least <= r.largest;
@@ -260,7 +288,38 @@ class placed_dose {
     validate_contiguous(source.surface, "surface", function);
     placed_ = placed_in(exec, source, function, asked);
   }
+  /// \param ranks   that share the dose
+  /// \param source  its slabs are the planes of each
+  placed_dose(Exec const& exec, backend::communicator& ranks, slab_source<T, space> const& source,
+              char const* function, job const& asked) {
+    iso::detail::validate_agreement(
+        ranks, int(source.slabs.size()),
+        fingerprint_of(source.dose, source.fractions, source.slabs,
+                       std::int64_t(source.surface.extent(0)), std::int64_t(sizeof(T))),
+        function, "doses, structures or planes");
+    slab_source<T, space> here = source;
+    iso::detail::check_together(ranks, function, [&] {
+      iso::validate(source.slabs, source.dose, function);
+      iso::validate(source.fractions, function);
+      validate_contiguous(source.surface, "surface", function);
+      slab const own = source.slabs[std::size_t(ranks.rank())];
+      here.slabs.assign(own.count() > 0 ? 1 : 0, own);
+    });
+    placed_ = placed_in(exec, here, function, asked, &ranks);
+  }
 
+  /// Throws on every rank, unless all that share the dose ask for the same.
+  void agree(iso::detail::fingerprint const& of) const {
+    if (placed_.ranks != nullptr) {
+      iso::detail::validate_agreement(*placed_.ranks, placed_.ranks->size(), of, placed_.function,
+                                      "levels, volumes, quantities or options");
+    }
+  }
+  void agree(std::vector<double> const& numbers) const {
+    iso::detail::fingerprint of;
+    of.add(numbers);
+    agree(of);
+  }
   [[nodiscard]] dose_statistics statistics(extremes of, job const& asked) const {
     return statistics_of(placed_, of, asked);
   }
@@ -293,11 +352,14 @@ class placed_dose {
   /// Returns where the last bin ends.
   [[nodiscard]] double end_of(histogram_options const& options) const {
     double largest = 0;
-    for (slab const& own : placed_.source.slabs) {
-      if (options.end == 0) {
-        largest = std::max(largest, largest_dose(placed_.exec, placed_.source.dose_planes(own)));
+    placed_.together({}, [&] {
+      for (slab const& own : placed_.source.slabs) {
+        if (options.end == 0) {
+          largest = std::max(largest, largest_dose(placed_.exec, placed_.source.dose_planes(own)));
+        }
       }
-    }
+    });
+    largest = placed_.largest(largest);
     validate_bins(options, largest);
     return options.end > 0 ? options.end : beyond_largest_dose * largest;
   }
@@ -309,7 +371,7 @@ class placed_dose {
   }
   [[nodiscard]] std::vector<double> anywhere(std::vector<double> const& levels,
                                              job const& asked) const {
-    return volumes_anywhere(placed_.exec, placed_.source, levels, placed_.function, asked);
+    return volumes_anywhere(placed_, levels, asked);
   }
 
   placed_region<Exec, T> placed_{};

@@ -2,10 +2,12 @@
 //! Places a structure's voxels in a dose, with their bricks: all at once, or slab by slab.
 #pragma once
 
+#include <iso/backend/communicator.hpp>
 #include <iso/core/detail/added_planes.hpp>
 #include <iso/core/job.hpp>
 #include <iso/core/reproducible.hpp>
 #include <iso/core/volume_view.hpp>
+#include <iso/detail/agreement.hpp>
 #include <iso/detail/copied.hpp>
 #include <iso/detail/timed_batches.hpp>
 #include <iso/dvh/detail/dose_volume_kernels.hpp>
@@ -18,6 +20,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -104,7 +107,7 @@ struct region_part {
 };
 
 /// Voxels in a dose, checked. The voxels of one slab stay where they are; of more, each pass over
-/// them has the slabs come anew.
+/// them has the slabs come anew. Where ranks share the dose, its slab is what this one owns.
 template <class Exec, class T>
 struct placed_region {
   using space = typename Exec::memory_space;
@@ -122,6 +125,31 @@ struct placed_region {
   region_facts facts;
   dose_range points = {1, 0};  ///< planes between which points are read too, if any are
   std::shared_ptr<part const> kept;
+  backend::communicator* ranks = nullptr;  ///< that share the dose; null: all of it is here
+
+  /// Calls f(), and throws on every rank where it throws, or a job is cancelled, on one.
+  template <class F>
+  void together(job const& asked, F const& f) const {
+    if (ranks != nullptr) {
+      iso::detail::check_together(*ranks, function, asked, f);
+    } else {
+      f();
+    }
+  }
+  /// Overwrites words by their sums over all ranks.
+  void add_up(std::span<std::uint64_t> words) const {
+    if (ranks != nullptr) {
+      ranks->sum(words);
+    }
+  }
+  /// Returns the largest number of all ranks.
+  [[nodiscard]] double largest(double x) const {
+    return ranks != nullptr ? iso::detail::largest_signed_of_ranks(*ranks, x) : x;
+  }
+  /// Returns the range of all ranks.
+  [[nodiscard]] dose_range joined(dose_range const& r) const {
+    return {-largest(-r.least), largest(r.largest)};
+  }
 
   /// Brings the voxels of some planes of the dose, without their bricks; none where `own` has none.
   [[nodiscard]] std::optional<part> bring(slab const& own) const {
@@ -227,10 +255,10 @@ void find_facts(placed_region<Exec, T>& placed, job const& asked) {
   std::int64_t bad_fractions = 0;
   auto& facts = placed.facts;
   region_facts_kernel<T>{{}, nullptr}.init(facts);
-  for (slab const& own : placed.source.slabs) {
+  auto const find = [&](slab const& own) {
     auto p = placed.bring(own);
     if (!p) {
-      continue;
+      return;
     }
     bad_fractions += placed.lay_bricks(*p, asked);
     region_facts_kernel<T> const kernel{p->cells, p->bricks.data()};
@@ -247,11 +275,21 @@ void find_facts(placed_region<Exec, T>& placed, job const& asked) {
         placed.source.dose_planes = [dose = p->dose](slab const&) { return dose; };
       }
     }
-  }
+  };
+  placed.together(asked, [&] {
+    for (slab const& own : placed.source.slabs) {
+      find(own);
+    }
+  });
+  std::uint64_t counts[2] = {std::uint64_t(bad_fractions), std::uint64_t(facts.not_finite)};
+  placed.add_up(counts);
+  bad_fractions = std::int64_t(counts[0]);
+  facts.not_finite = std::int64_t(counts[1]);
   std::int64_t const voxels = size_of(placed.cells.extent);
   validate_fractions(bad_fractions, voxels, placed.function);
   validate_finite(facts.not_finite, voxels, placed.function);
   for (auto* range : {&facts.touched, &facts.whole}) {
+    *range = placed.joined(*range);
     *range = {range->least + 0.0, range->largest + 0.0};  // -0 and 0 come in any order
   }
 }
@@ -299,17 +337,12 @@ double bytes_of_cells(axis_steps const (&steps)[3], array<std::int64_t, 3> const
   return corners + bricks * sizeof(brick);
 }
 
-/// Places the voxels of a source in its dose.
+/// Places the voxels of a source in its dose, without the facts.
 template <execution_space Exec, class T>
-placed_region<Exec, T> placed_in(Exec const& exec,
-                                 slab_source<T, typename Exec::memory_space> const& source,
-                                 char const* function, job const& asked) {
+void place_axes(placed_region<Exec, T>& placed) {
+  auto const& exec = placed.exec;
+  auto const& source = placed.source;
   grid const& g = source.fractions;
-  validate_slabs(source.slabs, source.dose, function);
-  placed_region<Exec, T> placed{};
-  placed.exec = exec;
-  placed.source = source;
-  placed.function = function;
   placed.has_fractions = true;
   auto& cells = placed.cells;
   for (int axis = 0; axis < 3; ++axis) {
@@ -323,7 +356,7 @@ placed_region<Exec, T> placed_in(Exec const& exec,
   placed.scale = {1, double(g.size())};
   if (auto const points = std::int64_t(source.surface.extent(0)); points > 0) {
     placed.points = {0, double(source.dose.extent[2])};
-    if (source.slabs.size() > 1) {
+    if (source.slabs.size() > 1 || placed.ranks != nullptr) {
       Kokkos::parallel_reduce("iso::dvh: planes of the surface", cells_range(exec, 0, points),
                               surface_planes_kernel{source.surface.data(), source.dose.origin.z,
                                                     source.dose.spacing.z, source.dose.extent[2]},
@@ -331,6 +364,24 @@ placed_region<Exec, T> placed_in(Exec const& exec,
       exec.fence("iso::dvh: planes of the surface");
     }
   }
+}
+
+/// Places the voxels of a source in its dose.
+/// \param ranks  that share the dose; the source's slab is then what this one owns, if any
+template <execution_space Exec, class T>
+placed_region<Exec, T> placed_in(Exec const& exec,
+                                 slab_source<T, typename Exec::memory_space> const& source,
+                                 char const* function, job const& asked,
+                                 backend::communicator* ranks = nullptr) {
+  if (ranks == nullptr) {
+    validate_slabs(source.slabs, source.dose, function);
+  }
+  placed_region<Exec, T> placed{};
+  placed.exec = exec;
+  placed.source = source;
+  placed.function = function;
+  placed.ranks = ranks;
+  placed.together(asked, [&] { place_axes(placed); });
   find_facts(placed, asked);
   return placed;
 }

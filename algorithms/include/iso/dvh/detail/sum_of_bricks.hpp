@@ -27,17 +27,20 @@ double sum_of_bricks(placed_region<Exec, T> const& placed, Terms const& terms, j
   auto const& exec = placed.exec;
   auto const count = double(size_of(placed.cells.extent));
   double most = 0;
-  placed.for_each_part(asked, [&](auto const& part) {
-    auto const bricks = part.cells.num_bricks();
-    in_timed_batches(exec, bricks, asked, [&](std::int64_t first, std::int64_t last) {
-      double some = 0;
-      Kokkos::parallel_reduce("iso::dvh: range", range(exec, first, last),
-                              iso::detail::term_range_kernel<part_terms>{terms(part)},
-                              Kokkos::Max<double>(some));
-      exec.fence("iso::dvh: the range is here");
-      most = some > most ? some : most;
+  placed.together(asked, [&] {
+    placed.for_each_part(asked, [&](auto const& part) {
+      auto const bricks = part.cells.num_bricks();
+      in_timed_batches(exec, bricks, asked, [&](std::int64_t first, std::int64_t last) {
+        double some = 0;
+        Kokkos::parallel_reduce("iso::dvh: range", range(exec, first, last),
+                                iso::detail::term_range_kernel<part_terms>{terms(part)},
+                                Kokkos::Max<double>(some));
+        exec.fence("iso::dvh: the range is here");
+        most = some > most ? some : most;
+      });
     });
   });
+  most = placed.largest(most);
   if (!(most > 0)) {
     return 0;  // there are no terms
   }
@@ -46,17 +49,22 @@ double sum_of_bricks(placed_region<Exec, T> const& placed, Terms const& terms, j
   }
   iso::detail::split_scale const scale(most, count);
   iso::detail::split_sum sum;
-  placed.for_each_part(asked, [&](auto const& part) {
-    auto const bricks = part.cells.num_bricks();
-    in_timed_batches(exec, bricks, asked, [&](std::int64_t first, std::int64_t last) {
-      iso::detail::split_sum some;
-      Kokkos::parallel_reduce("iso::dvh: sum", range(exec, first, last),
-                              iso::detail::split_sum_kernel<part_terms>{terms(part), scale}, some);
-      exec.fence("iso::dvh: the sum is here");
-      sum += some;
+  placed.together(asked, [&] {
+    placed.for_each_part(asked, [&](auto const& part) {
+      auto const bricks = part.cells.num_bricks();
+      in_timed_batches(exec, bricks, asked, [&](std::int64_t first, std::int64_t last) {
+        iso::detail::split_sum some;
+        Kokkos::parallel_reduce("iso::dvh: sum", range(exec, first, last),
+                                iso::detail::split_sum_kernel<part_terms>{terms(part), scale},
+                                some);
+        exec.fence("iso::dvh: the sum is here");
+        sum += some;
+      });
     });
   });
-  return scale.value(sum);
+  std::uint64_t words[2] = {sum.coarse, sum.fine};
+  placed.add_up(words);
+  return scale.value({words[0], words[1]});
 }
 
 }  // namespace iso::dvh::detail

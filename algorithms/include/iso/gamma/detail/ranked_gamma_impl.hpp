@@ -200,7 +200,7 @@ status_values<typename Exec::memory_space> ranked_gamma<Exec, T>::make_status(
 template <execution_space Exec, real T>
 void ranked_gamma<Exec, T>::apply(gamma_values<T, space> const& gamma,
                                   status_values<space> const& status, job const& control) {
-  iso::detail::check_together(parts_->carrier.ranks(), parts_->function, [&] {
+  iso::detail::check_together(parts_->carrier.ranks(), parts_->function, control, [&] {
     if (parts_->plan) {
       gamma_index(parts_->exec, *parts_->plan, gamma, status, control);
     }
