@@ -72,7 +72,7 @@ lines 'iso: error' 1
 expect 2 'cannot be opened' reconstruct --projections none.h5 --output x.mha
 lines 'iso: error' 1
 expect 2 'reconstruct: --memory on 2 processes' reconstruct --projections p.h5 --output x.mha --memory 1GiB
-expect 2 'iso dvh: 2 processes of .*it runs on one' dvh --dose x.mha --structures y.dcm --json z.json
+expect 2 'iso demo: 2 processes of .*it runs on one' demo
 lines 'iso: error' 1
 expect 0 'serial' info
 

@@ -39,7 +39,8 @@ void add(iso::detail::fingerprint& of, tabulated_kernel const& k) {
 
 }  // namespace
 
-iso::detail::fingerprint fingerprint_of(iso::grid const& patient, std::vector<slab> const& planes,
+iso::detail::fingerprint fingerprint_of(iso::grid const& patient,
+                                        std::vector<iso::slab> const& planes,
                                         std::vector<energy_component> const& parts,
                                         calculator_options const& options,
                                         std::int64_t number_bytes) {

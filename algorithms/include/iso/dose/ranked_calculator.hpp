@@ -53,12 +53,13 @@ class ranked_calculator final {
   /// \throws iso::invalid_argument  on every rank: planes for another number of ranks, or that do
   ///                                not cover the patient; ranks of other arguments; as calculator
   ranked_calculator(Exec const& exec, backend::communicator& ranks, iso::grid const& patient,
-                    std::vector<slab> const& planes, point_kernel const& kernel,
+                    std::vector<iso::slab> const& planes, point_kernel const& kernel,
                     spectrum const& photons, calculator_options const& options = {});
   /// Takes a kernel for each part of a spectrum (split_by_energy).
   /// \throws iso::invalid_argument  likewise, and where there are no parts
   ranked_calculator(Exec const& exec, backend::communicator& ranks, iso::grid const& patient,
-                    std::vector<slab> const& planes, std::vector<energy_component> const& parts,
+                    std::vector<iso::slab> const& planes,
+                    std::vector<energy_component> const& parts,
                     calculator_options const& options = {});
 
   // Neither copies nor moves: calls of other ranks wait for this one.
@@ -67,7 +68,7 @@ class ranked_calculator final {
   ~ranked_calculator();
 
   /// Returns the planes that this rank owns.
-  [[nodiscard]] slab const& planes() const;
+  [[nodiscard]] iso::slab const& planes() const;
   /// Makes this rank's planes of a dose, set to zero on `exec`; does not fence. Without memory
   /// where it has none.
   /// \throws iso::out_of_memory  as iso::allocate

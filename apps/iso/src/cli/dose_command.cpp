@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "described.hpp"
 #include "dose_output.hpp"
+#include "ranks.hpp"
 #include "structure_options.hpp"
 #include "support.hpp"
 
@@ -10,6 +11,7 @@
 #include <iso/files/text.hpp>
 #include <iso/jobs/dose.hpp>
 #include <iso/jobs/dvh.hpp>
+#include <iso/jobs/ranks.hpp>
 
 #include <fmt/core.h>
 #include <fmt/format.h>
@@ -247,9 +249,12 @@ int run_dose(dose_options& options) {
     slices = slices_through(patient, point);
     outlines = outlined(options.structures, structures, patient, slices);
   }
-  jobs::session const session(options.common.threads);
+  jobs::session const session(options.common.threads, device_of_rank(options.common));
   request.backend = sole_backend(options.common.backend, "dose");
   auto const result = jobs::calculate_dose(request, terminal_observer());
+  if (!jobs::is_first_rank()) {
+    return success;  // which writes and says what there is
+  }
   json document = document_of(request, result);
   std::vector<files::atomic_file> outputs;
   if (!options.output.empty()) {
@@ -291,6 +296,7 @@ int run_dose(dose_options& options) {
         result.hash);
   }
   tell_repeats(options.common, result.repeats, document);
+  tell_ranks(document, "its planes of the dose and its share of the directions");
   write_json(options.common.json_file, document, std::move(outputs));
   return structures.refused.empty() ? success : some_refused;
 }

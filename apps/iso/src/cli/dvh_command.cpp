@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "described.hpp"
 #include "dvh_doses.hpp"
+#include "ranks.hpp"
 #include "structure_options.hpp"
 #include "support.hpp"
 
@@ -9,6 +10,7 @@
 #include <iso/files/dicom_series.hpp>
 #include <iso/files/text.hpp>
 #include <iso/jobs/dvh.hpp>
+#include <iso/jobs/ranks.hpp>
 
 #include <fmt/core.h>
 #include <spdlog/spdlog.h>
@@ -349,9 +351,12 @@ int run_dvh(dvh_options& options) {
   read_options(options);
   auto& request = options.request;
   choose_structures(options, files::read_rt_structure_set(options.structures.file));
-  jobs::session const session(options.common.threads);
+  jobs::session const session(options.common.threads, device_of_rank(options.common));
   request.backend = sole_backend(options.common.backend, "dvh");
   auto const result = jobs::evaluate_structures(request, terminal_observer());
+  if (!jobs::is_first_rank()) {
+    return success;  // which writes and says what there is
+  }
   keep_reported(options, result);
   tell_refused(options.chosen.refused, "reported");
   for (std::size_t d = 0; d < options.read.size(); ++d) {
@@ -379,6 +384,7 @@ int run_dvh(dvh_options& options) {
   auto document = document_of(options, result);
   tell_streaming(options.common, result.streamed, document);
   tell_repeats(options.common, result.repeats, document);
+  tell_ranks(document, "its planes of the doses");
   write_json(options.common.json_file, document, std::move(outputs));
   return options.chosen.refused.empty() ? success : some_refused;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "described.hpp"
 #include "gamma_output.hpp"
+#include "ranks.hpp"
 #include "support.hpp"
 
 #include <iso/core/error.hpp>
@@ -8,6 +9,7 @@
 #include <iso/files/dicom_series.hpp>
 #include <iso/files/text.hpp>
 #include <iso/jobs/gamma.hpp>
+#include <iso/jobs/ranks.hpp>
 
 #include <fmt/core.h>
 #include <spdlog/spdlog.h>
@@ -226,9 +228,12 @@ int run_gamma(gamma_options& options) {
   read_options(options);
   read_doses(options);
   auto& request = options.request;
-  jobs::session const session(options.common.threads);
+  jobs::session const session(options.common.threads, device_of_rank(options.common));
   request.backend = sole_backend(options.common.backend, "gamma");
   auto const result = jobs::compare_doses(request, terminal_observer());
+  if (!jobs::is_first_rank()) {
+    return success;  // which writes and says what there is
+  }
   auto const& first = result.criteria.front();
   tell_of_outside(options, first);
   json document = gamma_document(request, result);
@@ -272,6 +277,7 @@ int run_gamma(gamma_options& options) {
   }
   tell_streaming(options.common, result.streamed, document);
   tell_repeats(options.common, result.repeats, document);
+  tell_ranks(document, "its planes of both doses");
   write_json(options.common.json_file, document, std::move(outputs));
   return success;
 }

@@ -265,7 +265,7 @@ int run_project(project_options& options) {
   tell_streaming(options.common, result.streaming, document);
   tell_scratch(options.common, document);
   tell_repeats(options.common, result.repeats, document);
-  tell_ranks(document);
+  tell_ranks(document, planes_and_rows);
   write_json(options.common.json_file, document, std::move(outputs));
   return success;
 }

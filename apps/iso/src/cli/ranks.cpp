@@ -20,7 +20,8 @@
 namespace iso::cli {
 namespace {
 
-constexpr std::array<std::string_view, 3> shared = {"project", "back-project", "reconstruct"};
+constexpr std::array<std::string_view, 6> shared = {"project", "back-project", "reconstruct",
+                                                    "dose",    "gamma",        "dvh"};
 /// Each process of these does its own.
 constexpr std::array<std::string_view, 5> separate = {"sweep", "verify", "info", "help",
                                                       "generate"};
@@ -104,12 +105,11 @@ std::optional<int> device_of_rank(common_options const& options) {
   return ranks > 1 && on_device ? jobs::choose_device(read_local_rank(ranks), ranks) : std::nullopt;
 }
 
-void tell_ranks(json& document) {
+void tell_ranks(json& document, std::string_view has) {
   if (jobs::num_ranks() > 1) {
     document["ranks"] = jobs::num_ranks();
     document["carried_by"] = jobs::carried_by();
-    spdlog::info("{} processes: each has its planes of the volume and its rows of the detector ({})",
-                 jobs::num_ranks(), jobs::carried_by());
+    spdlog::info("{} processes: each has {} ({})", jobs::num_ranks(), has, jobs::carried_by());
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace iso::cli {
 
@@ -27,7 +28,11 @@ void check_command_lines(int argc, char const* const* argv);
 /// \throws iso::invalid_argument  two ranks on a GPU, which nobody chose by CUDA_VISIBLE_DEVICES
 std::optional<int> device_of_rank(common_options const& options);
 
-/// Says how many ranks share the job, and puts it into `document`.
-void tell_ranks(json& document);
+/// What each rank has of a job of projections.
+inline constexpr std::string_view planes_and_rows =
+    "its planes of the volume and its rows of the detector";
+
+/// Says how many ranks share the job and what each has, and puts their number into `document`.
+void tell_ranks(json& document, std::string_view has);
 
 }  // namespace iso::cli

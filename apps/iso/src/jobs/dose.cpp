@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "memory.hpp"
 #include "precision.hpp"
+#include "rank_columns.hpp"
 #include "repeats.hpp"
 #include "scan.hpp"
 
 #include <iso/cases/bits.hpp>
+#include <iso/core/divide_planes.hpp>
 #include <iso/dose/calculator.hpp>
 #include <iso/dose/density.hpp>
+#include <iso/dose/ranked_calculator.hpp>
 #include <iso/dose/slab_phantom.hpp>
 #include <iso/jobs/dose.hpp>
 
@@ -184,6 +187,121 @@ void find_maximum(files::plan const& plan, dose_result& result) {
   }
 }
 
+/// The beams of a plan on a grid.
+struct placed_beams {
+  std::vector<placed_beam> all;
+  double voxels = 0;         ///< of all regions
+  std::int64_t largest = 0;  ///< region
+};
+
+placed_beams place_all(files::plan const& plan, grid const& g) {
+  placed_beams beams;
+  for (std::size_t i = 0; i < plan.beams.size(); ++i) {
+    beams.all.push_back(place(plan.beams[i].beam, i, plan.options.margin, g));
+    std::int64_t const voxels = beams.all.back().region.size();
+    beams.voxels += double(voxels);
+    beams.largest = std::max(beams.largest, voxels);
+  }
+  return beams;
+}
+
+/// Returns the density where `exec` computes.
+/// \throws iso::invalid_argument  it has numbers that are no densities
+template <class T, class Exec>
+volume_view<T, typename Exec::memory_space> sound_density(Exec const& exec,
+                                                          dose_request const& request,
+                                                          grid const& g) {
+  auto const density = density_of<T>(exec, request, g);
+  auto const report = dose::validate(exec, density);
+  if (!report.sound()) {
+    throw invalid_argument(dose::to_string(report));
+  }
+  return density;
+}
+
+/// Adds the dose of every beam by add(beam, job), and times it. before(beam) is called before.
+template <class Exec, class Before, class Add>
+void add_beams(Exec const& exec, placed_beams const& beams, grid const& g, observer const& watch,
+               dose_result& result, Before const& before, Add const& add) {
+  double done = 0;
+  for (placed_beam const& b : beams.all) {
+    auto facts = described(b, g);
+    watch.step(done / beams.voxels, "convolving");
+    job const control{[&](double fraction) {
+                        watch.step((done + fraction * double(b.region.size())) / beams.voxels,
+                                   "convolving");
+                      },
+                      watch.cancelled};
+    before(b);
+    facts.seconds = seconds_of(exec, [&] { add(b, control); });
+    done += double(b.region.size());
+    result.seconds += facts.seconds;
+    result.beams.push_back(facts);
+  }
+}
+
+/// Puts the dose of the whole into a result.
+template <class T>
+void keep(grid const& g, std::vector<T> const& values, dose_result& result) {
+  result.hash = hash_text(hash_bits<T>(values));
+  result.dose = volume_on_host(g, values);
+  result.dose.unit = "Gy";
+}
+
+/// Adds up beams by a calculator, which has its options, and finds what is told of the dose. The
+/// dose comes to rank 0.
+/// \param total   what is here of the dose
+/// \param whole   whole(numbers) returns all of them, of what is here; on other ranks nothing
+/// \param before  before(beam) is called before each
+template <class T, class Exec, class Calculator, class Volume, class Whole, class Before>
+void calculate(Exec const& exec, dose_request const& request, placed_beams const& beams,
+               grid const& g, observer const& watch, Calculator& calculator, Volume const& density,
+               Volume const& total, Whole const& whole, Before const& before, dose_result& result) {
+  add_beams(exec, beams, g, watch, result, before, [&](placed_beam const& b, job const& control) {
+    calculator.add(b.beam, density, total, control);
+  });
+  if (request.keep_density && is_first_rank()) {
+    result.density = volume_on_host(g, fetch(exec, density.data));
+  }
+  auto const values = whole(fetch(exec, total.data));
+  if (is_first_rank()) {
+    keep<T>(g, values, result);
+  }
+  result.repeats = repeat(
+      exec, request.repeats, watch,
+      [&](job const& asked) {
+        for (placed_beam const& b : beams.all) {
+          calculator.add(b.beam, density, total, asked);
+        }
+      },
+      [&](job const&) { Kokkos::deep_copy(exec, total.data, T(0)); });
+}
+
+/// Calculates on the ranks that share the job: each has its planes of the dose, and its share of
+/// the directions.
+template <class T, class Exec>
+void run_on_ranks(Exec const& exec, dose_request const& request, placed_beams const& beams,
+                  grid const& g, observer const& watch, dose_result& result) {
+  auto& ranks = sharing_ranks();
+  auto const planes = divide_planes(g, ranks.size());
+  dose::ranked_calculator<Exec, T> calculator(exec, ranks, g, planes, components_of(request.plan),
+                                              request.plan.options);
+  result.kernels = calculator.num_kernels();
+  result.directions = calculator.num_directions();
+  watch.step(0, "preparing");
+  if (request.phantom_voxel == 0) {
+    check_alike(request.volume.values, "volumes");
+  }
+  auto const density = sound_density<T>(exec, request, g);
+  auto const total = calculator.make_dose("iso::jobs::dose");
+  calculate<T>(
+      exec, request, beams, g, watch, calculator, density, total,
+      [&](std::vector<T> const& here) {
+        return gather_planes(ranks, here, g.extent[0] * g.extent[1], planes);
+      },
+      [](placed_beam const&) {}, result);
+}
+
 template <class T, class Exec>
 dose_result run(Exec const& exec, dose_request const& request, observer const& watch) {
   using space = typename Exec::memory_space;
@@ -193,62 +311,34 @@ dose_result run(Exec const& exec, dose_request const& request, observer const& w
     density_table_of(request.density_table);
   }
   grid const g = grid_of(request);
-  std::vector<placed_beam> beams;
-  double all_voxels = 0;
-  std::int64_t largest = 0;
-  for (std::size_t i = 0; i < plan.beams.size(); ++i) {
-    beams.push_back(place(plan.beams[i].beam, i, plan.options.margin, g));
-    all_voxels += double(beams.back().region.size());
-    largest = std::max(largest, beams.back().region.size());
-  }
-  dose::calculator<Exec, T> calculator(exec, g, components, plan.options);
+  auto const beams = place_all(plan, g);
   dose_result result;
-  result.kernels = calculator.num_kernels();
-  result.directions = calculator.num_directions();
-  double const wanted = (2.0 * double(g.size()) + double(largest)) * double(sizeof(T));
-  watch.step(0, "preparing");
-  guard_memory(
-      exec, wanted < 0x1p62 ? std::int64_t(wanted) : std::int64_t(1) << 62, "iso dose", [&] {
-        auto const density = density_of<T>(exec, request, g);
-        auto const report = dose::validate(exec, density);
-        if (!report.sound()) {
-          throw invalid_argument(dose::to_string(report));
-        }
-        auto const total = make_volume<T, space>(exec, "iso::jobs::dose", g);
-        double done = 0;
-        for (placed_beam const& b : beams) {
-          auto facts = described(b, g);
-          watch.step(done / all_voxels, "convolving");
-          job const control{[&](double fraction) {
-                              watch.step((done + fraction * double(b.region.size())) / all_voxels,
-                                         "convolving");
-                            },
-                            watch.cancelled};
-          check_free(exec, calculator.bytes_needed(b.beam) - calculator.bytes_held(), "iso dose");
-          facts.seconds =
-              seconds_of(exec, [&] { calculator.add(b.beam, density, total, control); });
-          done += double(b.region.size());
-          result.seconds += facts.seconds;
-          result.beams.push_back(facts);
-        }
-        if (request.keep_density) {
-          result.density = volume_on_host(g, fetch(exec, density.data));
-        }
-        auto const values = fetch(exec, total.data);
-        result.hash = hash_text(hash_bits<T>(values));
-        result.dose = volume_on_host(g, values);
-        result.dose.unit = "Gy";
-        result.repeats = repeat(
-            exec, request.repeats, watch,
-            [&](job const& asked) {
-              for (placed_beam const& b : beams) {
-                calculator.add(b.beam, density, total, asked);
-              }
-            },
-            [&](job const&) { Kokkos::deep_copy(exec, total.data, T(0)); });
-        return 0;
-      });
-  find_maximum(plan, result);
+  if (num_ranks() > 1) {
+    run_on_ranks<T>(exec, request, beams, g, watch, result);
+  } else {
+    dose::calculator<Exec, T> calculator(exec, g, components, plan.options);
+    result.kernels = calculator.num_kernels();
+    result.directions = calculator.num_directions();
+    double const wanted = (2.0 * double(g.size()) + double(beams.largest)) * double(sizeof(T));
+    watch.step(0, "preparing");
+    guard_memory(exec, wanted < 0x1p62 ? std::int64_t(wanted) : std::int64_t(1) << 62, "iso dose",
+                 [&] {
+                   auto const density = sound_density<T>(exec, request, g);
+                   auto const total = make_volume<T, space>(exec, "iso::jobs::dose", g);
+                   calculate<T>(
+                       exec, request, beams, g, watch, calculator, density, total,
+                       [](std::vector<T> const& all) { return all; },
+                       [&](placed_beam const& b) {
+                         check_free(exec, calculator.bytes_needed(b.beam) - calculator.bytes_held(),
+                                    "iso dose");
+                       },
+                       result);
+                   return 0;
+                 });
+  }
+  if (is_first_rank()) {
+    find_maximum(plan, result);
+  }
   watch.step(1, "done");
   return result;
 }

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "memory.hpp"
+#include "precision.hpp"
+#include "rank_columns.hpp"
 #include "repeats.hpp"
 #include "scan.hpp"
 #include "slabs.hpp"
 
 #include <iso/backend/registry.hpp>
 #include <iso/cases/bits.hpp>
+#include <iso/core/divide_planes.hpp>
 #include <iso/core/error.hpp>
 #include <iso/core/job.hpp>
 #include <iso/dvh/dose_volume.hpp>
+#include <iso/dvh/ranked_dose.hpp>
 #include <iso/dvh/structure.hpp>
 #include <iso/files/dicom_rt.hpp>
 #include <iso/jobs/dvh.hpp>
@@ -45,6 +49,8 @@ template <class Exec>
 struct dose_there {
   iso::grid grid;
   typename dvh::slab_source<float, typename Exec::memory_space>::planes_of planes;
+  /// The planes that this rank owns, where ranks share the job.
+  volume_view<float const, typename Exec::memory_space> own = {};
 };
 
 template <class Exec>
@@ -68,6 +74,15 @@ Kokkos::View<vec3<double> const*, typename Exec::memory_space> there(
   return surface;
 }
 
+/// Returns the slabs that are read here: of ranks that share the job, this one's.
+std::vector<slab> slabs_here(std::vector<slab> const& all) {
+  if (num_ranks() == 1) {
+    return all;
+  }
+  slab const own = all[std::size_t(sharing_ranks().rank())];
+  return std::vector<slab>(own.count() > 0 ? 1 : 0, own);
+}
+
 /// \param streamed  of a request with a limit of memory: told what is used, and what comes in
 template <class Exec>
 placed_structure<Exec> place(Exec const& exec, dvh::structure_plan const& s, grid const& dose,
@@ -78,15 +93,15 @@ placed_structure<Exec> place(Exec const& exec, dvh::structure_plan const& s, gri
   if (request.surface == dvh::extremes::surface) {
     points = dvh::surface_points(s, std::min({g.spacing.x, g.spacing.y, g.spacing.z}));
   }
+  bool const by_slabs = request.memory || num_ranks() > 1;
   // Of a dose that lies there, no bytes of its own.
   auto const bytes_of = [&](slab const& own) {
     auto const needed = dvh::planes_needed(dose, g, own);
     auto const numbers = [](grid const& of, slab const& planes) {
       return double(of.extent[0]) * double(of.extent[1]) * double(planes.count());
     };
-    return whole_bytes(sizeof(float) *
-                           (numbers(g, request.memory ? needed.fractions : all_planes(g)) +
-                            (request.memory ? numbers(dose, needed.dose) : 0.0)) +
+    return whole_bytes(sizeof(float) * (numbers(g, by_slabs ? needed.fractions : all_planes(g)) +
+                                        (by_slabs ? numbers(dose, needed.dose) : 0.0)) +
                        double(points.size()) * sizeof(points[0]) +
                        double(histogrammer<Exec>::bytes_needed(dose, g, all_quantities(request),
                                                                request.bins, own)));
@@ -95,16 +110,20 @@ placed_structure<Exec> place(Exec const& exec, dvh::structure_plan const& s, gri
   auto& source = placed.source;
   source.dose = dose;
   source.fractions = g;
-  source.slabs = slabs_within(exec, dose, request.memory, "iso dvh", bytes_of);
-  for (slab const& own : source.slabs) {
+  source.slabs = num_ranks() > 1 ? divide_planes(dose, num_ranks())
+                                 : slabs_within(exec, dose, request.memory, "iso dvh", bytes_of);
+  for (slab const& own : slabs_here(source.slabs)) {
     placed.bytes = std::max(placed.bytes, bytes_of(own));
     streamed.planes = std::max(streamed.planes, own.count());
   }
   streamed.device_bytes = std::max(streamed.device_bytes, placed.bytes);
   check_free(exec, placed.bytes, dvh::rasterise_bytes_needed<float>(exec, g), "iso dvh");
   return guard_memory(exec, placed.bytes, "iso dvh", [&] {
-    if (request.memory) {
+    if (by_slabs) {
       auto const shares = dvh::voxel_fractions(s, g, &placed.report, asked);
+      if (num_ranks() > 1) {
+        check_alike(shares, "structures");
+      }
       auto const rounded = std::make_shared<std::vector<float> const>(shares.begin(), shares.end());
       source.fraction_planes = [&exec, g, rounded, &streamed](slab const& planes) {
         return bring_planes(exec, g, rounded->data(), planes, streamed);
@@ -121,15 +140,28 @@ placed_structure<Exec> place(Exec const& exec, dvh::structure_plan const& s, gri
   });
 }
 
+/// Places a structure in a dose; where ranks share the job, in what all of them have of it.
+template <class Exec>
+histogrammer<Exec> in_dose_of(Exec const& exec, dose_there<Exec> const& dose,
+                              placed_structure<Exec> const& placed, job const& asked) {
+  auto source = placed.source;
+  if (num_ranks() > 1) {
+    dvh::ranked_dose<Exec, float> const here(exec, sharing_ranks(), dose.own, source.slabs,
+                                             {source.fractions});
+    return {exec, sharing_ranks(),
+            here.source(source.fractions, source.fraction_planes, source.surface), asked};
+  }
+  source.dose_planes = dose.planes;
+  return {exec, source, asked};
+}
+
 template <class Exec>
 dvh_entry entry_of(Exec const& exec, dose_there<Exec> const& dose,
                    placed_structure<Exec> const& placed, std::string const& name,
                    dvh_request const& request, double end, job const& asked) {
   auto const& report = placed.report;
   auto const& quantities = request.quantities;
-  auto source = placed.source;
-  source.dose_planes = dose.planes;
-  histogrammer<Exec> const in_dose(exec, source, asked);
+  auto const in_dose = in_dose_of(exec, dose, placed, asked);
   auto const values = in_dose.evaluate(all_quantities(request), request.surface, asked);
   dvh_entry entry;
   entry.volume = values[0] * mm3_per_cm3;
@@ -228,6 +260,20 @@ template <class Exec>
 std::vector<dose_there<Exec>> doses_there(Exec const& exec, dvh_request const& request,
                                           slab_report& streamed, double& bytes) {
   std::vector<dose_there<Exec>> doses;
+  if (num_ranks() > 1) {
+    for (auto const& dose : request.doses) {
+      check_alike(dose.values, "doses");
+      doses.push_back({make_grid(dose), {}});
+      grid const g = doses.back().grid;
+      auto const own = slabs_here(divide_planes(g, num_ranks()));
+      doses.back().own.grid = g;
+      if (!own.empty()) {
+        doses.back().own = bring_planes(exec, g, dose.values.data(), own[0], streamed);
+        bytes += double(doses.back().own.data.size()) * sizeof(float);
+      }
+    }
+    return doses;
+  }
   if (request.memory) {
     for (auto const& dose : request.doses) {
       grid const g = make_grid(dose);
@@ -255,6 +301,7 @@ dvh_result run(Exec const& exec, dvh_request const& request, observer const& wat
   ISO_VALIDATE(!request.doses.empty() && !request.structures.empty(),
                "iso dvh: {} doses and {} structures (there must be one of each); give at least one",
                request.doses.size(), request.structures.size());
+  check_unstreamed(request.memory, "dvh");
   watch.step(0, "preparing");
   dvh_result result;
   job const asked{{}, watch.cancelled};

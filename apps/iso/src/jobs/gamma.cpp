@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "memory.hpp"
+#include "precision.hpp"
+#include "rank_columns.hpp"
 #include "repeats.hpp"
 #include "scan.hpp"
 #include "slabs.hpp"
 
 #include <iso/backend/registry.hpp>
 #include <iso/cases/bits.hpp>
+#include <iso/core/divide_planes.hpp>
 #include <iso/core/job.hpp>
 #include <iso/gamma/gamma_index.hpp>
+#include <iso/gamma/ranked_gamma.hpp>
 #include <iso/jobs/gamma.hpp>
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -40,6 +45,20 @@ std::int64_t bytes_of_slab(gamma_request const& request, grid const& r, grid con
                      double(gamma::gamma_plan<float, Space>::bytes_needed(r, e, request.criteria,
                                                                           request.options, own)) +
                      double(request.summary.bins) * sizeof(std::uint64_t));
+}
+
+/// Throws unless some point of a comparison is compared.
+/// \param plan  of the whole, or of a slab
+template <class Plan>
+void check_cut_off(gamma_request const& request, Plan const& plan) {
+  auto const& options = request.options;
+  ISO_VALIDATE(plan.cut_off_dose() <= plan.reference_maximum(),
+               "iso gamma: no reference dose reaches the cut-off of {} (the largest is {}); "
+               "lower the cut-off",
+               options.cut_off * (options.normalise == gamma::normalisation::given
+                                      ? options.given_dose
+                                      : plan.reference_maximum()),
+               plan.reference_maximum());
 }
 
 /// Gamma and status of a comparison, and what is counted of them.
@@ -87,7 +106,7 @@ class comparison {
       auto const plan = plan_of(here);
       result.reference_maximum = plan.reference_maximum();
       result.cut_off_dose = plan.cut_off_dose();
-      check_cut_off(plan);
+      check_cut_off(request_, plan);
       job const part{[&](double fraction) {
                        if (control.progress) {
                          control.progress((double(own.first) + fraction * double(own.count())) /
@@ -117,16 +136,6 @@ class comparison {
   slab_report report;
 
  private:
-  void check_cut_off(gamma::gamma_plan<float, space> const& plan) const {
-    auto const& options = request_.options;
-    ISO_VALIDATE(plan.cut_off_dose() <= plan.reference_maximum(),
-                 "iso gamma: no reference dose reaches the cut-off of {} (the largest is {}); "
-                 "lower the cut-off",
-                 options.cut_off * (options.normalise == gamma::normalisation::given
-                                        ? options.given_dose
-                                        : plan.reference_maximum()),
-                 plan.reference_maximum());
-  }
   /// A slab of the reference with the evaluated planes about it, and its results.
   struct placed {
     slab own;
@@ -186,8 +195,79 @@ class comparison {
   std::optional<placed> kept_;  ///< a single slab
 };
 
+/// Puts gamma and status of the whole into a result.
+/// \param numbers  [criteria, nx, ny, nz]
+void keep(gamma_request const& request, std::vector<float> const& numbers,
+          std::vector<gamma::point_status> const& status, gamma_result& result) {
+  result.hash = hash_text(hash_bits<float>(numbers));
+  result.gamma.extent = request.reference.extent;
+  result.gamma.spacing = request.reference.spacing;
+  result.gamma.origin = request.reference.origin;
+  result.gamma.unit = "1";
+  result.status = result.gamma;
+  result.gamma.values.assign(numbers.begin(), numbers.begin() + std::ptrdiff_t(status.size()));
+  for (auto const one : status) {
+    result.status.values.push_back(float(one));
+  }
+}
+
+/// Compares on the ranks that share the job: each has its planes of both doses. Gamma and status
+/// come to rank 0, what is counted to all.
+template <class Exec>
+gamma_result run_on_ranks(Exec const& exec, gamma_request const& request, observer const& watch) {
+  backend::communicator& ranks = sharing_ranks();
+  check_unstreamed(request.memory, "gamma");
+  check_alike(request.reference.values, "reference doses");
+  check_alike(request.evaluated.values, "evaluated doses");
+  grid const r = make_grid(request.reference);
+  grid const e = make_grid(request.evaluated);
+  auto const planes = divide_planes(r, ranks.size());
+  auto const evaluated_planes = divide_planes(e, ranks.size());
+  slab_report unused;
+  using volume = volume_view<float const, typename Exec::memory_space>;
+  auto const brought = [&](grid const& g, std::vector<float> const& values, slab const& own) {
+    return own.count() == 0 ? volume{g, {}, own.first}
+                            : volume(bring_planes(exec, g, values.data(), own, unused));
+  };
+  auto const here = std::size_t(ranks.rank());
+  auto const reference = brought(r, request.reference.values, planes[here]);
+  auto const evaluated = brought(e, request.evaluated.values, evaluated_planes[here]);
+  watch.step(0, "preparing");
+  gamma_result result;
+  using ranked = gamma::ranked_gamma<Exec, float>;
+  auto const make = [&] {
+    return std::make_unique<ranked>(exec, ranks, reference, evaluated, planes, evaluated_planes,
+                                    request.criteria, request.options);
+  };
+  auto comparison = make();
+  result.reference_maximum = comparison->reference_maximum();
+  result.cut_off_dose = comparison->cut_off_dose();
+  check_cut_off(request, *comparison);
+  auto const values = comparison->make_gamma("iso::jobs::gamma");
+  auto const states = comparison->make_status("iso::jobs::status");
+  job const control{[&](double fraction) { watch.step(fraction, "comparing"); }, watch.cancelled};
+  result.seconds = seconds_of(exec, [&] { comparison->apply(values, states, control); });
+  result.criteria = comparison->summarise(values, states, request.summary);
+  std::int64_t const columns = r.extent[0] * r.extent[1];
+  auto const numbers = gather_planes(ranks, fetch(exec, values),
+                                     std::int64_t(request.criteria.size()) * columns, planes);
+  auto const status = gather_planes(ranks, fetch(exec, states), columns, planes);
+  keep(request, numbers, status, result);
+  result.repeats = repeat(exec, request.repeats, watch, [&](job const& asked) {
+    comparison.reset();  // its memory, before there is more
+    comparison = make();
+    comparison->apply(values, states, asked);
+  });
+  result.maximum_position = position_of_maximum(request.reference);
+  watch.step(1, "done");
+  return result;
+}
+
 template <class Exec>
 gamma_result run(Exec const& exec, gamma_request const& request, observer const& watch) {
+  if (num_ranks() > 1) {
+    return run_on_ranks(exec, request, watch);
+  }
   gamma_result result;
   watch.step(0, "preparing");
   comparison<Exec> doses(exec, request);
@@ -204,17 +284,7 @@ gamma_result run(Exec const& exec, gamma_request const& request, observer const&
     if (request.memory) {
       result.streamed = doses.report;
     }
-    result.hash = hash_text(hash_bits<float>(doses.numbers));
-    result.gamma.extent = request.reference.extent;
-    result.gamma.spacing = request.reference.spacing;
-    result.gamma.origin = request.reference.origin;
-    result.gamma.unit = "1";
-    result.status = result.gamma;
-    result.gamma.values.assign(doses.numbers.begin(),
-                               doses.numbers.begin() + std::ptrdiff_t(doses.status.size()));
-    for (auto const one : doses.status) {
-      result.status.values.push_back(float(one));
-    }
+    keep(request, doses.numbers, doses.status, result);
     result.repeats =
         repeat(exec, request.repeats, watch, [&](job const& asked) { doses.search(asked); });
     return 0;

@@ -2,6 +2,8 @@
 //! Divides the arrays of a job among the ranks that share it, and brings them together.
 #pragma once
 
+#include "rank_columns.hpp"
+
 #include <iso/backend/communicator.hpp>
 #include <iso/cases/bits.hpp>
 #include <iso/cases/memory.hpp>
@@ -55,86 +57,32 @@ class rank_parts {
   /// \throws iso::invalid_argument  on every rank: they have not
   template <class Exec, class View, class Number>
   void put_volume(Exec const& exec, View const& to, std::vector<Number> const& whole) const {
-    check_alike(whole, "volumes");
-    cases::put(exec, to, cut(whole, plan_.grid().extent[2], planes_of(ranks_.rank())));
+    jobs::check_alike(whole, "volumes");
+    cases::put(exec, to, cut_columns(whole, plan_.grid().extent[2], planes_of(ranks_.rank())));
   }
   template <class Exec, class View, class Number>
   void put_readings(Exec const& exec, View const& to, std::vector<Number> const& whole) const {
-    check_alike(whole, "readings");
-    cases::put(exec, to, cut(whole, plan_.scan().num_v(), rows_of(ranks_.rank())));
+    jobs::check_alike(whole, "readings");
+    cases::put(exec, to, cut_columns(whole, plan_.scan().num_v(), rows_of(ranks_.rank())));
   }
   /// Returns the whole on rank 0, and nothing elsewhere.
   template <class Exec, class View>
   [[nodiscard]] auto gather_volume(Exec const& exec, View const& part) const {
     auto const& n = plan_.grid().extent;
-    return gather(cases::fetch(exec, part), n[0] * n[1], n[2],
-                  [&](int rank) { return planes_of(rank); });
+    return gather_columns(ranks_, cases::fetch(exec, part), n[0] * n[1], n[2],
+                          [&](int rank) { return planes_of(rank); });
   }
   template <class Exec, class View>
   [[nodiscard]] auto gather_readings(Exec const& exec, View const& part) const {
     auto const& g = plan_.scan();
-    return gather(cases::fetch(exec, part), g.num_views() * g.num_u(), g.num_v(),
-                  [&](int rank) { return rows_of(rank); });
+    return gather_columns(ranks_, cases::fetch(exec, part), g.num_views() * g.num_u(), g.num_v(),
+                          [&](int rank) { return rows_of(rank); });
   }
 
  private:
-  using range = std::pair<std::int64_t, std::int64_t>;
-
-  [[nodiscard]] range planes_of(int rank) const {
-    return {plan_.planes(rank).first, plan_.planes(rank).last};
-  }
-  [[nodiscard]] range rows_of(int rank) const {
+  [[nodiscard]] column_range planes_of(int rank) const { return range_of(plan_.planes(rank)); }
+  [[nodiscard]] column_range rows_of(int rank) const {
     return {plan_.rows(rank).first, plan_.rows(rank).last};
-  }
-
-  /// Throws on every rank, unless all have read the same numbers.
-  template <class Number>
-  void check_alike(std::vector<Number> const& whole, char const* what) const {
-    jobs::check_alike(cases::hash_bits(std::span<Number const>(whole)),
-                      iso::message("processes with different {} (each reads the files itself); "
-                                   "name files on a file system that all see",
-                                   {std::string_view(what)}));
-  }
-
-  /// Returns some numbers of each column of so many.
-  template <class Number>
-  static std::vector<Number> cut(std::vector<Number> const& whole, std::int64_t column,
-                                 range const& some) {
-    std::vector<Number> part;
-    part.reserve(whole.size() / std::size_t(column) * std::size_t(some.second - some.first));
-    for (auto at = whole.begin(); at != whole.end(); at += column) {
-      part.insert(part.end(), at + some.first, at + some.second);
-    }
-    return part;
-  }
-
-  template <class T, class Ranges>
-  std::vector<T> gather(std::vector<T> const& part, std::int64_t columns, std::int64_t column,
-                        Ranges const& range_of) const {
-    auto const parcel = [](int rank, std::vector<T>& numbers) {
-      return backend::parcel{rank, reinterpret_cast<std::byte*>(numbers.data()),
-                             std::int64_t(numbers.size() * sizeof(T))};
-    };
-    auto here = part;
-    if (ranks_.rank() != 0) {
-      auto const out = parcel(0, here);
-      ranks_.exchange({&out, 1}, {});
-      return {};
-    }
-    std::vector<T> whole(std::size_t(columns * column));
-    for (int rank = 0; rank < ranks_.size(); ++rank) {
-      auto const [first, last] = range_of(rank);
-      here.resize(std::size_t(columns * (last - first)));
-      if (rank != 0) {
-        auto const in = parcel(rank, here);
-        ranks_.exchange({}, {&in, 1});
-      }
-      auto from = here.begin();
-      for (auto to = whole.begin(); to != whole.end(); to += column, from += last - first) {
-        std::copy(from, from + (last - first), to + first);
-      }
-    }
-    return whole;
   }
 
   backend::communicator& ranks_;

@@ -72,8 +72,10 @@ int end_together(int code, std::string const& sentence,
     if (found != all.end()) {
       chosen = *found;
       bool const others = found != all.begin();
-      tell((others ? "rank " + std::to_string(found - all.begin()) + ": " : std::string()) +
-           chosen.sentence.data());
+      if (chosen.sentence[0] != '\0') {  // else it has said what there is
+        tell((others ? "rank " + std::to_string(found - all.begin()) + ": " : std::string()) +
+             chosen.sentence.data());
+      }
     }
   }
   sharing->broadcast(std::as_writable_bytes(std::span(&chosen, 1)), 0);

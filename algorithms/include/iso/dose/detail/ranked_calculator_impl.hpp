@@ -38,7 +38,8 @@ struct bits_sum_kernel {
 
 /// Returns a hash of what all ranks must have alike to make a calculator.
 /// \param number_bytes  of a voxel
-iso::detail::fingerprint fingerprint_of(iso::grid const& patient, std::vector<slab> const& planes,
+iso::detail::fingerprint fingerprint_of(iso::grid const& patient,
+                                        std::vector<iso::slab> const& planes,
                                         std::vector<energy_component> const& parts,
                                         calculator_options const& options,
                                         std::int64_t number_bytes);
@@ -53,7 +54,7 @@ array<std::int64_t, 3> first_voxel_of(iso::grid const& region, iso::grid const& 
 /// Throws, naming `function`, unless a dose is what a rank owns, and apart from the density.
 template <class T, class Space>
 void validate_share(volume_view<T, Space> const& dose, volume_view<T const, Space> const& density,
-                    iso::grid const& patient, slab const& own, char const* function) {
+                    iso::grid const& patient, iso::slab const& own, char const* function) {
   validate(density, function);
   validate_contiguous(density.data, "density", function);
   if (own.count() > 0) {
@@ -76,7 +77,7 @@ struct ranked_calculator_parts {
   static constexpr char const* function = "iso::dose::ranked_calculator";
 
   ranked_calculator_parts(Exec const& on, backend::communicator& ranks, iso::grid const& grid,
-                          std::vector<slab> of_ranks, std::vector<energy_component> components,
+                          std::vector<iso::slab> of_ranks, std::vector<energy_component> components,
                           calculator_options const& by)
       : exec(on),
         carrier(on, ranks),
@@ -86,10 +87,10 @@ struct ranked_calculator_parts {
         parts(std::move(components)),
         options(by) {}
 
-  [[nodiscard]] slab const& own() const { return planes[std::size_t(here)]; }
+  [[nodiscard]] iso::slab const& own() const { return planes[std::size_t(here)]; }
   /// Returns the share of the directions that a rank has of the planes.
   [[nodiscard]] direction_range directions_of(int rank, std::int64_t all) const {
-    slab const& s = planes[std::size_t(rank)];
+    iso::slab const& s = planes[std::size_t(rank)];
     return {all * s.first / patient.extent[2], all * s.last / patient.extent[2]};
   }
   [[nodiscard]] std::uint64_t bits_of_density(volume_view<T const, space> const& density) const {
@@ -104,10 +105,9 @@ struct ranked_calculator_parts {
 
   void add(beam const& b, volume_view<T const, space> const& density,
            volume_view<T, space> const& dose, job const& control);
-  /// Computes the words of this rank's directions in `released`, and returns their plan's unit.
+  /// Computes the words of this rank's directions in `terma`, and returns their plan's unit.
   double convolve_share(beam const& of_part, std::size_t part, iso::grid const& region,
-                        volume_view<T const, space> const& density,
-                        volume_view<T, space> const& released, job const& control);
+                        volume_view<T const, space> const& density, job const& control);
   /// Takes what the directions of other ranks give at this rank's voxels, and gives them theirs.
   void exchange_words(word* words, iso::grid const& region, std::int64_t first_plane,
                       std::int64_t directions);
@@ -115,18 +115,19 @@ struct ranked_calculator_parts {
   void add_words(word const* words, double unit, iso::grid const& region,
                  array<std::int64_t, 3> const& first, volume_view<T, space> const& dose);
   /// Returns the planes of a region, counted from its first, that a rank owns.
-  [[nodiscard]] slab planes_of_region(int rank, iso::grid const& region,
-                                      std::int64_t first_plane) const {
+  [[nodiscard]] iso::slab planes_of_region(int rank, iso::grid const& region,
+                                           std::int64_t first_plane) const {
     auto const both = iso::detail::common_planes(planes[std::size_t(rank)],
                                                  {first_plane, first_plane + region.extent[2]});
-    return both.count() > 0 ? slab{both.first - first_plane, both.last - first_plane} : slab{0, 0};
+    return both.count() > 0 ? iso::slab{both.first - first_plane, both.last - first_plane}
+                            : iso::slab{0, 0};
   }
 
   Exec exec;
   backend::carrier<Exec> carrier;
   int here;
   iso::grid patient;
-  std::vector<slab> planes;
+  std::vector<iso::slab> planes;
   std::vector<energy_component> parts;
   calculator_options options;
   std::vector<cone_set> cones;
@@ -146,11 +147,12 @@ void ranked_calculator_parts<Exec, T>::add(beam const& b,
     validate_share(dose, density, patient, own(), function);
     region = region_around(b, patient, options.margin);
     bits = bits_of_density(density);
-    terma.reserve(region.size() * std::int64_t(sizeof(T)));
+    if (own().count() > 0) {
+      terma.reserve(region.size() * std::int64_t(sizeof(T)));
+    }
   });
   iso::detail::validate_agreement(ranks, int(planes.size()), fingerprint_of(b, density.grid, bits),
                                   function, "beams or densities");
-  auto const released = wrap_volume<space>(reinterpret_cast<T*>(terma.data()), region);
   auto* const words = reinterpret_cast<word*>(terma.data());
   auto const first = first_voxel_of(region, patient);
   for (std::size_t n = 0; n < parts.size(); ++n) {
@@ -160,7 +162,7 @@ void ranked_calculator_parts<Exec, T>::add(beam const& b,
     double unit = 0;
     iso::detail::check_together(ranks, function, control, [&] {
       if (own().count() > 0) {
-        unit = convolve_share(of_part, n, region, density, released,
+        unit = convolve_share(of_part, n, region, density,
                               iso::detail::part_of(control, at(0), at(1)));
       }
     });
@@ -174,11 +176,11 @@ template <class Exec, class T>
 double ranked_calculator_parts<Exec, T>::convolve_share(beam const& of_part, std::size_t part,
                                                         iso::grid const& region,
                                                         volume_view<T const, space> const& density,
-                                                        volume_view<T, space> const& released,
                                                         job const& control) {
   // About what a ray to each voxel takes, beside its lines.
   constexpr double of_terma = 0.05;
   cone_set const& of_kernel = cones[part];
+  auto const released = wrap_volume<space>(reinterpret_cast<T*>(terma.data()), region);
   terma_plan<space> const release(exec, of_part, parts[part].photons, options.terma);
   convolution_plan<T, space> const plan(exec, region, frame_of(of_part), of_part.fluence, of_kernel,
                                         options.lines, directions_of(here, of_kernel.size()));
@@ -200,18 +202,18 @@ void ranked_calculator_parts<Exec, T>::exchange_words(word* words, iso::grid con
     auto const d = directions_of(rank, directions);
     return d.first < d.last;
   };
-  slab const mine = planes_of_region(here, region, first_plane);
-  std::vector<slab> out;
-  std::vector<slab> in;
+  iso::slab const mine = planes_of_region(here, region, first_plane);
+  std::vector<iso::slab> out;
+  std::vector<iso::slab> in;
   for (int rank = 0; rank < int(planes.size()); ++rank) {
-    out.push_back(gives(here) ? planes_of_region(rank, region, first_plane) : slab());
-    in.push_back(gives(rank) ? mine : slab());
+    out.push_back(gives(here) ? planes_of_region(rank, region, first_plane) : iso::slab());
+    in.push_back(gives(rank) ? mine : iso::slab());
   }
   std::int64_t const columns = region.extent[0] * region.extent[1];
   iso::detail::check_together(carrier.ranks(), function, [&] {
     exchange.reserve(columns, out, in, std::int64_t(sizeof(word)), here);
   });
-  slab const all{0, region.extent[2]};
+  iso::slab const all{0, region.extent[2]};
   iso::detail::plane_columns<word const> const from{words, columns, all};
   iso::detail::plane_columns<word> const to{words, columns, all};
   exchange.template run<true>(exec, carrier, from, out, to, in);
@@ -222,7 +224,7 @@ void ranked_calculator_parts<Exec, T>::add_words(word const* words, double unit,
                                                  iso::grid const& region,
                                                  array<std::int64_t, 3> const& first,
                                                  volume_view<T, space> const& dose) {
-  slab const mine = planes_of_region(here, region, first[2]);
+  iso::slab const mine = planes_of_region(here, region, first[2]);
   if (mine.count() == 0) {
     return;
   }
@@ -246,7 +248,7 @@ void ranked_calculator_parts<Exec, T>::add_words(word const* words, double unit,
 template <execution_space Exec, real T>
 ranked_calculator<Exec, T>::ranked_calculator(Exec const& exec, backend::communicator& ranks,
                                               iso::grid const& patient,
-                                              std::vector<slab> const& planes,
+                                              std::vector<iso::slab> const& planes,
                                               point_kernel const& kernel, spectrum const& photons,
                                               calculator_options const& options)
     : ranked_calculator(exec, ranks, patient, planes,
@@ -255,7 +257,7 @@ ranked_calculator<Exec, T>::ranked_calculator(Exec const& exec, backend::communi
 template <execution_space Exec, real T>
 ranked_calculator<Exec, T>::ranked_calculator(Exec const& exec, backend::communicator& ranks,
                                               iso::grid const& patient,
-                                              std::vector<slab> const& planes,
+                                              std::vector<iso::slab> const& planes,
                                               std::vector<energy_component> const& parts,
                                               calculator_options const& options) {
   using parts_type = detail::ranked_calculator_parts<Exec, T>;
@@ -280,14 +282,14 @@ template <execution_space Exec, real T>
 ranked_calculator<Exec, T>::~ranked_calculator() = default;
 
 template <execution_space Exec, real T>
-slab const& ranked_calculator<Exec, T>::planes() const {
+iso::slab const& ranked_calculator<Exec, T>::planes() const {
   return parts_->own();
 }
 
 template <execution_space Exec, real T>
 volume_view<T, typename Exec::memory_space> ranked_calculator<Exec, T>::make_dose(
     std::string const& label) const {
-  slab const& own = parts_->own();
+  iso::slab const& own = parts_->own();
   auto const& n = parts_->patient.extent;
   return {parts_->patient,
           allocate<typename volume::data_type>(label, {n[0], n[1], own.count()}, parts_->exec),

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! \file  ranks_rows.hpp
+//! Times calls on ranks in turn with the same calls in the memory of one, and compares the bits.
+#pragma once
+
+#include "support/program.hpp"
+
+#include <iso/backend/communicator.hpp>
+#include <iso/cases/memory.hpp>
+#include <iso/core/concepts.hpp>
+
+#include <Kokkos_Core.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace iso::perf {
+
+/// A link that counts what this rank sends to others.
+class counting_link final : public backend::device_link {
+ public:
+  counting_link(backend::device_link& link, int rank, std::int64_t& sent)
+      : link_(link), rank_(rank), sent_(sent) {}
+
+  [[nodiscard]] std::string_view name() const override { return link_.name(); }
+  void sum(std::span<std::uint32_t> words, void* queue) override {
+    counted(words).sum(words, queue);
+  }
+  void sum(std::span<std::uint64_t> words, void* queue) override {
+    counted(words).sum(words, queue);
+  }
+  void maximum(std::span<std::uint32_t> words, void* queue) override {
+    counted(words).maximum(words, queue);
+  }
+  void maximum(std::span<std::uint64_t> words, void* queue) override {
+    counted(words).maximum(words, queue);
+  }
+  void exchange(std::span<backend::parcel const> out, std::span<backend::parcel const> in,
+                void* queue) override {
+    for (backend::parcel const& one : out) {
+      sent_ += one.rank == rank_ ? 0 : one.bytes;
+    }
+    link_.exchange(out, in, queue);
+  }
+
+ private:
+  template <class Words>
+  backend::device_link& counted(Words const& words) {
+    sent_ += std::int64_t(words.size_bytes());
+    return link_;
+  }
+
+  backend::device_link& link_;
+  int rank_;
+  std::int64_t& sent_;
+};
+
+/// A communicator that counts what this rank sends to others.
+class counting_ranks final : public backend::communicator {
+ public:
+  explicit counting_ranks(backend::communicator& ranks) : ranks_(ranks) {}
+
+  [[nodiscard]] std::int64_t sent() const { return sent_; }
+
+  [[nodiscard]] int rank() const override { return ranks_.rank(); }
+  [[nodiscard]] int size() const override { return ranks_.size(); }
+  [[nodiscard]] std::string_view name() const override { return ranks_.name(); }
+  void sum(std::span<std::uint32_t> words) override { counted(words).sum(words); }
+  void sum(std::span<std::uint64_t> words) override { counted(words).sum(words); }
+  void maximum(std::span<std::uint32_t> words) override { counted(words).maximum(words); }
+  void maximum(std::span<std::uint64_t> words) override { counted(words).maximum(words); }
+  void exchange(std::span<backend::parcel const> out,
+                std::span<backend::parcel const> in) override {
+    for (backend::parcel const& one : out) {
+      sent_ += one.rank == rank() ? 0 : one.bytes;
+    }
+    ranks_.exchange(out, in);
+  }
+  void broadcast(std::span<std::byte> bytes, int from) override { ranks_.broadcast(bytes, from); }
+  void gather(std::span<std::byte const> bytes, std::span<std::byte> all, int to) override {
+    ranks_.gather(bytes, all, to);
+  }
+  void barrier() override { ranks_.barrier(); }
+  bool meet(double seconds) override { return ranks_.meet(seconds); }
+  [[nodiscard]] backend::device_link* link_devices(int device) override {
+    backend::device_link* const link = ranks_.link_devices(device);
+    if (link != nullptr && link_ == nullptr) {
+      link_ = std::make_unique<counting_link>(*link, rank(), sent_);
+    }
+    return link != nullptr ? link_.get() : nullptr;
+  }
+  [[noreturn]] void abort(int exit_code) override {
+    ranks_.abort(exit_code);
+    std::abort();
+  }
+
+ private:
+  template <class Words>
+  backend::communicator& counted(Words const& words) {
+    sent_ += size() > 1 ? std::int64_t(words.size_bytes()) : 0;
+    return ranks_;
+  }
+
+  backend::communicator& ranks_;
+  std::int64_t sent_ = 0;
+  std::unique_ptr<counting_link> link_;
+};
+
+/// Counts the floats of two arrays whose bits differ.
+template <class A, class B>
+struct differing_floats {
+  A a;
+  B b;
+  KOKKOS_FUNCTION void operator()(std::int64_t n, std::int64_t& count) const {
+    auto const inner = std::int64_t(a.extent(1) * a.extent(2));
+    std::int64_t const i = n / inner;
+    std::int64_t const rest = n - i * inner;
+    std::int64_t const j = rest / std::int64_t(a.extent(2));
+    std::int64_t const k = rest - j * std::int64_t(a.extent(2));
+    count +=
+        Kokkos::bit_cast<std::uint32_t>(a(i, j, k)) == Kokkos::bit_cast<std::uint32_t>(b(i, j, k))
+            ? 0
+            : 1;
+  }
+};
+
+/// The rows of a program: what one memory takes, and all ranks together.
+template <execution_space Exec>
+class rank_rows {
+ public:
+  /// \param repeats  of each call
+  rank_rows(Exec const& exec, backend::communicator& ranks, int repeats)
+      : exec_(exec), ranks_(ranks), repeats_(repeats) {}
+
+  [[nodiscard]] counting_ranks& ranks() { return ranks_; }
+  [[nodiscard]] json const& said() const { return said_; }
+
+  /// Returns whether no rank's part has other bits than the whole; rank-3 views of floats.
+  template <class Whole, class Part>
+  bool agree(Whole const& whole, Part const& part) {
+    std::int64_t count = 0;
+    Kokkos::parallel_reduce("iso::perf: bits",
+                            Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
+                                exec_, 0, std::int64_t(part.size())),
+                            differing_floats<Whole, Part>{whole, part}, count);
+    exec_.fence("iso::perf: bits");
+    return total(count) == 0;
+  }
+
+  /// Times one() and all() in turn, and prints a row. All ranks run both at the same time, and the
+  /// slowest counts.
+  template <class One, class All, class Same>
+  void row(std::string const& what, One const& one, All const& all, Same const& same) {
+    time(one);
+    time(all);
+    std::vector<double> of_one;
+    std::vector<double> of_all;
+    std::int64_t sent = 0;
+    for (int n = 0; n < repeats_; ++n) {
+      of_one.push_back(time(one));
+      std::int64_t const before = ranks_.sent();
+      of_all.push_back(time(all));
+      sent = ranks_.sent() - before;
+    }
+    std::int64_t const bytes = total(sent);
+    bool const agree = same();
+    double const ms_one = median(of_one);
+    double const ms_all = median(of_all);
+    if (ranks_.rank() == 0) {
+      std::printf("%-16s %d ranks  one %9.1f ms  all %9.1f ms  speedup %.3f  sent %.3e  bits %s\n",
+                  what.c_str(), ranks_.size(), ms_one, ms_all, ms_one / ms_all, double(bytes),
+                  agree ? "agree" : "DIFFER");
+      std::fflush(stdout);
+    }
+    said_["rows"].push_back({{"what", what},
+                             {"ms_one", ms_one},
+                             {"ms", ms_all},
+                             {"speedup", ms_one / ms_all},
+                             {"bytes_sent", bytes},
+                             {"bits_agree", agree}});
+  }
+
+ private:
+  static double median(std::vector<double> x) {
+    auto const middle = x.begin() + std::ptrdiff_t(x.size() / 2);
+    std::nth_element(x.begin(), middle, x.end());
+    return *middle;
+  }
+  std::int64_t total(std::int64_t of_rank) {
+    auto word = std::uint64_t(of_rank);
+    ranks_.sum(std::span<std::uint64_t>(&word, 1));
+    return std::int64_t(word);
+  }
+  /// Returns the ms of a call of f by the slowest rank.
+  template <class F>
+  double time(F const& f) {
+    ranks_.barrier();
+    double const seconds = cases::seconds_of(exec_, f);
+    auto word = std::uint64_t(1e9 * seconds);
+    ranks_.maximum(std::span<std::uint64_t>(&word, 1));
+    return 1e-6 * double(word);
+  }
+
+  Exec exec_;
+  counting_ranks ranks_;
+  int repeats_;
+  json said_{{"rows", json::array()}};
+};
+
+}  // namespace iso::perf

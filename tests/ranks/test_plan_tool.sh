@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# test_plan_tool.sh ISO MPIEXEC WRITE_RT_OBJECTS
+# `iso dose`, `iso gamma` and `iso dvh` on several processes: the files and figures of one, one log,
+# and one sentence where they refuse.
+iso=$1
+mpiexec=$2
+write=$3
+tool=("$iso")
+source "$(dirname "$0")/../app/expect.sh"
+
+on() { tool=("$mpiexec" -n "$1" "$iso"); }
+alone() { tool=("$iso"); }
+hash_of() { grep -oE 'hash [0-9a-f]{16}' <<<"$answer"; }
+# lines PATTERN NUMBER: so many lines of the last answer match
+lines() { [ "$(grep -cE -- "$1" <<<"$answer")" -eq "$2" ] || fail "not $2 lines of '$1': $answer"; }
+
+# same RANKS FILES COMMAND...: the hash and the files (one.NAME, of the options for NAME) of one process
+same() {
+  local ranks=$1 files=$2 once file
+  shift 2
+  alone
+  expect 0 'hash [0-9a-f]{16}' "$@" --json once.json
+  once=$(hash_of)
+  for file in $files; do
+    mv "$file" "one.$file"
+  done
+  on "$ranks"
+  expect 0 "$once" "$@" --json ranks.json
+  lines 'hash' 1
+  lines "^iso: info: $ranks processes: each has its planes" 1
+  tr -d ' \n' <ranks.json | grep -qE "\"ranks\":$ranks" || fail "ranks.json: $(cat ranks.json)"
+  for file in $files; do
+    cmp "$file" "one.$file" || fail "another $file by $ranks processes of $*"
+  done
+}
+
+cat >plan.json <<'JSON'
+{"beams": [{"gantry_deg": 20, "isocentre_mm": [0, 100, 0], "field_mm": {"x": [-20, 20], "y": [-25, 25]}},
+           {"gantry_deg": 290, "couch_deg": 30, "isocentre_mm": [10, 100, 40], "weight": 2,
+            "field_mm": {"x": [-30, 10], "y": [-15, 25]}}],
+ "directions": {"cones": 4, "azimuths": 4}}
+JSON
+same 3 'd.mha curves.csv' dose --phantom slab --voxel 16 --plan plan.json --output d.mha --curves curves.csv
+same 2 '' dose --phantom slab --voxel 16 --plan plan.json --precision double
+sed 's/"directions"/"engine": "non_voxel", "ray_spacing_mm": 16, "radial_step_mm": 8, "directions"/' plan.json >rays.json
+same 2 'e.mha' dose --phantom slab --voxel 16 --plan rays.json --output e.mha --repeats 2
+same 2 'g.mha s.mha h.csv p.png' gamma d.mha e.mha --criterion 3%/3mm --criterion 2%/2mm --output g.mha --status s.mha --csv h.csv --png p.png
+same 3 '' gamma d.mha e.mha --normalisation local --interpolation tetrahedra --cut-off 20%
+
+if "$iso" info . 2>&1 | grep -q 'this build has no DCMTK'; then
+  echo 'dvh is skipped: this build has no DCMTK'
+else
+  "$write" . || fail 'no files'
+  same 2 'dvh.csv' dvh --dose dose.dcm half.dcm --structures set.dcm --csv dvh.csv --bins 51 --quantity mean D95 CI30Gy
+  # Structures that are refused, and others that are reported: the exit code of one process.
+  on 3
+  expect 7 "'Twin' is refused" dvh --dose dose.dcm --structures wrong.dcm --quantity mean
+  lines 'iso: error' 0
+  lines "'Twin' is refused" 1
+  expect 2 'dvh: --memory on 3 processes' dvh --dose dose.dcm --structures set.dcm --memory 1GiB
+  lines 'iso: error' 1
+fi
+
+# One sentence, and rank 0's exit code.
+on 2
+expect 2 'gamma: --memory on 2 processes' gamma d.mha e.mha --memory 1GiB
+lines 'iso: error' 1
+expect 2 'no reference dose reaches the cut-off' gamma d.mha e.mha --cut-off 200%
+lines 'iso: error' 1
+expect 2 'cannot be opened' dose --phantom slab --voxel 16 --plan none.json --output x.mha
+lines 'iso: error' 1
+
+# What they must have alike: what is in the files that they read.
+mkdir apart
+cp d.mha apart/e.mha
+cp d.mha apart/d.mha
+tool=("$mpiexec" -n 1 "$iso" gamma d.mha e.mha --output x.mha : -n 1 -wdir "$PWD/apart" "$iso")
+expect 2 'iso: error: processes with different evaluated doses' gamma d.mha e.mha --output x.mha
+lines 'iso: error' 1
+[ ! -e x.mha ] || fail 'a file of a run that was refused'
+finish
