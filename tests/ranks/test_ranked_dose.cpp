@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -151,7 +152,8 @@ TEST_CASE("ranked_calculator: what is sent and held") {
   CHECK(all.num_kernels() == 1);
   CHECK(all.planes() == planes[std::size_t(here)]);
   all.add(b, density, all.make_dose("dose"));
-  // A word for each voxel of the region that another rank owns.
+  // A word for each voxel of the region that another rank owns; the TERMA of each voxel, from the
+  // rank that computes it to all others.
   auto const region = region_around(b, patient, options.margin);
   auto const first = std::llround((region.origin.z - patient.origin.z) / patient.spacing.z);
   std::int64_t others = 0;
@@ -160,7 +162,11 @@ TEST_CASE("ranked_calculator: what is sent and held") {
       others += rank != here && planes[std::size_t(rank)].holds(first + z) ? 1 : 0;
     }
   }
-  CHECK(all.report().bytes_sent == 4 * region.extent[0] * region.extent[1] * others);
+  std::int64_t const words = 4 * region.extent[0] * region.extent[1] * others;
+  auto of_terma = std::uint64_t(all.report().bytes_sent - words);
+  CHECK(std::int64_t(of_terma) % (4 * region.extent[1] * region.extent[2]) == 0);
+  all_ranks().sum(std::span<std::uint64_t>(&of_terma, 1));
+  CHECK(std::int64_t(of_terma) == 4 * region.size() * (size - 1));
   CHECK((size > 1) == (all.report().bytes_sent > 0));
   CHECK(all.report().bytes_held > region.size() * 4);
 }

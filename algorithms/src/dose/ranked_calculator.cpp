@@ -2,6 +2,7 @@
 #include <iso/dose/detail/ranked_calculator_impl.hpp>
 
 #include <cmath>
+#include <cstdint>
 #include <variant>
 
 namespace iso::dose {
@@ -83,6 +84,17 @@ void validate_parts(std::vector<energy_component> const& parts) {
                  "parts without photons",
                  part.share);
   }
+}
+
+int rank_of_terma(std::vector<iso::slab> const& planes, std::int64_t x) {
+  // Multiples of the golden section, of 2^32, lie evenly between 0 and 1 wherever they end.
+  std::uint64_t const part = (std::uint64_t(x) * 0x9e3779b9U + 0x80000000U) & 0xffffffffU;
+  auto const plane = std::int64_t(part * std::uint64_t(planes.back().last) >> 32);
+  int rank = 0;
+  while (!planes[std::size_t(rank)].holds(plane)) {
+    ++rank;
+  }
+  return rank;
 }
 
 array<std::int64_t, 3> first_voxel_of(iso::grid const& region, iso::grid const& whole) {

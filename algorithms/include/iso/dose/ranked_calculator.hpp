@@ -35,7 +35,8 @@ struct ranked_calculator_parts;
 /// voxels, which add them up, and then beams and parts of the spectrum in their order, as one
 /// calculator does.
 ///
-/// Density and TERMA are whole on each rank. A rank without a plane has no direction either.
+/// Density and TERMA are whole on each rank; of the TERMA, each computes a share and sends it to
+/// the others. A rank without a plane has no direction either.
 ///
 /// All ranks make it and call it together, in the same order. A rank that throws leaves the others
 /// waiting, unless all throw: it ends the job (communicator::abort).

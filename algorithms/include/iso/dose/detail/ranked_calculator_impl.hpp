@@ -9,11 +9,13 @@
 #include <iso/core/view_checks.hpp>
 #include <iso/core/wrap.hpp>
 #include <iso/detail/agreement.hpp>
+#include <iso/detail/copied.hpp>
 #include <iso/detail/job_parts.hpp>
 #include <iso/detail/plane_exchange.hpp>
 #include <iso/dose/convolution.hpp>
 #include <iso/dose/detail/convolution_words.hpp>
 #include <iso/dose/detail/copy_kernels.hpp>
+#include <iso/dose/detail/terma_share.hpp>
 #include <iso/dose/ranked_calculator.hpp>
 #include <iso/dose/terma.hpp>
 
@@ -48,6 +50,10 @@ iso::detail::fingerprint fingerprint_of(beam const& b, iso::grid const& density,
                                         std::uint64_t bits);
 /// Throws unless a calculator can be made.
 void validate_parts(std::vector<energy_component> const& parts);
+/// Returns the rank that computes the TERMA of a plane across x of a region, its share of all being
+/// that of the planes along z that it owns. Neighbouring planes go to different ranks, since those
+/// beside the field are no work.
+int rank_of_terma(std::vector<iso::slab> const& planes, std::int64_t x);
 /// Returns the first voxel of a region along each axis of a grid whose voxels it has.
 array<std::int64_t, 3> first_voxel_of(iso::grid const& region, iso::grid const& whole);
 
@@ -105,6 +111,11 @@ struct ranked_calculator_parts {
 
   void add(beam const& b, volume_view<T const, space> const& density,
            volume_view<T, space> const& dose, job const& control);
+  /// Computes this rank's planes of a TERMA.
+  void release_share(beam const& of_part, std::size_t part, iso::grid const& region,
+                     volume_view<T const, space> const& density, job const& control);
+  /// Takes the planes that other ranks have computed of a TERMA, and gives them its own.
+  void exchange_terma(iso::grid const& region);
   /// Computes the words of this rank's directions in `terma`, and returns their plan's unit.
   double convolve_share(beam const& of_part, std::size_t part, iso::grid const& region,
                         volume_view<T const, space> const& density, job const& control);
@@ -134,6 +145,7 @@ struct ranked_calculator_parts {
   workspace<space> terma;
   workspace<space> scratch;
   iso::detail::plane_exchange<Exec> exchange;
+  std::int64_t sent_of_terma = 0;
 };
 
 template <class Exec, class T>
@@ -159,11 +171,20 @@ void ranked_calculator_parts<Exec, T>::add(beam const& b,
     beam of_part = b;
     of_part.weight *= parts[n].share;
     auto const at = [&](double part) { return (double(n) + part) / double(parts.size()); };
+    // About what a ray to each voxel takes, beside its lines.
+    constexpr double of_terma = 0.05;
     double unit = 0;
     iso::detail::check_together(ranks, function, control, [&] {
       if (own().count() > 0) {
+        release_share(of_part, n, region, density,
+                      iso::detail::part_of(control, at(0), at(of_terma)));
+      }
+    });
+    exchange_terma(region);
+    iso::detail::check_together(ranks, function, control, [&] {
+      if (own().count() > 0) {
         unit = convolve_share(of_part, n, region, density,
-                              iso::detail::part_of(control, at(0), at(1)));
+                              iso::detail::part_of(control, at(of_terma), at(1)));
       }
     });
     exchange_words(words, region, first[2], cones[n].size());
@@ -173,23 +194,61 @@ void ranked_calculator_parts<Exec, T>::add(beam const& b,
 }
 
 template <class Exec, class T>
+void ranked_calculator_parts<Exec, T>::release_share(beam const& of_part, std::size_t part,
+                                                     iso::grid const& region,
+                                                     volume_view<T const, space> const& density,
+                                                     job const& control) {
+  std::vector<std::int32_t> mine;
+  for (std::int64_t x = 0; x < region.extent[0]; ++x) {
+    if (rank_of_terma(planes, x) == here) {
+      mine.push_back(std::int32_t(x));
+    }
+  }
+  if (mine.empty()) {
+    return;
+  }
+  terma_plan<space> const release(exec, of_part, parts[part].photons, options.terma);
+  auto const some_x = iso::detail::copied<space>(exec, function, mine);
+  terma_across<Exec, T>(exec, release, density,
+                        wrap_volume<space>(reinterpret_cast<T*>(terma.data()), region), some_x,
+                        control);
+  exec.fence("iso::dose::ranked_calculator: the TERMA is there");
+}
+
+template <class Exec, class T>
+void ranked_calculator_parts<Exec, T>::exchange_terma(iso::grid const& region) {
+  int const size = carrier.ranks().size();
+  std::int64_t const bytes = region.extent[1] * region.extent[2] * std::int64_t(sizeof(T));
+  auto const planes_of = [&](int rank, int for_rank) {
+    std::vector<backend::parcel> parcels;
+    for (std::int64_t x = 0; x < region.extent[0]; ++x) {
+      if (planes[std::size_t(for_rank)].count() > 0 && rank_of_terma(planes, x) == rank) {
+        parcels.push_back({for_rank == here ? rank : for_rank, terma.data() + x * bytes, bytes});
+      }
+    }
+    return parcels;
+  };
+  for (int round = 1; round < size; ++round) {
+    int const before = (here - round + size) % size;
+    auto const out = planes_of(here, (here + round) % size);
+    auto const in = planes_of(before, here);
+    carrier.exchange(out, in);
+    sent_of_terma += std::int64_t(out.size()) * bytes;
+  }
+}
+
+template <class Exec, class T>
 double ranked_calculator_parts<Exec, T>::convolve_share(beam const& of_part, std::size_t part,
                                                         iso::grid const& region,
                                                         volume_view<T const, space> const& density,
                                                         job const& control) {
-  // About what a ray to each voxel takes, beside its lines.
-  constexpr double of_terma = 0.05;
   cone_set const& of_kernel = cones[part];
   auto const released = wrap_volume<space>(reinterpret_cast<T*>(terma.data()), region);
-  terma_plan<space> const release(exec, of_part, parts[part].photons, options.terma);
   convolution_plan<T, space> const plan(exec, region, frame_of(of_part), of_part.fluence, of_kernel,
                                         options.lines, directions_of(here, of_kernel.size()));
   scratch.reserve(convolve_bytes_needed<T>(exec, plan));
-  iso::dose::terma<Exec, T>(exec, release, density, released,
-                            iso::detail::part_of(control, 0, of_terma));
   convolve_to_words<Exec, T>(exec, plan, released, density,
-                             reinterpret_cast<word*>(released.data.data()), scratch,
-                             iso::detail::part_of(control, of_terma, 1));
+                             reinterpret_cast<word*>(released.data.data()), scratch, control);
   exec.fence("iso::dose::ranked_calculator: the plans may go");
   return plan.unit();
 }
@@ -315,7 +374,7 @@ std::int64_t ranked_calculator<Exec, T>::num_kernels() const {
 
 template <execution_space Exec, real T>
 rank_report ranked_calculator<Exec, T>::report() const {
-  return {parts_->exchange.bytes_sent(),
+  return {parts_->exchange.bytes_sent() + parts_->sent_of_terma,
           parts_->terma.size() + parts_->scratch.size() + parts_->exchange.bytes_held()};
 }
 

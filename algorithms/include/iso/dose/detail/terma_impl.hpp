@@ -6,6 +6,7 @@
 #include <iso/detail/copied.hpp>
 #include <iso/detail/timed_batches.hpp>
 #include <iso/dose/detail/terma_kernel.hpp>
+#include <iso/dose/detail/terma_share.hpp>
 #include <iso/dose/terma.hpp>
 
 #include <Kokkos_Profiling_ScopedRegion.hpp>
@@ -34,33 +35,41 @@ terma_plan<Space>::terma_plan(Exec const& exec, beam const& b, spectrum const& s
       curve_(iso::detail::copied<Space>(exec, "iso::dose::terma_plan",
                                         detail::curve_of(s, options))) {}
 
+namespace detail {
+
 template <execution_space Exec, real T>
-void terma(Exec const& exec, terma_plan<typename Exec::memory_space> const& plan,
-           volume_view<std::type_identity_t<T> const, typename Exec::memory_space> const& density,
-           volume_view<T, typename Exec::memory_space> const& terma, job const& control) {
+void terma_across(
+    Exec const& exec, terma_plan<typename Exec::memory_space> const& plan,
+    volume_view<std::type_identity_t<T> const, typename Exec::memory_space> const& density,
+    volume_view<T, typename Exec::memory_space> const& terma,
+    Kokkos::View<std::int32_t const*, typename Exec::memory_space> const& some_x,
+    job const& control) {
   validate(density, "iso::dose::terma");
   validate(terma, "iso::dose::terma");
   validate_contiguous(density.data, "density", "iso::dose::terma");
   validate_contiguous(terma.data, "terma", "iso::dose::terma");
   validate_apart(memory_of(terma.data, "terma"), {memory_of(density.data, "density")},
                  "iso::dose::terma");
-  detail::validate_source(plan.frame(), density.grid,
-                          sizeof(T) == 4 ? std::int64_t(1) << 24 : std::int64_t(1) << 53);
+  validate_source(plan.frame(), density.grid,
+                  sizeof(T) == 4 ? std::int64_t(1) << 24 : std::int64_t(1) << 53);
   Kokkos::Profiling::ScopedRegion const region("iso::dose::terma");
   fluence_map const& f = plan.field().fluence;
   using method = std::conditional_t<backend::is_device<Exec>, ray::siddon, ray::branchless>;
   auto const launch = [&](auto index) {
-    detail::terma_kernel<method, decltype(index), T> kernel{
+    terma_kernel<method, decltype(index), T> kernel{
         {plan.curve().data()},
         {plan.fluence().data(), f.x_low, f.y_low, f.pixel_x, f.pixel_y, f.columns, f.rows},
         plan.frame(),
-        detail::shadow_of(terma.grid, plan.frame().x),
-        detail::shadow_of(terma.grid, plan.frame().y),
+        shadow_of(terma.grid, plan.frame().x),
+        shadow_of(terma.grid, plan.frame().y),
         plan.field().weight,
         terma.grid,
         ray::traversal_grid(density.grid),
         density.data.data(),
-        terma.data.data()};
+        terma.data.data(),
+        0,
+        some_x.data(),
+        std::int64_t(some_x.extent(0))};
     // The set-up of a ray takes twice the registers of its walk: some are spilled, so that more
     // rays are under way.
     constexpr unsigned blocks = !backend::is_device<Exec> ? 0 : sizeof(T) == 4 ? 6 : 4;
@@ -78,11 +87,25 @@ void terma(Exec const& exec, terma_plan<typename Exec::memory_space> const& plan
   }
 }
 
+}  // namespace detail
+
+template <execution_space Exec, real T>
+void terma(Exec const& exec, terma_plan<typename Exec::memory_space> const& plan,
+           volume_view<std::type_identity_t<T> const, typename Exec::memory_space> const& density,
+           volume_view<T, typename Exec::memory_space> const& terma, job const& control) {
+  detail::terma_across<Exec, T>(exec, plan, density, terma, {}, control);
+}
+
 #define ISO_DOSE_TERMA(linkage, Exec, T)                                     \
   linkage template void terma<Exec, T>(                                      \
       Exec const&, terma_plan<Exec::memory_space> const&,                    \
       volume_view<std::type_identity_t<T> const, Exec::memory_space> const&, \
-      volume_view<T, Exec::memory_space> const&, job const&);
+      volume_view<T, Exec::memory_space> const&, job const&);                \
+  linkage template void detail::terma_across<Exec, T>(                       \
+      Exec const&, terma_plan<Exec::memory_space> const&,                    \
+      volume_view<std::type_identity_t<T> const, Exec::memory_space> const&, \
+      volume_view<T, Exec::memory_space> const&,                             \
+      Kokkos::View<std::int32_t const*, Exec::memory_space> const&, job const&);
 #define ISO_DOSE_TERMA_PLAN(Exec, ...)                             \
   __VA_ARGS__ template terma_plan<Exec::memory_space>::terma_plan( \
       Exec const&, beam const&, spectrum const&, terma_options const&);

@@ -145,19 +145,24 @@ struct terma_kernel {
   T const* density;
   T* terma;
   std::int64_t first_group = 0;  ///< of the launch
+  /// The planes across x that are computed; null: all.
+  std::int32_t const* some_x = nullptr;
+  std::int64_t num_x = 0;
 
   KOKKOS_FUNCTION std::int64_t groups_per_row() const { return (g.extent[2] + 31) / 32; }
   KOKKOS_FUNCTION std::int64_t num_groups() const {
-    return g.extent[0] * g.extent[1] * groups_per_row();
+    return (some_x != nullptr ? num_x : g.extent[0]) * g.extent[1] * groups_per_row();
   }
 
   template <class Group>
   KOKKOS_FORCEINLINE_FUNCTION void operator()(Group const& group, std::int64_t of_launch) const {
     std::int64_t const index = first_group + of_launch;
-    std::int64_t const row = index / groups_per_row();
-    std::int64_t const first = (index - row * groups_per_row()) * 32;
-    std::int64_t const i = row / g.extent[1];
-    std::int64_t const j = row - i * g.extent[1];
+    std::int64_t const row_here = index / groups_per_row();
+    std::int64_t const first = (index - row_here * groups_per_row()) * 32;
+    std::int64_t const plane = row_here / g.extent[1];
+    std::int64_t const j = row_here - plane * g.extent[1];
+    std::int64_t const i = some_x != nullptr ? std::int64_t(some_x[plane]) : plane;
+    std::int64_t const row = i * g.extent[1] + j;
     typename Group::template lane_array<ray::ray<double>> rays;
     typename Group::template lane_array<double> factor;
     typename Group::template lane_array<bool> seen;
