@@ -6,6 +6,7 @@
 #include <iso/cases/formats.hpp>
 #include <iso/cases/product.hpp>
 #include <iso/sparse/detail/value_word.hpp>
+#include <iso/sparse/ranked_product.hpp>
 #include <iso/sparse/spmv.hpp>
 
 #include <functional>
@@ -149,6 +150,40 @@ struct products_of {
     }
   };
 
+  /// What ranks do, of a job of one, by rows or by columns. tests/ranks compares several with it.
+  template <class T>
+  struct ranked_case {
+    bool by_columns;
+
+    template <class Exec>
+    prepared<Exec, T> prepare(Exec const& exec) const {
+      auto const here = matrix(direction::forward);
+      auto const a = load_csr(exec, here);
+      product_form const form{.alpha = -0.75, .beta = 1.25};
+      auto const x = load_vector<T>(exec, a.num_cols, 1);
+      auto const before = load_vector<T>(exec, a.num_rows, 2);
+      std::vector<std::int64_t> const offsets(here.row_offsets.data(),
+                                              here.row_offsets.data() + a.num_rows + 1);
+      exec.fence("iso::cases: the matrix");
+      auto const run = [=, columns = by_columns](Exec const& on, variant const&, T* out) {
+        backend::one_rank ranks;
+        sparse::rank_plan const plan(sparse::divide_rows(offsets, ranks.size()),
+                                     sparse::divide_rows(a.num_cols, ranks.size()));
+        Kokkos::View<T*, typename Exec::memory_space, Kokkos::MemoryUnmanaged> const y(
+            out, before.size());
+        Kokkos::deep_copy(on, y, before);
+        if (columns) {
+          sparse::ranked_column_product(on, ranks, plan, a).apply(form.alpha, x, form.beta, y);
+        } else {
+          sparse::ranked_product(on, ranks, plan, a)
+              .apply(form.alpha, x, form.beta, y, {.sum = summation::reproducible});
+        }
+        on.fence("iso::cases: the product may go");
+      };
+      return {a.num_rows, run, {}, exact_of<T>(form, here)};
+    }
+  };
+
   /// Each layout of a reproducible_case, in two launch shapes.
   static std::vector<variant> layouts() {
     std::vector<variant> all;
@@ -239,6 +274,16 @@ void add_products(catalogue& all) {
                                               {"iso::sparse::spmv", "iso::sparse::transpose"},
                                               of_half::layouts()},
                                              direction::transposed, std::int64_t(1));
+  all.add_double<of_half::ranked_case>(
+      {.name = "spmv_half_ranked",
+       .functions = {"iso::sparse::ranked_product", "iso::sparse::rank_plan",
+                     "iso::sparse::divide_rows"},
+       .has_model = false},
+      false);
+  all.add_double<of_half::ranked_case>({.name = "spmv_half_ranked_columns",
+                                        .functions = {"iso::sparse::ranked_column_product"},
+                                        .has_model = false},
+                                       true);
   using of_float = products_of<float>;
   for (auto const format : csr_formats) {
     all.add<of_float::ordered_case>({"spmv_float_vectors_of_type_" + name_of(format), spmv}, format,

@@ -94,7 +94,7 @@ REASONS = [
     (r"ct::projection_of|ray::traverse", KERNEL),
     (r"ct::forward_project_texture", "it needs a GPU"),
     (r"ct::(ray_sums|slab_rays|bounds_of|streamed_\w+|decode_readings)", SLABS),
-    (r"ct::(rank\w*|make_\w+_part)", RANKS),
+    (r"ct::(rank\w*|make_\w+_part)|sparse::(rank\w*|divide_rows)", RANKS),
     (r"dose::(named_\w+|parse_\w+|frame_of|make_cones|water_kernels|split_by_energy)", WITHIN),
     (r"dose::(convolve|validate|to_string|absorbed_within|mix_kernels|mean_density)", LATER),
     (r"dose::(slab_phantom\w*|terma_at)", LATER),
@@ -159,7 +159,7 @@ CLASS_REASONS = [
     (r"ct::(staged_geometry|fdk_plan)|gamma::gamma_plan|ray::traversal_grid", WITHIN),
     (r"dose::(\w+_plan|staged_density_table)|sparse::(spmv_plan|row_block_csr)", WITHIN),
     (r"ct::(streamed\w*|ray_sums|slab_rays|stored_readings)|gamma::gamma_sums", SLABS),
-    (r"ct::(elsewhere|rank\w*)", RANKS),
+    (r"ct::elsewhere|(ct|sparse)::rank\w*", RANKS),
 ]
 
 

@@ -42,6 +42,7 @@ WITHOUT_VIEWS = {
     "iso::gamma::gamma_sums",  # vectors of the standard library
     "iso::ct::geometry",  # vectors of the standard library
     "iso::ct::rank_plan",  # likewise
+    "iso::sparse::rank_plan",  # likewise
     "iso::backend::communicator",  # refers to no memory, and is not moved
     "iso::ct::elsewhere",  # copied where it is moved
     "iso::ct::streamed",  # likewise

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "calls.hpp"
 
+#include <iso/backend/communicator.hpp>
 #include <iso/core/half.hpp>
 #include <iso/core/workspace.hpp>
 #include <iso/sparse/convert.hpp>
@@ -8,6 +9,8 @@
 #include <iso/sparse/dose_matrix.hpp>
 #include <iso/sparse/formats.hpp>
 #include <iso/sparse/plan.hpp>
+#include <iso/sparse/rank_plan.hpp>
+#include <iso/sparse/ranked_product.hpp>
 #include <iso/sparse/row_block_csr.hpp>
 #include <iso/sparse/spmv.hpp>
 #include <iso/sparse/validate.hpp>
@@ -67,6 +70,26 @@ TEST_CASE("products") {
   Kokkos::View<double*, space> const largest("largest", 1);
   iso::sparse::max_abs(exec, y, largest);
   CHECK(iso::sparse::shape_of(a).num_entries == 2);
+}
+
+TEST_CASE("products on ranks") {
+  exec_space const exec;
+  iso::backend::one_rank ranks;
+  std::vector<std::int64_t> const offsets{0, 1, 2};
+  iso::sparse::rank_plan const plan(iso::sparse::divide_rows(offsets, ranks.size()),
+                                    iso::sparse::divide_rows(2, ranks.size()));
+  auto const y = numbers(0);
+  iso::sparse::ranked_product by_rows(exec, ranks, plan, unit());
+  by_rows.apply(numbers(3), y);
+  by_rows.apply(2, Kokkos::View<double const*, space>(numbers(3)), 1, y,
+                {.sum = iso::summation::reproducible});
+  CHECK(first(y) == 9);
+  iso::sparse::ranked_product<exec_space, decltype(unit()), float> of_floats(
+      exec, ranks, plan.transposed(), unit(), 4);
+  CHECK(of_floats.report().bytes_sent == 0);
+  iso::sparse::ranked_column_product by_columns(exec, ranks, plan, unit());
+  by_columns.apply(numbers(3), y);
+  CHECK(first(y) == 3);
 }
 
 TEST_CASE("formats") {
