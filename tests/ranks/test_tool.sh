@@ -30,7 +30,7 @@ same() {
   on "$ranks"
   expect 0 "$once" "$@" --json ranks.json
   lines 'hash' 1
-  lines "^iso: info: $ranks processes: each has its planes" 1
+  lines "^iso: info: $ranks processes: each has its (planes|rows|columns) of the " 1
   tr -d ' \n' <ranks.json | grep -qE "\"ranks\":$ranks" || fail "ranks.json: $(cat ranks.json)"
 }
 residual() { tr -d ' \n' <"$1" | grep -oE '"final_residual":[^,}]*'; }
@@ -47,6 +47,18 @@ same 3 '' back-project --projections p.h5
 same 2 "$reproducible" reconstruct "${phantom[@]}" --geometry cone.json --method os-sart --block 10 --iterations 2 --final-residual
 [ "$(residual once.json)" = "$(residual ranks.json)" ] || fail 'another residual'
 same 3 "$reproducible" reconstruct --projections p.h5 --method tv --weight 0.1 --iterations 3
+
+# Products: the file of one process, also where some have no rows.
+"$iso" matrix generate liver-1 --factor 1e-4 --output m.h5 >/dev/null || fail 'no matrix'
+product=(matrix apply m.h5)
+for how in '--output y.h5' '--transpose' '--sum ordered --format row_block4 --alpha -2'; do
+  # shellcheck disable=SC2086
+  same 3 '' "${product[@]}" $how
+done
+cp y.h5 ranks.h5
+"$iso" "${product[@]}" --output y.h5 >/dev/null && cmp y.h5 ranks.h5 || fail 'another product'
+printf '%%%%MatrixMarket matrix coordinate real general\n3 2 2\n1 1 2\n3 2 -1\n' >few.mtx
+same 3 '' matrix apply few.mtx --transpose
 
 # A checkpoint of so many processes goes on with others.
 go() { expect 0 'hash [0-9a-f]{16}' reconstruct --projections p.h5 --method cgls "$@" --json x.json; }
@@ -74,6 +86,9 @@ lines 'iso: error' 1
 expect 2 'reconstruct: --memory on 2 processes' reconstruct --projections p.h5 --output x.mha --memory 1GiB
 expect 2 'iso demo: 2 processes of .*it runs on one' demo
 lines 'iso: error' 1
+expect 2 '2 processes with --sum ordered and --format auto' "${product[@]}" --sum ordered --output x.h5
+lines 'iso: error' 1
+expect 2 'iso matrix info: 2 processes of .*it runs on one' matrix info m.h5
 expect 0 'serial' info
 
 # One that fails by itself ends all, and says which it is.
@@ -90,6 +105,11 @@ expect 2 'iso: error: processes with different readings' "${apart[@]}"
 apart+=(--method cgls)
 tool=("$mpiexec" -n 1 "$iso" "${apart[@]}" : -n 1 -wdir "$PWD/other" "$iso")
 expect 2 'iso: error: processes with different readings' "${apart[@]}"
+lines 'iso: error' 1
+sed 's/2 -1$/2 -3/' few.mtx >other/few.mtx
+product=(matrix apply few.mtx --output x.h5)
+tool=("$mpiexec" -n 1 "$iso" "${product[@]}" : -n 1 -wdir "$PWD/other" "$iso")
+expect 2 'iso: error: processes with different matrices or vectors' "${product[@]}"
 lines 'iso: error' 1
 for more in '--iterations 2' '--final-residual' '--checkpoint d.h5' '--repeats 3'; do
   tool=("$mpiexec" -n 1 "$iso" "${apart[@]}" : -n 1 "$iso")

@@ -389,7 +389,7 @@ int run_unflushed(int argc, char const* const* argv) {
   }
   return guarded([&] {
     check_environment();
-    check_processes(app.get_subcommands().front()->get_name());
+    check_processes(full_name(deepest(app)).substr(app.get_name().size() + 1));
     check_command_lines(argc, argv);
     return commands.at(app.get_subcommands().front()->get_name())();
   });

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "described.hpp"
 #include "matrix_command.hpp"
+#include "ranks.hpp"
 
 #include <iso/core/error.hpp>
 #include <iso/jobs/matrix_product.hpp>
+#include <iso/jobs/ranks.hpp>
 
 #include <fmt/core.h>
 #include <spdlog/spdlog.h>
@@ -59,7 +61,7 @@ int run_apply(product_options& options) {
   for (auto const& input : {options.input, options.x, options.y}) {
     check_distinct({input, options.output, options.common.json_file});
   }
-  jobs::session const session(options.common.threads);
+  jobs::session const session(options.common.threads, device_of_rank(options.common));
   auto& request = options.apply;
   request.backend = sole_backend(options.common.backend, "matrix");
   request.side = side_of(options);
@@ -71,6 +73,9 @@ int run_apply(product_options& options) {
   }
   auto const matrix = files::read_matrix(options.input, asked_of_user());
   auto const result = jobs::apply_matrix(matrix, request, terminal_observer());
+  if (!jobs::is_first_rank()) {
+    return success;  // which writes and says what there is
+  }
   std::vector<files::atomic_file> outputs;
   if (!options.output.empty()) {
     outputs.push_back(files::prepare_vector(options.output, result.y, asked_of_user()));
@@ -95,6 +100,7 @@ int run_apply(product_options& options) {
       {"time_ms", result.time_ms},
       {"hash", result.hash}};
   tell_repeats(options.common, result.repeats, document);
+  tell_ranks(document, options.transpose ? "columns of the matrix" : "rows of the matrix");
   write_json(options.common.json_file, document, std::move(outputs));
   return success;
 }

@@ -15,13 +15,14 @@
 #include <array>
 #include <cstdint>
 #include <cstdio>
+#include <string>
 #include <string_view>
 
 namespace iso::cli {
 namespace {
 
-constexpr std::array<std::string_view, 6> shared = {"project", "back-project", "reconstruct",
-                                                    "dose",    "gamma",        "dvh"};
+constexpr std::array<std::string_view, 7> shared = {
+    "project", "back-project", "reconstruct", "dose", "gamma", "dvh", "matrix apply"};
 /// Each process of these does its own.
 constexpr std::array<std::string_view, 5> separate = {"sweep", "verify", "info", "help",
                                                       "generate"};
@@ -43,9 +44,19 @@ launched process_of_launcher() {
 
 bool shares_jobs(int argc, char const* const* argv) {
   auto const* const end = argv + argc;
-  auto const* const first =
-      std::find_if(argv + std::min(argc, 1), end, [](char const* a) { return a[0] != '-'; });
-  return first != end && is_in(shared, *first) && process_of_launcher().ranks > 1;
+  auto const word_from = [&](char const* const* at) {
+    return std::find_if(at, end, [](char const* a) { return a[0] != '-'; });
+  };
+  auto const* const first = word_from(argv + std::min(argc, 1));
+  if (first == end) {
+    return false;
+  }
+  std::string name = *first;
+  if (name == "matrix") {
+    auto const* const second = word_from(first + 1);
+    name += second == end ? "" : " " + std::string(*second);
+  }
+  return is_in(shared, name) && process_of_launcher().ranks > 1;
 }
 
 void let_first_rank_speak() {

@@ -18,6 +18,7 @@ void let_first_rank_speak();
 
 /// Throws iso::invalid_argument where a launcher started several processes of a subcommand that one
 /// alone would do: each would write the same files.
+/// \param subcommand  its name, such as `project` or `matrix apply`
 void check_processes(std::string const& subcommand);
 
 /// Throws iso::invalid_argument on every rank, unless all were started by the same command line, of

@@ -13,8 +13,8 @@ class communicator;
 
 namespace iso::jobs {
 
-/// Has these ranks, which must outlive every job, share the jobs that can be: projections and
-/// reconstructions. Called once, before the first; else a process is alone.
+/// Has these ranks, which must outlive every job, share the jobs that can be: projections,
+/// reconstructions and products. Called once, before the first; else a process is alone.
 void share_jobs(backend::communicator& ranks);
 
 /// Returns them.
