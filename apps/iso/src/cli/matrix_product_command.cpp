@@ -100,7 +100,7 @@ int run_apply(product_options& options) {
       {"time_ms", result.time_ms},
       {"hash", result.hash}};
   tell_repeats(options.common, result.repeats, document);
-  tell_ranks(document, options.transpose ? "columns of the matrix" : "rows of the matrix");
+  tell_ranks(document, options.transpose ? "its columns of the matrix" : "its rows of the matrix");
   write_json(options.common.json_file, document, std::move(outputs));
   return success;
 }
