@@ -10,15 +10,17 @@
 #   --backend NAME    cuda
 #   --size N          voxels and pixels a side for one process (1024); --views N (720)
 #   --repeats N       of each row (2)
+#   --nonzeros N      of the dose matrix (1.5e9); --beams N of the plan (9)
 #   --limit SECONDS   of the whole run (600): what does not fit is left out, and named
 #   --mpirun COMMAND  and its options ("mpirun --bind-to none")
 # A row whose bits differ, or a program that fails, makes the exit status 1.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-ranks="2 4" backend=cuda size=1024 views=720 repeats=2 limit=600 mpirun="mpirun --bind-to none"
+ranks="2 4" backend=cuda size=1024 views=720 repeats=2 nonzeros=1.5e9 beams=9 limit=600
+mpirun="mpirun --bind-to none"
 while [[ "${1:-}" == --* ]]; do
   case $1 in
-    --ranks | --backend | --size | --views | --repeats | --limit | --mpirun)
+    --ranks | --backend | --size | --views | --repeats | --nonzeros | --beams | --limit | --mpirun)
       declare "${1#--}=${2:?$1 wants a value}"
       shift 2
       ;;
@@ -50,7 +52,8 @@ timed() {
     echo "$name: left out ($([ -z "$path" ] && echo "no $what in $programs" || echo "$left s are left"))"
     return
   fi
-  timeout -k 5 "$left" "${launch[@]}" -n "$processes" "$path" --backend "$backend" \
+  # A program that hangs leaves time to the others.
+  timeout -k 5 $((left < 150 ? left : 150)) "${launch[@]}" -n "$processes" "$path" --backend "$backend" \
     --json "$results/$name.json" "$@" >"$results/$name.log" 2>&1 || {
     echo "$name: FAILED"
     tail -n 5 "$results/$name.log"
@@ -85,8 +88,10 @@ if [ "$most" -ge 4 ]; then
     --rows sirt
 fi
 for n in $ranks; do
-  timed "products_$n" "$n" iso_ranks_products
-  timed "plan_$n" "$n" iso_ranks_plan
+  timed "products_$n" "$n" iso_ranks_products --nonzeros "$nonzeros" --repeats "$repeats"
+  timed "dose_$n" "$n" iso_ranks_plan --size $((size / 4)) --beams "$beams" --cones 32 \
+    --repeats "$repeats" --rows dose
+  timed "gamma_$n" "$n" iso_ranks_plan --size $((size / 2)) --repeats "$repeats" --rows gamma
 done
 timed "staged_$most" "$most" iso_ranks_speed --size "$size" --views "$views" --repeats 1 --staged \
   --rows forward fdk sirt
