@@ -18,6 +18,8 @@ esac
 [ "$preset" != cuda ] || preset=openmp
 cd "$ISO_TOP"
 scripts/wheel.sh --preset "$preset"
+# What the library reads of the files that the tests of isocenter.files read.
+scripts/build.sh "$preset" iso_dump_files
 
 env=$ISO_TOP/build/python/test-env
 key=$(key_of "$(cat python/tests/requirements.txt)" "$(command -v python3)")
@@ -32,4 +34,4 @@ fi
 wheel=$(ls -t wheelhouse/isocenter-*-"$(python3 python/tag.py)".whl | head -n 1)
 "$env/bin/pip" install --quiet --disable-pip-version-check --no-deps --force-reinstall "$wheel"
 # -P: the installed package, not the folder of this repository.
-ISO_WHEEL=$ISO_TOP/$wheel exec "$env/bin/python" -P -m pytest -c python/pyproject.toml python/tests "$@"
+ISO_WHEEL=$ISO_TOP/$wheel ISO_BUILD=$ISO_TOP/build/$preset exec "$env/bin/python" -P -m pytest -c python/pyproject.toml python/tests "$@"

@@ -6,7 +6,7 @@ rad, attenuation is 1/mm. Nothing is computed, and no thread started, before the
 """
 
 from . import _load  # noqa: F401, I001: before all that loads the extension module
-from . import _core, dose, phantom, plot, rays, readings
+from . import _core, dose, files, phantom, plot, rays, readings
 from ._calls import Array, Axes, Event, Progress, Tensor
 from ._dvh import DoseStatistics, Dvh, Histogram, Structure, StructureReport, unit_of
 from ._errors import Cancelled, OutOfMemory
@@ -34,6 +34,7 @@ from ._options import (
     CalculatorOptions,
     CentreOptions,
     CglsOptions,
+    ConvolveOptions,
     DeadPixelOptions,
     DoseMatrixOptions,
     FdkOptions,
@@ -66,6 +67,7 @@ __all__ = [
     "CentreOptions",
     "Cgls",
     "CglsOptions",
+    "ConvolveOptions",
     "Check",
     "DeadPixelOptions",
     "DoseMatrix",
@@ -112,6 +114,7 @@ __all__ = [
     "dose",
     "even_angles",
     "fdk",
+    "files",
     "filter_projections",
     "gamma",
     "info",

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import operator
+import re
 import sys
 from collections.abc import Callable, Iterable
-from typing import Any, Literal, Protocol, TypeAlias, TypeVar
+from types import TracebackType
+from typing import Any, Generic, Literal, Protocol, Self, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +36,36 @@ Array: TypeAlias = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 ArrayT = TypeVar("ArrayT", bound="Array | Tensor")
 Axes: TypeAlias = Literal["zyx", "xyz"]
 Progress: TypeAlias = bool | Callable[[float], object] | None
+
+
+class _Closes(Protocol):
+    def close(self) -> None: ...
+
+
+#: An object of the extension module that holds memory.
+CoreT = TypeVar("CoreT", bound=_Closes)
+
+
+class Closing(Generic[CoreT]):
+    """What holds memory until it is closed, or its ``with`` block ends."""
+
+    __slots__ = ("_core",)
+    _core: CoreT
+
+    def close(self) -> None:
+        """Give the memory back. Later calls are refused."""
+        self._core.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
 
 
 class _Line:
@@ -87,8 +119,9 @@ def like(given: object, result: Any, out: object) -> Any:
     module = type(given).__module__.partition(".")[0]
     space = sys.modules.get(module)
     take = getattr(space, "from_dlpack", None)
-    if take is None and hasattr(given, "__array_namespace__"):
-        take = getattr(given.__array_namespace__(), "from_dlpack", None)
+    own = getattr(given, "__array_namespace__", None)
+    if take is None and own is not None:
+        take = getattr(own(), "from_dlpack", None)
     return result if take is None else take(result)
 
 
@@ -213,3 +246,32 @@ def words(x: object, what: str) -> list[str]:
             "words"
         )
     return values
+
+
+_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9}
+_UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
+
+
+def memory_of(memory: int | str | None, function: str) -> int:
+    """Return the bytes through which volumes pass; 0: all lies in memory."""
+    if memory is None:
+        return 0
+    given = memory
+    if isinstance(memory, str):
+        found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*", memory)
+        unit = _UNITS.get(found[2].upper()) if found else None
+        if found is None or unit is None:
+            raise ValueError(
+                f"{function}: memory {memory!r} (a number with B, KB, MB, GB, KiB, MiB or GiB is "
+                "needed); write it as '4GiB'"
+            )
+        memory = int(float(found[1]) * unit)
+    size = integer(memory, f"{function}: memory")
+    if size < 1:
+        raise ValueError(f"{function}: memory {given!r} (at least one byte is needed); give more")
+    return size
+
+
+def streamed(options: dict[str, Any], memory: int) -> dict[str, Any]:
+    """Return the options of what is streamed, whose sums are reproducible."""
+    return {"sum": "reproducible", **options} if memory else options

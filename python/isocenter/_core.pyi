@@ -22,6 +22,9 @@ def facts() -> dict[str, Any]: ...
 def counters(reset: bool, /) -> dict[str, int]: ...
 def native(x: object, projections: bool, axes: str, /) -> Any: ...
 def hash_bits(x: object, /) -> str: ...
+def decode_readings(
+    integers: npt.NDArray[np.int32], scale: float, offset: float, /
+) -> npt.NDArray[np.float64]: ...
 def even_angles(count: int, span: float, first: float, /) -> npt.NDArray[np.float64]: ...
 
 class Grid:
@@ -80,6 +83,7 @@ def project(
     grid: Grid,
     volume: object,
     out: object,
+    memory: int,
     options: dict[str, Any],
     axes: str,
     copy: bool,
@@ -93,6 +97,7 @@ def back_project(
     projections: object,
     out: object,
     add: bool,
+    memory: int,
     options: dict[str, Any],
     axes: str,
     copy: bool,
@@ -107,6 +112,7 @@ class Projector:
         geometry: Geometry,
         grid: Grid,
         is_double: bool,
+        memory: int,
         options: dict[str, Any],
         axes: str,
         copy: bool,
@@ -187,6 +193,8 @@ class _Method:
         start: object,
         voxel_mask: object,
         reading_mask: object,
+        memory: int,
+        has_checkpoint: bool,
         options: dict[str, Any],
         axes: str,
         copy: bool,
@@ -198,9 +206,14 @@ class _Method:
     history: list[tuple[int, float, float, float]]
     def step(self, cancel: object, progress: _Tell, /) -> tuple[int, float, float, float]: ...
     def run(
-        self, rules: dict[str, Any], proceed: object, cancel: object, progress: _Tell, /
+        self, rules: dict[str, Any], proceed: object, total: bool, cancel: object, progress: _Tell, /
     ) -> None: ...
     def close(self) -> None: ...
+    belongs: list[tuple[str, str]]
+    is_double: bool
+    def parts(self) -> list[tuple[str, bool, int]]: ...
+    def exchange(self, arrays: dict[str, npt.NDArray[Any]], puts: bool, /) -> None: ...
+    def set_history(self, rows: npt.NDArray[np.float64], /) -> None: ...
 
 class Sart(_Method): ...
 class Mlem(_Method): ...
@@ -384,6 +397,25 @@ def terma(
     spectrum: str,
     spectrum_table: str,
     result_grid: Grid,
+    options: dict[str, Any],
+    axes: str,
+    copy: bool,
+    cancel: object,
+    progress: _Tell,
+    /,
+) -> Any: ...
+def convolve(
+    beam: Beam,
+    region: Grid,
+    terma: object,
+    density_grid: Grid,
+    density: object,
+    kernel: str,
+    kernel_table: str,
+    spectrum: str,
+    spectrum_table: str,
+    out: object,
+    add: bool,
     options: dict[str, Any],
     axes: str,
     copy: bool,

@@ -158,6 +158,17 @@ class Structure:
     def __repr__(self) -> str:
         return f"Structure({self._name!r}, {len(self._contours)} contours)"
 
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Structure)
+            and (self._name, self._options) == (other._name, other._options)
+            and len(self._contours) == len(other._contours)
+            and all(map(np.array_equal, self._contours, other._contours))
+        )
+
+    def __hash__(self) -> int:
+        return hash((self._name, tuple(points.tobytes() for points in self._contours)))
+
     def __reduce__(self) -> tuple[Any, ...]:
         return _structure_of, (self._contours, self._name, dict(self._options))
 

@@ -4,15 +4,14 @@
 from __future__ import annotations
 
 import dataclasses
-from types import TracebackType
 from typing import Any, Unpack, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._calls import ArrayT, Axes, Event, Progress, event, integer, like, order, progress_of
-from ._calls import real_type
+from ._calls import ArrayT, Axes, Closing, Event, Progress, event, integer, like, order
+from ._calls import progress_of, real_type
 from ._geometry import Geometry, Grid, cores, scan_core
 from ._options import FdkOptions, ScanOptions
 
@@ -85,7 +84,7 @@ def fdk(
     return cast(ArrayT, like(projections, result, out))
 
 
-class Fdk:
+class Fdk(Closing[_core.Fdk]):
     """A filtered backprojection for many scans of one geometry on one grid.
 
     It keeps the filter, the weights and the scratch memory. `close`, or the end of a ``with``
@@ -114,7 +113,7 @@ class Fdk:
     Determinism: the same bits on every backend and for any number of threads.
     """
 
-    __slots__ = ("_core", "_geometry", "_grid")
+    __slots__ = ("_geometry", "_grid")
 
     def __init__(
         self,
@@ -170,21 +169,6 @@ class Fdk:
         tell = progress_of(progress, "Fdk")
         result = self._core.apply(projections, out, bool(add), event(cancel, "Fdk"), tell)
         return cast(ArrayT, like(projections, result, out))
-
-    def close(self) -> None:
-        """Give the memory back. Later calls are refused."""
-        self._core.close()
-
-    def __enter__(self) -> Fdk:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def __repr__(self) -> str:
         return f"Fdk({self._geometry!r}, {self._grid!r})"

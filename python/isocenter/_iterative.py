@@ -3,15 +3,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
-from types import TracebackType
 from typing import Any, ClassVar, Generic, NamedTuple, Self, TypedDict, Unpack, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._calls import ArrayT, Axes, Event, Progress, event, like, order, progress_of
+from ._calls import ArrayT, Axes, Closing, Event, Progress, event, integer, like, memory_of, order
+from ._calls import progress_of, streamed
 from ._geometry import Geometry, Grid, cores
 from ._options import (
     CglsOptions,
@@ -21,6 +22,8 @@ from ._options import (
     StoppingRules,
     TotalVariationOptions,
 )
+from .files import _hdf5
+from .files._common import refuse
 
 #: The fields of a history.
 HISTORY = np.dtype(
@@ -76,13 +79,15 @@ class _Given(TypedDict, total=False):
     start: object
     voxel_mask: object
     reading_mask: object
+    memory: int | str | None
+    checkpoint: str | os.PathLike[str] | None
     axes: Axes
     copy: bool | None
     cancel: Event | None
     progress: Progress
 
 
-_GIVEN = ("start", "voxel_mask", "reading_mask", "axes", "copy", "cancel", "progress")
+_GIVEN = tuple(_Given.__annotations__)
 
 
 def _mask(mask: Any, like_it: Any) -> Any:
@@ -93,10 +98,17 @@ def _mask(mask: Any, like_it: Any) -> Any:
     return mask
 
 
-class _Method:
+def _not_callable(name: str, proceed: object) -> TypeError:
+    return TypeError(
+        f"{name}: proceed is of type {type(proceed).__name__} (a callable of an Iteration is "
+        "needed); give one"
+    )
+
+
+class _Method(Closing["_core._Method"]):
     """An iterative method that is stepped: the base of `Sart`, `Cgls` and others."""
 
-    __slots__ = ("_core", "_given")
+    __slots__ = ("_checkpoint", "_given")
     _made: ClassVar[Callable[..., _core._Method]]
 
     def __init__(
@@ -106,6 +118,8 @@ class _Method:
         scan, box = cores(name, geometry, grid)
         given = {key: keywords.pop(key) for key in _GIVEN if key in keywords}
         self._given = readings if type(readings) is not np.ndarray else None
+        self._checkpoint = given.get("checkpoint")
+        memory = memory_of(given.get("memory"), name)
         self._core = type(self)._made(
             scan,
             box,
@@ -113,12 +127,57 @@ class _Method:
             given.get("start"),
             _mask(given.get("voxel_mask"), readings),
             _mask(given.get("reading_mask"), readings),
-            keywords,
+            memory,
+            self._checkpoint is not None,
+            streamed(keywords, memory),
             order(given.get("axes", "zyx"), name),
             given.get("copy") is not False,
             event(given.get("cancel"), name),
             progress_of(given.get("progress"), name),
         )
+        if self._checkpoint is not None and os.path.exists(self._checkpoint):
+            self._resume(self._checkpoint)
+
+    def _resume(self, path: str | os.PathLike[str]) -> None:
+        names = [name for name, _, _ in self._core.parts()]
+        arrays = _hdf5.read_arrays(path, dict(self._core.belongs), [*names, "history"])
+        rows = arrays.pop("history").astype(np.float64).reshape(-1)
+        made = arrays["iterations"]
+        counts = np.arange(1, rows.size // 4 + 1)
+        if rows.size % 4 or made.shape != (1,) or rows.size != 4 * made[0]:
+            refuse(path, "is damaged (its history is not that of its iterations); remove the file")
+        if not np.array_equal(rows[::4], counts):
+            refuse(path, "is damaged (its history does not count from 1); remove the file")
+        self._core.exchange(arrays, True)
+        self._core.set_history(rows)
+
+    def save(self) -> None:
+        """Write the checkpoint that was named when the method was made.
+
+        A method that is made with that name and the same arguments goes on from there, and so does
+        the tool: ``iso reconstruct --checkpoint``. The file is complete or as it was.
+
+        Raises
+        ------
+        ValueError
+            Where none was named.
+        OSError
+            For a folder that takes no file.
+        """
+        if self._checkpoint is None:
+            name = type(self).__name__
+            raise ValueError(
+                f"{name}: save without a checkpoint; make it with checkpoint='NAME.h5'"
+            )
+        real = np.float64 if self._core.is_double else np.float32
+        parts = self._core.parts()
+        arrays: dict[str, npt.NDArray[Any]] = {
+            name: np.empty(size, np.float64 if is_number else real)
+            for name, is_number, size in parts
+        }
+        self._core.exchange(arrays, False)
+        arrays["history"] = np.array(self._core.history, np.float64).reshape(-1)
+        _hdf5.write_arrays(self._checkpoint, dict(self._core.belongs), arrays)
 
     @property
     def volume(self) -> Any:
@@ -157,27 +216,10 @@ class _Method:
         """
         name = type(self).__name__
         if proceed is not None and not callable(proceed):
-            raise TypeError(
-                f"{name}: proceed is of type {type(proceed).__name__} (a callable of an Iteration "
-                "is needed); give one"
-            )
+            raise _not_callable(name, proceed)
         ask = None if proceed is None else (lambda told: proceed(Iteration(*told)))
-        self._core.run(dict(rules), ask, event(cancel, name), progress_of(progress, name))
-
-    def close(self) -> None:
-        """Give the memory back but for the volume. Later steps are refused."""
-        self._core.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
+        tell = progress_of(progress, name)
+        self._core.run(dict(rules), ask, False, event(cancel, name), tell)
 
 
 class _SartKeywords(_Given, SartOptions, total=False):
@@ -200,24 +242,31 @@ class _TotalVariationKeywords(_Given, TotalVariationOptions, total=False):
     pass
 
 
-class _RunSart(_SartKeywords, StoppingRules, total=False):
+class _Run(TypedDict, total=False):
+    """Keywords of a run."""
+
     proceed: Callable[[Iteration], object] | None
+    checkpoint_every: int
 
 
-class _RunMlem(_MlemKeywords, StoppingRules, total=False):
-    proceed: Callable[[Iteration], object] | None
+class _RunSart(_SartKeywords, StoppingRules, _Run, total=False):
+    pass
 
 
-class _RunCgls(_CglsKeywords, StoppingRules, total=False):
-    proceed: Callable[[Iteration], object] | None
+class _RunMlem(_MlemKeywords, StoppingRules, _Run, total=False):
+    pass
 
 
-class _RunLsqr(_LsqrKeywords, StoppingRules, total=False):
-    proceed: Callable[[Iteration], object] | None
+class _RunCgls(_CglsKeywords, StoppingRules, _Run, total=False):
+    pass
 
 
-class _RunTotalVariation(_TotalVariationKeywords, StoppingRules, total=False):
-    proceed: Callable[[Iteration], object] | None
+class _RunLsqr(_LsqrKeywords, StoppingRules, _Run, total=False):
+    pass
+
+
+class _RunTotalVariation(_TotalVariationKeywords, StoppingRules, _Run, total=False):
+    pass
 
 
 class Sart(_Method):
@@ -284,9 +333,6 @@ class TotalVariation(_Method):
         super().__init__(geometry, grid, readings, dict(keywords))
 
 
-_RULES = ("iterations", "stop_residual", "noise", "stop_gap", "proceed", "cancel")
-
-
 class _Halves:
     """Progress of what comes before the first iteration, and of the run: a tenth and the rest."""
 
@@ -308,17 +354,33 @@ def _run(
     keywords: dict[str, Any],
     defaults: dict[str, Any] | None = None,
 ) -> Reconstruction[ArrayT]:
-    rules = {**(defaults or {}), **{key: keywords[key] for key in _RULES if key in keywords}}
-    for key in _RULES:
-        if key != "cancel":
-            keywords.pop(key, None)
-    tell = progress_of(keywords.pop("progress", None), kind.__name__)
+    name = kind.__name__
+    own = (*StoppingRules.__annotations__, *_Run.__annotations__)
+    rules = {**(defaults or {}), **{key: keywords.pop(key) for key in own if key in keywords}}
+    proceed = rules.pop("proceed", None)
+    every = integer(rules.pop("checkpoint_every", 10), f"{name}: checkpoint_every")
+    if every < 1:
+        raise ValueError(f"{name}: checkpoint_every {every} (at least 1 is needed); give more")
+    tell = progress_of(keywords.pop("progress", None), name)
     halves = None if tell is None else _Halves(tell)
     method = kind(geometry, grid, readings, progress=halves, **keywords)  # type: ignore[call-arg]
     if halves is not None:
         halves.go_on()
-    method.run(progress=halves, **rules)
+    saves = method._checkpoint is not None
+    before = len(method._core.history)
+
+    def ask(told: tuple[int, float, float, float]) -> object:
+        if saves and told[0] % every == 0:
+            method.save()
+        return True if proceed is None else proceed(Iteration(*told))
+
+    if proceed is not None and not callable(proceed):
+        raise _not_callable(name, proceed)
+    stop = event(keywords.get("cancel"), name)
+    method._core.run(rules, ask if saves or proceed else None, True, stop, halves)
     history = method.history
+    if saves and len(history) > before and len(history) % every:
+        method.save()
     method.close()
     return Reconstruction(cast(ArrayT, method.volume), history)
 
@@ -340,6 +402,12 @@ def sart(
         Voxels to begin from, 1/mm; zeros by default. It is not changed.
     voxel_mask, reading_mask : array, optional
         1 where a voxel or a reading counts and 0 elsewhere; booleans of NumPy too.
+    memory : int or str, optional
+        Bytes of the device that computes, through which volume and readings pass: see `project`.
+    checkpoint : path-like, optional
+        An .h5 file to go on from, where it is there, and to write every ``checkpoint_every``
+        iterations (by default 10) and at the end. ``iterations`` are together with those in it. The
+        tool resumes it, and its files are resumed here. It wants `isocenter[files]`.
     axes, copy, cancel, progress
         As `project`.
     proceed : callable, optional
@@ -375,7 +443,8 @@ def mlem(
 
     Parameters
     ----------
-    geometry, grid, readings, start, voxel_mask, reading_mask, axes, copy, cancel, progress, proceed
+    geometry, grid, readings, start, voxel_mask, reading_mask, memory, checkpoint, checkpoint_every
+    axes, copy, cancel, progress, proceed
         As `sart`. Readings and start must not be negative; a start of zeros becomes ones.
     **options
         See `MlemOptions` and `StoppingRules`. ``block``: views of a block, all by default (MLEM).
@@ -399,7 +468,8 @@ def cgls(
 
     Parameters
     ----------
-    geometry, grid, readings, start, voxel_mask, reading_mask, axes, copy, cancel, progress, proceed
+    geometry, grid, readings, start, voxel_mask, reading_mask, memory, checkpoint, checkpoint_every
+    axes, copy, cancel, progress, proceed
         As `sart`.
     **options
         See `CglsOptions` and `StoppingRules`.
@@ -423,7 +493,8 @@ def lsqr(
 
     Parameters
     ----------
-    geometry, grid, readings, start, voxel_mask, reading_mask, axes, copy, cancel, progress, proceed
+    geometry, grid, readings, start, voxel_mask, reading_mask, memory, checkpoint, checkpoint_every
+    axes, copy, cancel, progress, proceed
         As `sart`.
     **options
         See `LsqrOptions` (``damping``, mm) and `StoppingRules`.
@@ -447,7 +518,8 @@ def total_variation(
 
     Parameters
     ----------
-    geometry, grid, readings, start, voxel_mask, reading_mask, axes, copy, cancel, progress, proceed
+    geometry, grid, readings, start, voxel_mask, reading_mask, memory, checkpoint, checkpoint_every
+    axes, copy, cancel, progress, proceed
         As `sart`.
     **options
         See `TotalVariationOptions`, of which ``weight`` should be given, and `StoppingRules`. By

@@ -3,17 +3,16 @@
 
 from __future__ import annotations
 
-from types import TracebackType
 from typing import Any, Literal, Unpack, cast
 
 import numpy as np
 
 from . import _core
-from ._calls import ArrayT, Event, Progress, event, like, progress_of
+from ._calls import ArrayT, Closing, Event, Progress, event, like, progress_of
 from ._options import DoseMatrixOptions
 
 
-class DoseMatrix:
+class DoseMatrix(Closing[_core.DoseMatrix]):
     """A sparse matrix ready for products with it and with its transpose.
 
     Parameters
@@ -43,7 +42,7 @@ class DoseMatrix:
     threads.
     """
 
-    __slots__ = ("_core", "_transposed")
+    __slots__ = ("_transposed",)
 
     def __init__(
         self,
@@ -141,21 +140,6 @@ class DoseMatrix:
 
     def __matmul__(self, x: ArrayT) -> ArrayT:
         return self._apply(x, None, False, None, None)
-
-    def close(self) -> None:
-        """Give the memory back. Later products are refused."""
-        self._core.close()
-
-    def __enter__(self) -> DoseMatrix:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def __repr__(self) -> str:
         if self.bytes == 0:

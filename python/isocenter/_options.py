@@ -122,6 +122,38 @@ class CglsOptions(TypedDict, total=False):
     backprojector: Literal["adjoint", "fdk"]
 
 
+class ConvolveOptions(TypedDict, total=False):
+    """Keywords of calls. Lengths are mm, angles rad, values of voxels 1/mm.
+
+    Attributes
+    ----------
+    cones : default 8
+        polar
+    azimuths : default 8
+        of each cone
+    placing : default 'equal_energy'
+        where the borders between the cones lie
+    engine : default 'lattice'
+        lattice: each direction's lines visit every voxel once; voxel_lines: a line of every
+        direction through every voxel, exact and slow; voxel_samples: the same by samples at equal
+        steps; non_voxel: rays and samples of a grid turned into each direction
+    radial_step : default 1.0
+        distance of samples, for voxel_samples and non_voxel
+    ray_spacing : default 2.0
+        distance of rays, for non_voxel
+    tilt : default True
+        whether the kernel follows the diverging rays
+    """
+
+    cones: int
+    azimuths: int
+    placing: Literal["equal_energy", "equal_solid_angle"]
+    engine: Literal["lattice", "voxel_lines", "voxel_samples", "non_voxel"]
+    radial_step: float
+    ray_spacing: float
+    tilt: bool
+
+
 class DeadPixelOptions(TypedDict, total=False):
     """Keywords of calls. Lengths are mm, angles rad, values of voxels 1/mm.
 

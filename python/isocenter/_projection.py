@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from types import TracebackType
 from typing import Any, Unpack, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._calls import ArrayT, Axes, Event, Progress, event, like, order, progress_of, real_type
+from ._calls import ArrayT, Axes, Closing, Event, Progress, event, like, memory_of, order
+from ._calls import progress_of, real_type, streamed
 from ._geometry import Geometry, Grid, cores
 from ._options import BackProjectOptions, ProjectOptions, ProjectorOptions
 
@@ -21,6 +21,7 @@ def project(
     volume: ArrayT,
     *,
     out: object = None,
+    memory: int | str | None = None,
     axes: Axes = "zyx",
     copy: bool | None = None,
     cancel: Event | None = None,
@@ -41,6 +42,9 @@ def project(
         Values of voxels, 1/mm. NumPy's, or any that speaks DLPack.
     out : array, shape (view, v, u), optional
         What is overwritten and returned in place of a new array.
+    memory : int or str, optional
+        Bytes, such as ``"4GiB"``, of the device that computes: a volume on the host passes through
+        them, a few planes at a time. Sums are then reproducible, and no other bit changes.
     axes : {'zyx', 'xyz'}
         'xyz': shapes are (x, y, z) and (view, u, v).
     copy : bool, optional
@@ -74,12 +78,14 @@ def project(
     Determinism: the same bits on every backend and for any number of threads.
     """
     scan, box = cores("project", geometry, grid)
+    limit = memory_of(memory, "project")
     result = _core.project(
         scan,
         box,
         volume,
         out,
-        dict(options),
+        limit,
+        streamed(dict(options), limit),
         order(axes, "project"),
         copy is not False,
         event(cancel, "project"),
@@ -95,6 +101,7 @@ def back_project(
     *,
     out: object = None,
     add: bool = False,
+    memory: int | str | None = None,
     axes: Axes = "zyx",
     copy: bool | None = None,
     cancel: Event | None = None,
@@ -120,7 +127,7 @@ def back_project(
         What is written and returned in place of a new array.
     add : bool
         Add to ``out`` in place of overwriting it.
-    axes, copy, cancel, progress
+    memory, axes, copy, cancel, progress
         As `project`.
     **options
         See `BackProjectOptions`.
@@ -146,6 +153,7 @@ def back_project(
         projections,
         out,
         bool(add),
+        memory_of(memory, "back_project"),
         dict(options),
         order(axes, "back_project"),
         copy is not False,
@@ -155,7 +163,7 @@ def back_project(
     return cast(ArrayT, like(projections, result, out))
 
 
-class Projector:
+class Projector(Closing[_core.Projector]):
     """A projection A of volumes on one grid along the rays of one scan, and its adjoint ``A.T``.
 
     It keeps the views and the scratch memory, so that a call allocates no more than its result,
@@ -171,7 +179,7 @@ class Projector:
         The voxels.
     dtype : float32 or float64
         The type of its arrays.
-    axes, copy
+    memory, axes, copy
         As `project`, of all its calls.
     **options
         See `ProjectorOptions`.
@@ -188,7 +196,16 @@ class Projector:
     Determinism: the same bits on every backend and for any number of threads.
     """
 
-    __slots__ = ("_axes", "_core", "_geometry", "_grid", "_options", "_copy", "_dtype", "_adjoint")
+    __slots__ = (
+        "_adjoint",
+        "_axes",
+        "_copy",
+        "_dtype",
+        "_geometry",
+        "_grid",
+        "_memory",
+        "_options",
+    )
 
     def __init__(
         self,
@@ -196,6 +213,7 @@ class Projector:
         grid: Grid,
         *,
         dtype: npt.DTypeLike = np.float32,
+        memory: int | str | None = None,
         axes: Axes = "zyx",
         copy: bool | None = None,
         **options: Unpack[ProjectorOptions],
@@ -204,9 +222,15 @@ class Projector:
         scan, box = cores("Projector", geometry, grid)
         self._geometry, self._grid = geometry, grid
         self._options, self._axes, self._copy = options, axes, copy
-        laid = order(axes, "Projector")
+        self._memory = memory_of(memory, "Projector")
         self._core = _core.Projector(
-            scan, box, self._dtype == np.float64, dict(options), laid, copy is not False
+            scan,
+            box,
+            self._dtype == np.float64,
+            self._memory,
+            streamed(dict(options), self._memory),
+            order(axes, "Projector"),
+            copy is not False,
         )
         self._adjoint: Adjoint | None = None
 
@@ -268,21 +292,6 @@ class Projector:
     def __matmul__(self, volume: ArrayT) -> ArrayT:
         return self(volume)
 
-    def close(self) -> None:
-        """Give the memory back. Later calls are refused."""
-        self._core.close()
-
-    def __enter__(self) -> Projector:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
     def __repr__(self) -> str:
         return f"Projector({self._geometry!r}, {self._grid!r}, {self._dtype})"
 
@@ -291,6 +300,7 @@ class Projector:
             self._geometry,
             self._grid,
             self._dtype.name,
+            self._memory or None,
             self._axes,
             self._copy,
             dict(self._options),
@@ -339,8 +349,9 @@ def _projector_of(
     geometry: Geometry,
     grid: Grid,
     dtype: str,
+    memory: int | None,
     axes: Axes,
     copy: bool | None,
     options: ProjectorOptions,
 ) -> Projector:
-    return Projector(geometry, grid, dtype=dtype, axes=axes, copy=copy, **options)
+    return Projector(geometry, grid, dtype=dtype, memory=memory, axes=axes, copy=copy, **options)

@@ -8,17 +8,16 @@ or as text: docs/algorithms/dose.md describes their lines.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import TracebackType
 from typing import Any, Unpack, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._calls import ArrayT, Axes, Event, Progress, doubles, event, like, number, numbers, order
-from ._calls import progress_of, real_type
+from ._calls import ArrayT, Axes, Closing, Event, Progress, doubles, event, like, number, numbers
+from ._calls import order, progress_of, real_type
 from ._geometry import Grid, grid_core
-from ._options import CalculatorOptions, TermaOptions
+from ._options import CalculatorOptions, ConvolveOptions, TermaOptions
 
 __all__ = ["Beam", "Calculator", "density_from_hounsfield", "terma"]
 
@@ -127,8 +126,22 @@ class Beam:
             f"{a['collimator_deg']:g} deg, source_distance={a['source_distance']:g} mm)"
         )
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Beam):
+            return False
+        mine = _arguments_of(self)
+        return all(np.array_equal(mine[key], value) for key, value in _arguments_of(other).items())
+
+    def __hash__(self) -> int:
+        values = (x.tobytes() if isinstance(x, np.ndarray) else x for x in self._arguments.values())
+        return hash(tuple(values))
+
     def __reduce__(self) -> tuple[Any, ...]:
         return _beam_of, (self._arguments,)
+
+
+def _arguments_of(beam: Beam) -> dict[str, Any]:
+    return dict(beam._arguments)
 
 
 def _beam_of(arguments: dict[str, Any]) -> Beam:
@@ -154,7 +167,7 @@ def _table(given: str, what: str) -> tuple[str, str]:
     return ("table", given) if "\n" in given else (given, "")
 
 
-class Calculator:
+class Calculator(Closing[_core.Calculator]):
     """A dose calculation on a patient's grid, for one beam after the other.
 
     It keeps the cones of its kernels and the memory of the largest beam.
@@ -186,7 +199,7 @@ class Calculator:
     Determinism: the same bits on every backend and for any number of threads.
     """
 
-    __slots__ = ("_core", "_patient")
+    __slots__ = ("_patient",)
 
     def __init__(
         self,
@@ -280,21 +293,6 @@ class Calculator:
         )
         return cast(ArrayT, like(density, result, out))
 
-    def close(self) -> None:
-        """Give the memory back. Later calls are refused."""
-        self._core.close()
-
-    def __enter__(self) -> Calculator:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
     def __repr__(self) -> str:
         return f"Calculator({self._patient!r})"
 
@@ -357,6 +355,86 @@ def terma(
         progress_of(progress, name),
     )
     return cast(ArrayT, like(density, result, None))
+
+
+def convolve(
+    beam: Beam,
+    region: Grid,
+    terma: ArrayT,
+    grid: Grid,
+    density: object,
+    *,
+    kernel: str = "6mv",
+    spectrum: str = "mohan_6mv",
+    out: object = None,
+    add: bool = False,
+    axes: Axes = "zyx",
+    copy: bool | None = None,
+    cancel: Event | None = None,
+    progress: Progress = None,
+    **options: Unpack[ConvolveOptions],
+) -> ArrayT:
+    """Compute the dose that a TERMA gives, by collapsed cones.
+
+    Parameters
+    ----------
+    beam : Beam
+        The beam of the TERMA.
+    region : Grid
+        The voxels of ``terma``, which get dose: some of ``grid``, as `Beam.region` returns them.
+    terma : array of float32 or float64, shape (z, y, x)
+        Of `terma`, Gy.
+    grid : Grid
+        The voxels of ``density`` and of the result.
+    density : array of the same type, shape (z, y, x)
+        g/cm3.
+    kernel, spectrum : str
+        As `Calculator`, but for 'by_energy'; the spectrum is that of a kernel of several energies.
+    out : array, shape (z, y, x), optional
+        What is overwritten and returned in place of a new array.
+    add : bool
+        Add to ``out`` in place of overwriting it.
+    axes, copy, cancel, progress
+        As `isocenter.project`.
+    **options
+        See `ConvolveOptions`: the engine, cones, azimuths, radial_step and others.
+
+    Returns
+    -------
+    array of the same type, shape (z, y, x)
+        Gy; 0 outside of the region.
+
+    Raises
+    ------
+    ValueError
+        For a region that is no part of the grid, a source too near, an option out of range.
+
+    Notes
+    -----
+    Determinism: the same bits on every backend and for any number of threads.
+    """
+    name = "dose.convolve"
+    kernel_name, kernel_table = _table(kernel, f"{name}: kernel")
+    spectrum_name, spectrum_table = _table(spectrum, f"{name}: spectrum")
+    result = _core.convolve(
+        _core_of(beam, name),
+        grid_core(name, region),
+        terma,
+        grid_core(name, grid),
+        density,
+        kernel_name,
+        kernel_table,
+        spectrum_name,
+        spectrum_table,
+        out,
+        bool(add),
+        dict(options),
+        order(axes, name),
+        copy is not False,
+        event(cancel, name),
+        progress_of(progress, name),
+    )
+    return cast(ArrayT, like(terma, result, out))
 
 
 def density_from_hounsfield(

@@ -12,6 +12,7 @@
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 
@@ -628,6 +629,21 @@ std::string hash_bits(any_object x) {
   return text;
 }
 
+/// Returns offset + scale n of integers, one fma in double, as ct::decode_readings.
+nb::object decode_readings(any_object integers, double scale, double offset) {
+  argument const what{"decode_readings", "integers"};
+  lent_array const a = borrow(integers, what, false);
+  ISO_VALIDATE(a.rank == 1 && a.type == element::i32,
+               "{}: integers of another kind (one axis of {} is needed); convert them",
+               what.function, "int32");
+  auto const* const from = reinterpret_cast<std::int32_t const*>(a.data);
+  std::vector<double> readings(std::size_t(a.size()));
+  std::ranges::transform(from, from + a.size(), readings.begin(),
+                         [&](std::int32_t n) { return std::fma(scale, double(n), offset); });
+  std::size_t const size = readings.size();
+  return numpy_of(std::move(readings), {size});
+}
+
 }  // namespace
 
 void native_array::copy_to(std::byte* to) const {
@@ -641,6 +657,7 @@ void native_array::copy_to(std::byte* to) const {
 void bind_arrays(nb::module_& m) {
   m.def("native", native);
   m.def("hash_bits", hash_bits);
+  m.def("decode_readings", decode_readings);
 }
 
 }  // namespace iso::python

@@ -4,6 +4,8 @@
 #include "treatment.hpp"
 
 #include <iso/dose/calculator.hpp>
+#include <iso/dose/cones.hpp>
+#include <iso/dose/convolution.hpp>
 #include <iso/dose/density.hpp>
 #include <iso/dose/terma.hpp>
 
@@ -195,6 +197,56 @@ nb::object terma(grid const& density_grid, any_object density, dose::beam const&
   return t.release();
 }
 
+/// The keywords of convolve().
+struct convolve_keywords {
+  dose::cone_options cones;
+  dose::convolution_options lines;
+};
+constexpr void describe(auto&& visit, describes<convolve_keywords> auto& x) {
+  describe(visit, x.cones);
+  describe(visit, x.lines);
+}
+
+nb::object convolve(dose::beam const& b, grid const& region, any_object terma,
+                    grid const& density_grid, any_object density, std::string const& kernel,
+                    std::string const& kernel_table, std::string const& spectrum,
+                    std::string const& spectrum_table, any_object out, bool add, nb::dict keywords,
+                    std::string const& axes, bool copy, any_object cancel, any_object progress) {
+  char const* const name = "dose.convolve";
+  placement const where = volume_placement(is_zyx(axes, name), copy);
+  auto const options = options_of<convolve_keywords>(keywords, name);
+  auto const cones = dose::make_cones(
+      kernel_of(kernel, kernel_table, spectrum_of(spectrum, spectrum_table)), options.cones);
+  ISO_VALIDATE(!add || !nb::handle(out).is_none(),
+               "{}: add without out (there is nothing to add to); give the dose as out", name);
+  native_array t(terma, {name, "terma"}, where, extents_of(region), false);
+  native_array d(density, {name, "density"}, where, extents_of(density_grid), false);
+  require_type(d, t.is_double(), name, "density");
+  output x(out, {name, "out"}, where, t.is_double(), extents_of(density_grid));
+  call({cancel, progress}, [&](job const& control) {
+    t.prepare(true);
+    d.prepare(true);
+    x.prepare(add);
+    by_type(t.is_double(), [&]<class T>() {
+      on_backend([&]<class Exec>(Exec const& exec) {
+        using space = typename Exec::memory_space;
+        dose::convolution_plan<T, space> const plan(exec, region, b, cones, options.lines);
+        workspace<space> const scratch(dose::convolve_bytes_needed<T>(exec, plan));
+        auto const to = wrap_volume<space>(x.data<T>(), density_grid);
+        if (!add) {
+          Kokkos::deep_copy(exec, to.data, T(0));  // beyond the region
+        }
+        dose::convolve<Exec, T>(exec, plan, wrap_volume<space>(t.data<T const>(), region),
+                                wrap_volume<space>(d.data<T const>(), density_grid), to, scratch,
+                                add ? onto::stored : onto::zero, control);
+        exec.fence(name);
+      });
+    });
+    x.finish();
+  });
+  return x.release();
+}
+
 nb::object density_from_hounsfield(any_object hounsfield, std::string const& name_of_table,
                                    std::string const& table, any_object out,
                                    std::string const& axes, bool copy, any_object cancel) {
@@ -246,9 +298,11 @@ void bind_dose(nb::module_& m) {
     return dose::region_around(b, patient, margin);
   });
   m.def("terma", terma);
+  m.def("convolve", convolve);
   m.def("density_from_hounsfield", density_from_hounsfield);
   nb::dict fields = nb::borrow<nb::dict>(m.attr("fields"));
   fields["CalculatorOptions"] = fields_of<dose::calculator_options>();
+  fields["ConvolveOptions"] = fields_of<convolve_keywords>();
   fields["TermaOptions"] = fields_of<dose::terma_options>();
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "checkpoint.hpp"
 #include "geometry.hpp"
 #include "options.hpp"
 #include "reconstruction.hpp"
@@ -8,8 +9,14 @@
 #include <iso/ct/lsqr.hpp>
 #include <iso/ct/mlem.hpp>
 #include <iso/ct/sart.hpp>
+#include <iso/ct/streamed.hpp>
 #include <iso/ct/total_variation.hpp>
 
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -19,6 +26,15 @@ namespace iso::python {
 
 namespace {
 
+/// An array of a method, or a number, for a checkpoint.
+struct visited {
+  std::string name;
+  bool is_number;
+  std::int64_t size;
+};
+/// Memory for each array by its name; numbers are one double.
+using memories = std::map<std::string, std::byte*>;
+
 /// A method on one backend, in one precision.
 class any_method {
  public:
@@ -27,16 +43,59 @@ class any_method {
   any_method& operator=(any_method const&) = delete;
   virtual ~any_method() = default;
   virtual ct::iteration step(job const& control) = 0;
+  virtual std::vector<visited> visit() = 0;
+  /// Copies what the next iteration depends on to memory of the host, or from there.
+  virtual void fetch(memories const& to) = 0;
+  virtual void put(memories const& from) = 0;
 };
 
-template <class Method>
+template <class Exec, class T, class Method>
 class typed_method final : public any_method {
  public:
   template <class... Args>
-  explicit typed_method(Args&&... args) : method_(std::forward<Args>(args)...) {}
+  explicit typed_method(Exec const& exec, Args&&... args)
+      : exec_(exec), method_(exec, std::forward<Args>(args)...) {}
   ct::iteration step(job const& control) override { return method_.step(control); }
+  std::vector<visited> visit() override {
+    std::vector<visited> all;
+    method_.visit([&]<class V>(char const* name, V& value) {
+      if constexpr (std::is_arithmetic_v<V>) {
+        all.push_back({name, true, 1});
+      } else {
+        all.push_back({name, false, std::int64_t(value.data.size())});
+      }
+    });
+    return all;
+  }
+  void fetch(memories const& to) override {
+    method_.visit([&]<class V>(char const* name, V& value) {
+      if constexpr (std::is_arithmetic_v<V>) {
+        *reinterpret_cast<double*>(to.at(name)) = double(value);
+      } else {
+        Kokkos::deep_copy(exec_, host_array(to.at(name), value.data), value.data);
+      }
+    });
+    exec_.fence("isocenter: checkpoint");
+  }
+  void put(memories const& from) override {
+    method_.visit([&]<class V>(char const* name, V& value) {
+      if constexpr (std::is_arithmetic_v<V>) {
+        value = V(*reinterpret_cast<double const*>(from.at(name)));
+      } else {
+        Kokkos::deep_copy(exec_, value.data, host_array(from.at(name), value.data));
+      }
+    });
+    exec_.fence("isocenter: checkpoint");
+  }
 
  private:
+  template <class Array>
+  static auto host_array(std::byte* memory, Array const& like) {
+    return Kokkos::View<T***, Kokkos::LayoutRight, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(
+        reinterpret_cast<T*>(memory), like.extent(0), like.extent(1), like.extent(2));
+  }
+
+  Exec exec_;
   Method method_;
 };
 
@@ -80,9 +139,10 @@ template <class Options>
 class iterations {
  public:
   iterations(scan const& s, grid const& g, any_object readings, any_object start,
-             any_object voxel_mask, any_object reading_mask, nb::dict keywords,
-             std::string const& axes, bool copy, any_object cancel, any_object progress)
-      : grid_(g), zyx_(is_zyx(axes, name)) {
+             any_object voxel_mask, any_object reading_mask, std::int64_t memory,
+             bool has_checkpoint, nb::dict keywords, std::string const& axes, bool copy,
+             any_object cancel, any_object progress)
+      : grid_(g), memory_(memory), zyx_(is_zyx(axes, name)) {
     auto const options = options_of<Options>(keywords, name);
     placement const of_scan = projection_placement(zyx_, copy);
     placement const of_volume = volume_placement(zyx_, copy);
@@ -119,6 +179,20 @@ class iterations {
           place_ = place_of<Exec>;
           make<Exec, T>(exec, s, values, b, counted_readings, options, control);
         });
+        if (has_checkpoint) {
+          auto const span_of = [](native_array const* a, std::int64_t size) {
+            return a == nullptr ? std::span<T const>()
+                                : std::span<T const>(a->data<T const>(), std::size_t(size));
+          };
+          auto const [views, u, v] = s.extents();
+          std::int64_t const pixels = views * u * v;
+          belongs_ =
+              belongings_of<T>(options, *s.geometry, g,
+                               {span_of(&b, pixels),
+                                span_of(counted_readings ? &*counted_readings : nullptr, pixels),
+                                span_of(x ? &*x : nullptr, g.size()),
+                                span_of(voxels_ ? &*voxels_ : nullptr, g.size())});
+        }
       });
     });
     volume_ = volume.release();
@@ -136,8 +210,22 @@ class iterations {
   }
 
   /// Runs until a rule ends it; what iterations have told stays where the run is interrupted.
-  void run(nb::dict keywords, any_object proceed, any_object cancel, any_object progress) {
+  /// \param total  whether iterations before count
+  void run(nb::dict keywords, any_object proceed, bool total, any_object cancel,
+           any_object progress) {
     auto rules = options_of<ct::stopping_rules>(keywords, name);
+    if (total) {
+      std::lock_guard const alone(history_mutex_);
+      auto const made = std::int64_t(history_.size());
+      ISO_VALIDATE(made <= rules.iterations,
+                   "{}: {} iterations (the checkpoint has made {}); ask for as many, or name "
+                   "another file",
+                   name, rules.iterations, made);
+      rules.iterations -= made;
+      if (made > 0 && (rules.iterations == 0 || rules.met_by(history_.back()))) {
+        return;
+      }
+    }
     std::optional<nb::python_error> raised;
     if (!nb::handle(proceed).is_none()) {
       // The handle lives as long as this call.
@@ -175,6 +263,50 @@ class iterations {
     return all;
   }
   void close() { method_.reset(); }
+
+  [[nodiscard]] belongings const& belongs() const { return belongs_; }
+  [[nodiscard]] bool is_double() const { return is_double_; }
+  /// Returns the names, whether each is a number, and the sizes of what a checkpoint holds.
+  [[nodiscard]] nb::list parts() {
+    nb::list all;
+    for (auto const& part : check()->visit()) {
+      all.append(nb::make_tuple(part.name, part.is_number, part.size));
+    }
+    return all;
+  }
+  /// Copies what a checkpoint holds into arrays of one axis, by name, or from them. Called by the
+  /// callback of a run too, between two iterations.
+  void exchange(nb::dict arrays, bool puts) {
+    auto const method = check();
+    std::vector<lent_array> borrowed;
+    memories at;
+    for (auto const& part : method->visit()) {
+      lent_array a = borrow(arrays[part.name.c_str()], {name, part.name.c_str()}, !puts);
+      auto const wanted = part.is_number || is_double_ ? element::f64 : element::f32;
+      ISO_VALIDATE(a.type == wanted && a.size() == part.size,
+                   "{}: {} of the checkpoint has another precision or number of values; remove "
+                   "the file",
+                   name, part.name);
+      at[part.name] = a.data;
+      borrowed.push_back(std::move(a));
+    }
+    call({}, place_, [&](job const&) {
+      if (puts) {
+        method->put(at);
+      } else {
+        method->fetch(at);
+      }
+    });
+  }
+  /// Sets what iterations have told, in four numbers each.
+  void set_history(any_object rows) {
+    auto const numbers = doubles_of(rows, {name, "history"});
+    std::lock_guard const alone(history_mutex_);
+    history_.clear();
+    for (std::size_t i = 0; i + 4 <= numbers.size(); i += 4) {
+      history_.push_back({std::int64_t(i / 4 + 1), numbers[i + 1], numbers[i + 2], numbers[i + 3]});
+    }
+  }
 
   static nb::tuple tuple_of(ct::iteration const& now) {
     return nb::make_tuple(now.number, now.residual, now.relative_residual, now.gap);
@@ -222,15 +354,18 @@ class iterations {
           wrap_projections<space>(counted_readings->data<T const>(), n[0], n[1], n[2]).data;
     }
     using method = typename method_of<Options>::template type<Exec, T>;
-    method_ = std::make_shared<typed_method<method>>(
+    method_ = std::make_shared<typed_method<Exec, T, method>>(
         exec, *s.geometry, wrap_projections<space>(readings.data<T const>(), n[0], n[1], n[2]),
-        wrap_volume<space>(values, grid_), options, masks, control);
+        wrap_volume<space>(values, grid_), options, masks, control,
+        memory_ > 0 ? ct::streamed(exec, {.device_bytes = memory_}) : ct::streamed());
   }
 
   grid grid_;
+  std::int64_t memory_;  ///< through which volumes pass; 0: they do not
   bool zyx_;
   bool is_double_ = false;
   bool busy_ = false;
+  belongings belongs_;
   nb::object volume_;
   std::optional<native_array> voxels_;  ///< that the method reads
   place place_ = place::serial;
@@ -244,11 +379,17 @@ void bind_method(nb::module_& m) {
   using type = iterations<Options>;
   nb::class_<type>(m, type::name)
       .def(nb::init<scan const&, grid const&, any_object, any_object, any_object, any_object,
-                    nb::dict, std::string const&, bool, any_object, any_object>())
+                    std::int64_t, bool, nb::dict, std::string const&, bool, any_object,
+                    any_object>())
       .def("step", [](type& self, any_object cancel,
                       any_object progress) { return type::tuple_of(self.step(cancel, progress)); })
       .def("run", &type::run)
       .def("close", &type::close)
+      .def("parts", &type::parts)
+      .def("exchange", &type::exchange)
+      .def("set_history", &type::set_history)
+      .def_prop_ro("belongs", &type::belongs)
+      .def_prop_ro("is_double", &type::is_double)
       .def_prop_ro("volume", &type::volume)
       .def_prop_ro("history", &type::history);
   nb::dict fields = nb::borrow<nb::dict>(m.attr("fields"));

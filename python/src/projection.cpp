@@ -6,6 +6,8 @@
 #include <iso/ct/back_project.hpp>
 #include <iso/ct/forward_project.hpp>
 #include <iso/ct/projector_pair.hpp>
+#include <iso/ct/streamed.hpp>
+#include <iso/ct/streamed_pair.hpp>
 
 #include <nanobind/stl/string.h>
 
@@ -18,11 +20,26 @@ namespace {
 template <class Exec>
 using scratch_of = workspace<typename Exec::memory_space>;
 
+/// Returns a pair that holds a few planes at a time in so many bytes.
+template <class Exec, class T>
+ct::streamed_pair<Exec, T> streaming_pair(Exec const& exec, scan const& s, grid const& g,
+                                          ct::projector_options const& options,
+                                          std::int64_t memory) {
+  std::int64_t const views = s.geometry->num_views();
+  return ct::streamed_pair<Exec, T>(exec, *s.geometry, g,
+                                    ct::split_views(views, views, ct::block_order::sequential),
+                                    options, {.device_bytes = memory});
+}
+
 nb::object project(scan const& s, grid const& g, any_object volume, any_object out,
-                   nb::dict keywords, std::string const& axes, bool copy, any_object cancel,
-                   any_object progress) {
+                   std::int64_t memory, nb::dict keywords, std::string const& axes, bool copy,
+                   any_object cancel, any_object progress) {
   bool const zyx = is_zyx(axes, "project");
   auto const options = options_of<project_keywords>(keywords, "project").options;
+  ISO_VALIDATE(memory == 0 || (!options.max_abs && options.path == ct::joseph_path::automatic),
+               "project: max_abs or path with memory (what is streamed finds them itself); leave "
+               "{} out",
+               "them");
   native_array x(volume, {"project", "volume"}, volume_placement(zyx, copy), extents_of(g), false);
   output y(out, {"project", "out"}, projection_placement(zyx, copy), x.is_double(), s.extents());
   call({cancel, progress}, [&](job const& control) {
@@ -31,9 +48,21 @@ nb::object project(scan const& s, grid const& g, any_object volume, any_object o
     by_type(x.is_double(), [&]<class T>() {
       on_backend([&]<class Exec>(Exec const& exec) {
         using space = typename Exec::memory_space;
+        auto const [views, u, v] = s.extents();
+        if (memory > 0) {
+          streaming_pair<Exec, T>(exec, s, g,
+                                  {.method = options.method,
+                                   .sum = options.sum,
+                                   .edge = options.edge,
+                                   .within = options.within,
+                                   .oversampling = options.oversampling},
+                                  memory)
+              .forward(0, wrap_volume<Kokkos::HostSpace>(x.data<T const>(), g),
+                       wrap_projections<Kokkos::HostSpace>(y.data<T>(), views, u, v), control);
+          return;
+        }
         scratch_of<Exec> const scratch(
             ct::forward_project_bytes_needed<T>(exec, *s.geometry, g, options));
-        auto const [views, u, v] = s.extents();
         ct::forward_project<Exec, T>(
             exec, ct::stage(exec, *s.geometry), wrap_volume<space>(x.data<T const>(), g),
             wrap_projections<space>(y.data<T>(), views, u, v), scratch, options, control);
@@ -46,10 +75,14 @@ nb::object project(scan const& s, grid const& g, any_object volume, any_object o
 }
 
 nb::object back_project(scan const& s, grid const& g, any_object projections, any_object out,
-                        bool add, nb::dict keywords, std::string const& axes, bool copy,
-                        any_object cancel, any_object progress) {
+                        bool add, std::int64_t memory, nb::dict keywords, std::string const& axes,
+                        bool copy, any_object cancel, any_object progress) {
   bool const zyx = is_zyx(axes, "back_project");
   auto const options = options_of<back_project_keywords>(keywords, "back_project").options;
+  ISO_VALIDATE(memory == 0 || (!options.max_abs && options.path == ct::joseph_path::automatic),
+               "back_project: max_abs or path with memory (what is streamed finds them itself); "
+               "leave {} out",
+               "them");
   ISO_VALIDATE(!add || !nb::handle(out).is_none(),
                "back_project: add without out (there is nothing to add to); give the volume as "
                "out{}",
@@ -63,9 +96,23 @@ nb::object back_project(scan const& s, grid const& g, any_object projections, an
     by_type(y.is_double(), [&]<class T>() {
       on_backend([&]<class Exec>(Exec const& exec) {
         using space = typename Exec::memory_space;
+        auto const [views, u, v] = s.extents();
+        if (memory > 0) {
+          streaming_pair<Exec, T>(exec, s, g,
+                                  {.method = options.method,
+                                   .sum = summation::reproducible,
+                                   .edge = options.edge,
+                                   .within = options.within,
+                                   .oversampling = options.oversampling,
+                                   .words = options.words},
+                                  memory)
+              .adjoint(0, wrap_projections<Kokkos::HostSpace>(y.data<T const>(), views, u, v),
+                       wrap_volume<Kokkos::HostSpace>(x.data<T>(), g),
+                       add ? onto::stored : onto::zero, control);
+          return;
+        }
         scratch_of<Exec> const scratch(
             ct::back_project_bytes_needed<T>(exec, *s.geometry, g, options));
-        auto const [views, u, v] = s.extents();
         ct::back_project<Exec, T>(exec, ct::stage(exec, *s.geometry),
                                   wrap_projections<space>(y.data<T const>(), views, u, v),
                                   wrap_volume<space>(x.data<T>(), g), scratch, options,
@@ -96,8 +143,10 @@ class typed_pair final : public any_pair {
   using space = typename Exec::memory_space;
 
   typed_pair(Exec const& exec, ct::geometry const& g, grid const& volume,
-             ct::projector_options const& options)
-      : pair_(exec, g, volume, options) {}
+             ct::projector_options const& options, std::int64_t memory)
+      : pair_(exec, g, volume,
+              ct::split_views(g.num_views(), g.num_views(), ct::block_order::sequential), options,
+              memory > 0 ? ct::streamed(exec, {.device_bytes = memory}) : ct::streamed()) {}
 
   void forward(void const* x, void* y, job const& control) const override {
     auto const n = pair_.scan();
@@ -113,7 +162,9 @@ class typed_pair final : public any_pair {
   }
   [[nodiscard]] std::int64_t bytes() const override {
     auto const n = pair_.scan();
-    return pair_.bytes_held() + n[0] * std::int64_t(sizeof(ct::view_vectors));
+    auto const streamed = pair_.streaming();
+    return pair_.bytes_held() + n[0] * std::int64_t(sizeof(ct::view_vectors)) +
+           (streamed ? streamed->device_bytes : 0);
   }
 
  private:
@@ -123,8 +174,8 @@ class typed_pair final : public any_pair {
 /// What Python's class Projector holds. Calls that share it come one after the other.
 class projector {
  public:
-  projector(scan s, grid const& g, bool is_double, nb::dict keywords, std::string const& axes,
-            bool copy)
+  projector(scan s, grid const& g, bool is_double, std::int64_t memory, nb::dict keywords,
+            std::string const& axes, bool copy)
       : scan_(std::move(s)),
         grid_(g),
         is_double_(is_double),
@@ -135,7 +186,8 @@ class projector {
       by_type(is_double, [&]<class T>() {
         on_backend([&]<class Exec>(Exec const& exec) {
           place_ = place_of<Exec>;
-          pair_ = std::make_shared<typed_pair<Exec, T>>(exec, *scan_.geometry, grid_, options);
+          pair_ =
+              std::make_shared<typed_pair<Exec, T>>(exec, *scan_.geometry, grid_, options, memory);
         });
       });
     });
@@ -211,7 +263,7 @@ void bind_projection(nb::module_& m) {
   m.def("project", project);
   m.def("back_project", back_project);
   nb::class_<projector>(m, "Projector")
-      .def(nb::init<scan, grid const&, bool, nb::dict, std::string const&, bool>())
+      .def(nb::init<scan, grid const&, bool, std::int64_t, nb::dict, std::string const&, bool>())
       .def("forward", &projector::forward)
       .def("adjoint", &projector::adjoint)
       .def("close", &projector::close)

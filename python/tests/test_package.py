@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The wheel: its tag, size, what it needs and exports; what was compiled for it; its types."""
 
+import json
 import os
 import pathlib
 import re
@@ -182,6 +183,19 @@ def test_types(tmp_path):
         command = [*mypy, f"--cache-dir={tmp_path / 'cache'}", *what]
         done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
         assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_types_by_pyright(tmp_path):
+    pytest.importorskip("pyright")
+    chosen = {
+        "include": [str(TOP / "python" / "isocenter"), str(TOP / "python" / "tests" / "typed.py")],
+        # The extension module and tqdm have no source here.
+        "reportMissingModuleSource": False,
+    }
+    (tmp_path / "pyrightconfig.json").write_text(json.dumps(chosen))
+    command = [sys.executable, "-m", "pyright", "--pythonpath", sys.executable, "-p", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_every_public_name_has_documentation():

@@ -46,7 +46,9 @@ BOUND = {
     "ct::turn_detector": "Geometry.turn_detector",
     "ct::weigh_scan": "scan_weights",
     "ct::weighted_back_project": "weighted_back_project",
+    "ct::decode_readings": "files.read_stack",
     "dose::calculator": "dose.Calculator",
+    "dose::convolve": "dose.convolve",
     "dose::density_from_hounsfield": "dose.density_from_hounsfield",
     "dose::region_around": "dose.Beam.region",
     "dose::terma": "dose.terma",
@@ -70,6 +72,21 @@ BOUND = {
     "sparse::max_abs": "DoseMatrix",
     "sparse::spmv": "DoseMatrix",
     "sparse::validate": "DoseMatrix",
+    "files::find_structure": "files.StructureSet.__getitem__",
+    "files::make_structure": "files.Drawing.structure",
+    "files::prepare_checkpoint": "Sart.save",
+    "files::prepare_matrix": "files.write_matrix",
+    "files::prepare_stack": "files.write_stack",
+    "files::prepare_vector": "files.write_vector",
+    "files::prepare_volume": "files.write_volume",
+    "files::read_dicom_identity": "files.read_identity",
+    "files::read_dicom_series": "files.read_ct",
+    "files::read_matrix": "files.read_matrix",
+    "files::read_rt_dose": "files.read_rt_dose",
+    "files::read_rt_structure_set": "files.read_structures",
+    "files::read_stack": "files.read_stack",
+    "files::read_vector": "files.read_vector",
+    "files::read_volume": "files.read_volume",
     "files::read_geometry": "Geometry.read",
     "files::parse_geometry": "Geometry.from_json",
     "files::text_of_views": "Geometry.to_json",
@@ -82,7 +99,8 @@ KERNEL = "it is for kernels of a program's own in C++"
 LATER = "not bound yet"
 SLABS = "not bound yet: slabs and devices whose memory a volume exceeds"
 RANKS = "not bound yet: several processes"
-FILES = "not bound yet: readers and writers of files"
+PARTS = "another name of Python's does it: a part of a reader or writer, or into memory of C++"
+FILES = "not bound yet: DICOM is read alone; stacks of images, pictures and plans"
 TEXT = "it is for programs that make options and texts from descriptions"
 
 # Expressions of names, and why these are not in Python; the first that matches counts.
@@ -105,10 +123,18 @@ REASONS = [
     (r"sparse::(measure_format|processor_of|product_cost|choose_format)", WITHIN),
     (r"sparse::(as|to)_\w+", KERNEL),
     (r"synthetic::\w+", LATER),
+    (
+        r"files::(read_(voxels|readings|checkpoint|hdf5_matrix|matrix_market|hdf5_kind)|has_dicom"
+        r"|read_(stack_header|volume_grid|dicom_series_grid|rt_dose_grid)|prepare_(voxels|readings)"
+        r"|prepare_(hdf5_matrix|matrix_market)|from_half|check_\w+|copy_axes|is_\w+|name_of"
+        r"|count_reasons|ending|one_line|lower_case|printable|escaped|shortened|last_axis_fastest)",
+        PARTS,
+    ),
     (r"files::\w+", FILES),
     (r"(written_in|key_of|key_has_unit|check_fields|to_word|from_word|texts_of|all_words)", TEXT),
 ]
 
+START = r"^(?:\[\[nodiscard\]\] )?"
 AREAS = r"(ct|dose|dvh|gamma|ray|sparse|synthetic|model)"
 
 
@@ -132,7 +158,7 @@ def functions_of_files():
             text = re.sub(r"//.*", "", header.read_text())
             names |= {
                 f"files::{name}"
-                for name in re.findall(r"^[a-z][\w:<>, ]* &?(\w+)\(", text, re.M)
+                for name in re.findall(rf"{START}[a-z][\w:<>, ]*&? (\w+)\(", text, re.M)
                 if not re.search(rf"\b(return|throw|else) {name}\(", text)
             }
     return names
@@ -152,6 +178,8 @@ def public_classes():
 
 
 CLASSES = {
+    "ct::streamed": "Sart",
+    "ct::streamed_pair": "Projector",
     "sparse::dose_matrix": "DoseMatrix",
     "dvh::structure_plan": "Structure",
 }

@@ -12,8 +12,10 @@ from conftest import run_python
 
 def hill(grid, aside=0.0, width=20.0):
     z, y, x = np.meshgrid(
-        *(o + s * np.arange(n) for n, s, o in zip(
-            grid.shape, grid.spacing[::-1], grid.origin[::-1], strict=True)),
+        *(
+            o + s * np.arange(n)
+            for n, s, o in zip(grid.shape, grid.spacing[::-1], grid.origin[::-1], strict=True)
+        ),
         indexing="ij",
     )
     return np.exp(-((x - aside) ** 2 + y**2 + z**2) / (2 * width**2)).astype(np.float32)
@@ -358,3 +360,40 @@ def test_ctrl_c(call):
     )
     # One second on quiet cores; a test shares them with others.
     assert float(out) < 3.0
+
+
+@pytest.mark.parametrize("engine", ["lattice", "voxel_lines", "voxel_samples", "non_voxel"])
+def test_convolve_is_what_a_calculator_does(engine):
+    water = iso.Grid((9, 11, 8), 8.0)
+    density = np.ones(water.shape, np.float32)
+    beam = iso.dose.Beam.rectangle(-20, 20, -15, 15, weight=1e12)
+    options = {"cones": 4, "azimuths": 4, "engine": engine}
+    with iso.dose.Calculator(water, **options) as calculate:
+        whole = calculate(beam, density)
+    region = beam.region(water)
+    released = iso.dose.terma(beam, water, density, region=region)
+    found = iso.dose.convolve(beam, region, released, water, density, **options)
+    assert np.array_equal(found, whole) and found.max() > 0
+    out = np.ones(water.shape, np.float32)
+    again = iso.dose.convolve(beam, region, released, water, density, out=out, add=True, **options)
+    assert again is out and np.allclose(out, 1 + whole, rtol=1e-6)
+    with pytest.raises(ValueError, match="add without out"):
+        iso.dose.convolve(beam, region, released, water, density, add=True)
+    outside = iso.Grid(region.size, 8.0, (500.0, 0.0, 0.0))
+    with pytest.raises(ValueError, match="convolve"):
+        iso.dose.convolve(beam, outside, released, water, density)
+    with pytest.raises(ValueError, match="shape"):
+        iso.dose.convolve(beam, region, density[1:], water, density)
+
+
+def test_what_describes_is_compared_and_pickled():
+    beam = iso.dose.Beam([[1.0, 2.0]], field=(-5, 5, -5, 5), gantry_deg=10)
+    turn = 2 * np.pi * np.arange(9) / 9
+    circle = [np.stack([np.cos(turn), np.sin(turn), 0 * turn + z], axis=1) for z in (0, 1)]
+    for one, other in (
+        (beam, iso.dose.Beam([[1.0, 2.0]], field=(-5, 5, -5, 5), gantry_deg=11)),
+        (iso.Structure(circle, "a"), iso.Structure(circle, "b")),
+    ):
+        same = pickle.loads(pickle.dumps(one))
+        assert same == one and hash(same) == hash(one)
+        assert one != other and one != 3

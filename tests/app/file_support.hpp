@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -14,6 +15,30 @@
 #include <vector>
 
 namespace iso::test {
+
+/// Copies a file, or those of a folder, of at most 64 kB into the folder that ISO_KEEP_FILES names,
+/// under the next number, for the tests of the Python package. Without that variable it does
+/// nothing.
+inline void keep(std::filesystem::path const& path) {
+  namespace fs = std::filesystem;
+  static int number = 0;
+  char const* const to = std::getenv("ISO_KEEP_FILES");
+  if (to == nullptr) {
+    return;
+  }
+  fs::path const folder = fs::path(to) / std::to_string(number++);
+  std::error_code unknown;
+  auto const copy = [&](fs::path const& from, fs::path const& name) {
+    if (fs::is_regular_file(from, unknown) && fs::file_size(from, unknown) <= 65536) {
+      fs::create_directories((folder / name).parent_path(), unknown);
+      fs::copy_file(from, folder / name, unknown);
+    }
+  };
+  copy(path, path.filename());
+  for (fs::recursive_directory_iterator at(path, unknown), end; at != end; at.increment(unknown)) {
+    copy(at->path(), path.filename() / fs::relative(at->path(), path, unknown));
+  }
+}
 
 /// An empty folder of this test's own, removed with it.
 class scratch_folder {
@@ -24,7 +49,10 @@ class scratch_folder {
   }
   scratch_folder(scratch_folder const&) = delete;
   scratch_folder& operator=(scratch_folder const&) = delete;
-  ~scratch_folder() { std::filesystem::remove_all(path_); }
+  ~scratch_folder() {
+    keep(path_);
+    std::filesystem::remove_all(path_);
+  }
   [[nodiscard]] std::filesystem::path operator/(std::string const& name) const {
     return path_ / name;
   }
@@ -41,6 +69,7 @@ inline std::size_t files_in(std::filesystem::path const& folder) {
 
 inline void put(std::filesystem::path const& path, std::string const& bytes) {
   std::ofstream(path, std::ios::binary).write(bytes.data(), std::streamsize(bytes.size()));
+  keep(path);
 }
 
 inline std::string get(std::filesystem::path const& path) {
