@@ -4,11 +4,16 @@
 # scripts/test.sh --label python calls it, after the set-up.
 #
 #   scripts/test_python.sh [--preset NAME] [arguments of pytest...]
+#   scripts/test_python.sh --cuda [arguments of pytest...]
+#
+#   --cuda   both wheels, of the preset cuda, and the tests of the GPU too, by the packages that this
+#            Python has (nanobind, scikit-build-core, pytest, CuPy or PyTorch); no network
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-preset=openmp
+preset=openmp cuda=""
 case "${1:-}" in
-  -h | --help) sed -n '3,6s/^# \{0,1\}//p' "$0" && exit 0 ;;
+  --cuda) cuda=1 && shift ;;
+  -h | --help) sed -n '3,11s/^# \{0,1\}//p' "$0" && exit 0 ;;
   --preset)
     [ -n "${2:-}" ] || misused "--preset needs a name (none follows it); see scripts/test_python.sh --help"
     preset=$2
@@ -17,6 +22,22 @@ case "${1:-}" in
 esac
 [ "$preset" != cuda ] || preset=openmp
 cd "$ISO_TOP"
+if [ -n "$cuda" ]; then
+  scripts/wheel.sh --installed-tools
+  scripts/wheel.sh --installed-tools --cuda
+  # An environment that sees the packages of this Python, which has no network.
+  env=$ISO_TOP/build/python/gpu-env
+  python3 -m venv --system-site-packages "$env"
+  tag=$(python3 python/tag.py)
+  for package in isocenter isocenter_cu13; do
+    wheel=$(ls -t wheelhouse/$package-*-"$tag".whl | head -n 1)
+    "$env/bin/python" -m pip install --quiet --disable-pip-version-check --no-index --no-deps \
+      --force-reinstall "$wheel"
+  done
+  ISO_BUILD=$ISO_TOP/build/cuda exec "$env/bin/python" -P -m pytest -c python/pyproject.toml \
+    python/tests/test_gpu.py python/tests/test_projection.py python/tests/test_arrays.py \
+    python/tests/test_verify.py "$@"
+fi
 scripts/wheel.sh --preset "$preset"
 # What the library reads of the files that the tests of isocenter.files read.
 scripts/build.sh "$preset" iso_dump_files

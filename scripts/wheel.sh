@@ -2,16 +2,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Makes the Python wheel of the library that a preset has built, into wheelhouse/: docs/python.md.
 #
-#   scripts/wheel.sh [--preset NAME] [--python PROGRAM] [--no-build]
+#   scripts/wheel.sh [--preset NAME] [--cuda] [--python PROGRAM] [--installed-tools] [--no-build]
 #
 #   --preset NAME     the preset whose library is linked (default: openmp)
+#   --cuda            the plug-in isocenter-cu13, of the library of the preset cuda
 #   --python PROGRAM  the Python that the wheel is for (default: python3)
+#   --installed-tools build with the scikit-build-core and nanobind that this Python has; no network
 #   --no-build        link what the preset has built, without asking whether it is up to date
 #
 # None of the library's sources is compiled for the wheel. ISO_JOBS=4: parallel compile jobs.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-preset=openmp python=python3 build=1
+preset="" python=python3 build=1 cuda="" installed=""
 while [ $# -gt 0 ]; do
   case "$1" in
     --preset | --python)
@@ -20,11 +22,16 @@ while [ $# -gt 0 ]; do
       shift 2
       ;;
     --no-build) build="" && shift ;;
-    -h | --help) sed -n '3,11s/^# \{0,1\}//p' "$0" && exit 0 ;;
+    --cuda) cuda=1 && shift ;;
+    --installed-tools) installed=1 && shift ;;
+    -h | --help) sed -n '3,13s/^# \{0,1\}//p' "$0" && exit 0 ;;
     *) misused "unknown argument: $1 (it is no option); see scripts/wheel.sh --help" ;;
   esac
 done
+preset=${preset:-$([ -n "$cuda" ] && echo cuda || echo openmp)}
 check_preset "$preset"
+source=python package=isocenter
+if [ -n "$cuda" ]; then source=python/cuda package=isocenter_cu13; fi
 cd "$ISO_TOP"
 
 if [ -n "$build" ]; then
@@ -38,8 +45,14 @@ name=$("$python" -c 'import sys; print("cp%d%d" % sys.version_info[:2])') ||
   fail "$python does not run" "Name another one by --python."
 top=$ISO_TOP/build/python
 tools=$top/tools-$name
+pip=("$tools/bin/pip") tag=$tools/bin/python
 key=$(key_of "$(cat python/pyproject.toml)")
-if [ "$(cat "$tools/stamp" 2>/dev/null)" != "$key" ]; then
+if [ -n "$installed" ]; then
+  pip=("$python" -m pip) tag=$python
+  "$python" -c 'import nanobind, scikit_build_core' 2>/dev/null ||
+    fail "$python has no scikit-build-core or nanobind" "Leave --installed-tools out, or install them."
+  mkdir -p "$top"
+elif [ "$(cat "$tools/stamp" 2>/dev/null)" != "$key" ]; then
   say "build tools for $name"
   "$python" -m venv --clear "$tools"
   "$tools/bin/pip" install --quiet --disable-pip-version-check 'scikit-build-core>=1.1' 'nanobind>=3.1' ||
@@ -59,15 +72,15 @@ mkdir -p wheelhouse
 say "wheel for $name: bindings alone are compiled"
 made=$(mktemp -d)
 trap 'rm -rf "$made"' EXIT
-CMAKE_BUILD_PARALLEL_LEVEL=$jobs "$tools/bin/pip" wheel --quiet --disable-pip-version-check --no-deps \
+CMAKE_BUILD_PARALLEL_LEVEL=$jobs "${pip[@]}" wheel --quiet --disable-pip-version-check --no-deps \
   --no-build-isolation --wheel-dir "$made" \
   -C "build-dir=$top/$preset-$name" -C "cmake.define.Isocenter_ROOT=$prefix" \
   -C "cmake.define.CMAKE_CXX_COMPILER_LAUNCHER=$launcher" \
-  -C "wheel.tags=$("$tools/bin/python" python/tag.py)" ./python >"$top/wheel.log" 2>&1 || {
+  -C "wheel.tags=$("$tag" python/tag.py)" "./$source" >"$top/wheel.log" 2>&1 || {
   tail -n 30 "$top/wheel.log" >&2
   fail "the wheel was not built (log: build/python/wheel.log)" "Read the end of that file."
 }
-cp "$made"/isocenter-*.whl wheelhouse/
-for wheel in "$made"/isocenter-*.whl; do
+cp "$made"/"$package"-*.whl wheelhouse/
+for wheel in "$made"/"$package"-*.whl; do
   say "wheelhouse/$(basename "$wheel"): $(($(stat -c %s "$wheel") / 1024)) KB"
 done

@@ -8,10 +8,12 @@ import re
 import sys
 from collections.abc import Callable, Iterable
 from types import TracebackType
-from typing import Any, Generic, Literal, Protocol, Self, TypeAlias, TypeVar
+from typing import Any, Generic, Literal, Protocol, Self, TypeAlias, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
+
+from . import _core
 
 
 class Tensor(Protocol):
@@ -275,3 +277,28 @@ def memory_of(memory: int | str | None, function: str) -> int:
 def streamed(options: dict[str, Any], memory: int) -> dict[str, Any]:
     """Return the options of what is streamed, whose sums are reproducible."""
     return {"sum": "reproducible", **options} if memory else options
+
+
+#: Places of the library's axes in arrays of volumes and projections, by the word for their order.
+VOLUME = {"zyx": (2, 1, 0), "xyz": (0, 1, 2)}
+PROJECTIONS = {"zyx": (0, 2, 1), "xyz": (0, 1, 2)}
+
+
+def device_array(like_it: Any, extents: tuple[int, ...], axes: tuple[int, int, int]) -> Any:
+    """Return a new array on the GPU where another one lies, of its framework; None on the host.
+
+    Its memory is in the library's order: ``extents`` are the library's, and ``axes`` say which of
+    them each axis of the array is.
+    """
+    if not _core.has_cuda or type(like_it) is np.ndarray:
+        return None
+    where = getattr(like_it, "__dlpack_device__", None)
+    if where is None or int(where()[0]) not in (2, 13):
+        return None
+    space = sys.modules.get(type(like_it).__module__.partition(".")[0])
+    if hasattr(like_it, "permute"):  # PyTorch
+        made = cast(Any, space).empty(extents, dtype=like_it.dtype, device=like_it.device)
+        return made.permute(axes)
+    if space is None or not hasattr(space, "empty"):
+        return None
+    return space.empty(extents, dtype=like_it.dtype).transpose(axes)

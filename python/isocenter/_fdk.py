@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from . import _core
 from ._calls import ArrayT, Axes, Closing, Event, Progress, event, integer, like, order
-from ._calls import progress_of, real_type
+from ._calls import VOLUME, device_array, progress_of, real_type
 from ._geometry import Geometry, Grid, cores, scan_core
 from ._options import FdkOptions, ScanOptions
 
@@ -69,6 +69,9 @@ def fdk(
     Determinism: the same bits on every backend and for any number of threads.
     """
     scan, box = cores("fdk", geometry, grid)
+    laid = order(axes, "fdk")
+    if out is None and not add:
+        out = device_array(projections, box.size, VOLUME[laid])
     result = _core.fdk(
         scan,
         box,
@@ -76,7 +79,7 @@ def fdk(
         out,
         bool(add),
         dict(options),
-        order(axes, "fdk"),
+        laid,
         copy is not False,
         event(cancel, "fdk"),
         progress_of(progress, "fdk"),

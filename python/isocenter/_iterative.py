@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from . import _core
 from ._calls import ArrayT, Axes, Closing, Event, Progress, event, integer, like, memory_of, order
-from ._calls import progress_of, streamed
+from ._calls import VOLUME, device_array, progress_of, streamed
 from ._geometry import Geometry, Grid, cores
 from ._options import (
     CglsOptions,
@@ -127,6 +127,7 @@ class _Method(Closing["_core._Method"]):
             given.get("start"),
             _mask(given.get("voxel_mask"), readings),
             _mask(given.get("reading_mask"), readings),
+            device_array(readings, box.size, VOLUME[order(given.get("axes", "zyx"), name)]),
             memory,
             self._checkpoint is not None,
             streamed(keywords, memory),
@@ -183,7 +184,8 @@ class _Method(Closing["_core._Method"]):
     def volume(self) -> Any:
         """The volume on which the method works, shape (z, y, x), 1/mm. Steps change it."""
         volume = self._core.volume
-        return volume if self._given is None else like(self._given, volume, None)
+        on_host = isinstance(volume, np.ndarray)
+        return like(self._given, volume, None) if self._given is not None and on_host else volume
 
     @property
     def history(self) -> npt.NDArray[np.void]:

@@ -7,7 +7,7 @@ import atexit
 import os
 from typing import Any, Literal, cast
 
-from . import _core
+from . import _core, _load
 from ._calls import ArrayT, Axes, integer, like, order
 
 atexit.register(_core.end)
@@ -122,11 +122,15 @@ def info() -> dict[str, Any]:
     Returns
     -------
     dict
-        'version', 'backend', 'processor', 'threads', 'vector_isa', 'memory_bytes' and others; 'gpu'
-        says that no GPU is used.
+        'version', 'backend', 'processor', 'threads', 'vector_isa', 'memory_bytes' and others;
+        'gpu': facts about the GPU whose arrays calls take, or a text that says why there is none.
     """
     facts = {"version": _core.version, **_core.facts()}
-    facts["gpu"] = (
-        "none is used: arrays on a GPU are not taken by this package; copy them to the host first"
-    )
+    if _core.has_cuda:
+        facts["gpu"] = _core.gpu_facts()
+    else:
+        facts["gpu"] = (
+            f"none is used ({_load.reason}): arrays on a GPU are refused; install isocenter-cu13, "
+            "or copy them to the host first"
+        )
     return facts

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from . import _core
 from ._calls import ArrayT, Axes, Closing, Event, Progress, event, like, memory_of, order
-from ._calls import progress_of, real_type, streamed
+from ._calls import PROJECTIONS, VOLUME, device_array, progress_of, real_type, streamed
 from ._geometry import Geometry, Grid, cores
 from ._options import BackProjectOptions, ProjectOptions, ProjectorOptions
 
@@ -79,6 +79,9 @@ def project(
     """
     scan, box = cores("project", geometry, grid)
     limit = memory_of(memory, "project")
+    laid = order(axes, "project")
+    if out is None:
+        out = device_array(volume, scan.extents, PROJECTIONS[laid])
     result = _core.project(
         scan,
         box,
@@ -86,7 +89,7 @@ def project(
         out,
         limit,
         streamed(dict(options), limit),
-        order(axes, "project"),
+        laid,
         copy is not False,
         event(cancel, "project"),
         progress_of(progress, "project"),
@@ -147,6 +150,9 @@ def back_project(
     Determinism: the same bits on every backend and for any number of threads.
     """
     scan, box = cores("back_project", geometry, grid)
+    laid = order(axes, "back_project")
+    if out is None and not add:
+        out = device_array(projections, box.size, VOLUME[laid])
     result = _core.back_project(
         scan,
         box,
@@ -155,7 +161,7 @@ def back_project(
         bool(add),
         memory_of(memory, "back_project"),
         dict(options),
-        order(axes, "back_project"),
+        laid,
         copy is not False,
         event(cancel, "back_project"),
         progress_of(progress, "back_project"),
@@ -284,6 +290,8 @@ class Projector(Closing[_core.Projector]):
         tell = None if progress is None else progress_of(progress, "Projector")
         if cancel is not None:
             event(cancel, "Projector")
+        if out is None and type(volume) is not np.ndarray:
+            out = device_array(volume, self._geometry._core.extents, PROJECTIONS[self._axes])
         result = self._core.forward(volume, out, cancel, tell)
         if out is None and type(volume) is not np.ndarray:
             result = like(volume, result, out)
@@ -333,6 +341,9 @@ class Adjoint:
         tell = None if progress is None else progress_of(progress, "Projector.T")
         if cancel is not None:
             event(cancel, "Projector.T")
+        if out is None and not add and type(projections) is not np.ndarray:
+            own = self._projector
+            out = device_array(projections, own._grid.size, VOLUME[own._axes])
         result = self._projector._core.adjoint(projections, out, bool(add), cancel, tell)
         if out is None and type(projections) is not np.ndarray:
             result = like(projections, result, out)

@@ -15,6 +15,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 
 namespace iso::python {
 
@@ -168,10 +169,13 @@ lent_array borrow_numpy(nb::handle x, argument const& what) {
 }
 
 /// Returns the tensor of an object's `__dlpack__`, versioned where it gives that.
-nb::object capsule_of(nb::handle x, argument const& what) {
+nb::object capsule_of(nb::handle x, argument const& what, std::uintptr_t stream) {
   nb::object const method = nb::getattr(x, "__dlpack__");
+  nb::dict options;
+  if (stream != 0) {
+    options["stream"] = std::uint64_t(stream);
+  }
   try {
-    nb::dict options;
     options["max_version"] = nb::make_tuple(1, 1);
     return method(**options);
   } catch (nb::python_error& e) {
@@ -182,20 +186,40 @@ nb::object capsule_of(nb::handle x, argument const& what) {
       throw;
     }
   }
-  return method();
+  PyDict_DelItemString(options.ptr(), "max_version");
+  return method(**options);
+}
+
+/// Returns the stream that is current in the array's framework, as DLPack numbers it: 1 is the
+/// legacy default.
+std::uintptr_t current_stream(nb::handle x, int device) {
+  std::string const module = text_of(nb::handle(x.type()).attr("__module__"));
+  std::uint64_t stream = 0;
+  if (module.rfind("torch", 0) == 0) {
+    stream = nb::cast<std::uint64_t>(
+        nb::module_::import_("torch.cuda").attr("current_stream")(device).attr("cuda_stream"));
+  } else if (module.rfind("cupy", 0) == 0) {
+    stream = nb::cast<std::uint64_t>(
+        nb::module_::import_("cupy.cuda").attr("get_current_stream")().attr("ptr"));
+  }
+  return stream == 0 ? 1 : std::uintptr_t(stream);
 }
 
 /// Checks where a DLPack tensor lies and copies its description.
 lent_array describe(dlpack::tensor const& t, argument const& what) {
-  if (t.where.type != dlpack::cpu) {
-    bool const nvidia = t.where.type == dlpack::cuda || t.where.type == dlpack::cuda_managed;
-    refuse_type("{}: {} lies on {} (arrays on a {} are not taken by this package); {}",
-                what.function, what.name,
-                nvidia ? "a CUDA device"
-                       : iso::message("a device of DLPack's type {}", {std::int64_t(t.where.type)}),
-                nvidia ? "GPU" : "device", advice(what, "copy ", " to the host first"));
+  bool const nvidia = t.where.type == dlpack::cuda || t.where.type == dlpack::cuda_managed;
+  if (t.where.type != dlpack::cpu && !(nvidia && has_cuda && what.on_gpu)) {
+    std::string const device =
+        nvidia ? "a CUDA device"
+               : iso::message("a device of DLPack's type {}", {std::int64_t(t.where.type)});
+    refuse_type("{}: {} lies on {} ({}); {}", what.function, what.name, device,
+                nvidia && !has_cuda
+                    ? "arrays on a GPU are taken where isocenter-cu13 is installed and finds one"
+                    : "this call takes arrays on the host alone",
+                advice(what, "copy ", " to the host first"));
   }
   lent_array a;
+  a.device = nvidia ? t.where.id : -1;
   check_rank(t.rank, what);
   a.data = static_cast<std::byte*>(t.data) + t.byte_offset;
   a.rank = t.rank;
@@ -224,16 +248,19 @@ lent_array borrow_dlpack(nb::handle x, argument const& what) {
                "{}: {} is an array of JAX (these never change); leave {} out, and take what the "
                "call returns",
                what.function, what.name, what.name);
+  std::uintptr_t stream = 0;
   if (nb::hasattr(x, "__dlpack_device__")) {
     // Asked first: an export from another device may synchronise it.
     nb::object const where = x.attr("__dlpack_device__")();
     dlpack::tensor t{};
     t.where.type = nb::cast<int>(nb::int_(where[0]));
+    t.where.id = nb::cast<int>(nb::int_(where[1]));
     if (t.where.type != dlpack::cpu && t.where.type != dlpack::cuda_host) {
       describe(t, what);
+      stream = current_stream(x, t.where.id);
     }
   }
-  nb::object const capsule = capsule_of(x, what);
+  nb::object const capsule = capsule_of(x, what, stream);
   if (PyCapsule_IsValid(capsule.ptr(), "dltensor_versioned") != 0) {
     auto* const m = static_cast<dlpack::managed_versioned*>(
         PyCapsule_GetPointer(capsule.ptr(), "dltensor_versioned"));
@@ -251,6 +278,7 @@ lent_array borrow_dlpack(nb::handle x, argument const& what) {
         m->tensor.where.type == dlpack::cuda_host ? int(dlpack::cpu) : m->tensor.where.type;
     lent_array a = describe(m->tensor, what);
     a.memory = std::move(memory);
+    a.stream = stream;
     a.read_only = (m->flags & dlpack::read_only) != 0;
     ISO_VALIDATE(!written || !a.read_only,
                  "{}: {} is read-only (the result is written into it); give an array that can be "
@@ -278,6 +306,7 @@ lent_array borrow_dlpack(nb::handle x, argument const& what) {
       m->tensor.where.type == dlpack::cuda_host ? int(dlpack::cpu) : m->tensor.where.type;
   lent_array a = describe(m->tensor, what);
   a.memory = std::move(memory);
+  a.stream = stream;
   return a;
 }
 
@@ -357,7 +386,7 @@ placement projection_placement(bool zyx, bool may_copy) {
 }
 
 lent_array borrow(nb::handle x, argument const& given, bool written) {
-  argument const what{given.function, given.name, written};
+  argument const what{given.function, given.name, written, given.on_gpu};
   lent_array a;
   if (PyObject_TypeCheck(x.ptr(), reinterpret_cast<PyTypeObject*>(types().array)) != 0) {
     a = borrow_numpy(x, what);
@@ -385,7 +414,7 @@ lent_array borrow(nb::handle x, argument const& given, bool written) {
 native_array::native_array(nb::handle x, argument const& given, placement const& where,
                            std::array<std::int64_t, 3> const& extents, bool written)
     : lent_(borrow(x, given, written)), extents_(extents), name_(given.name) {
-  argument const what{given.function, given.name, written};
+  argument const what{given.function, given.name, written, given.on_gpu};
   if (lent_.type != element::f32 && lent_.type != element::f64) {
     refuse_type("{}: {} of {} (float32 and float64 are taken); {}", what.function, what.name,
                 dtype_text(x), advice(what, "call ", ".astype(numpy.float32)"));
@@ -413,7 +442,15 @@ native_array::native_array(nb::handle x, argument const& given, placement const&
                        : iso::message("call isocenter.native({})", {std::string_view(what.name)}));
 }
 
-void native_array::deleter::operator()(std::byte* p) const { std::free(p); }
+void copy_deleter::operator()(std::byte* p) const {
+#if defined(KOKKOS_ENABLE_CUDA)
+  if (on_gpu) {
+    Kokkos::kokkos_free<Kokkos::CudaSpace>(p);
+    return;
+  }
+#endif
+  std::free(p);
+}
 
 namespace {
 
@@ -435,17 +472,98 @@ std::array<std::int64_t, 3> strides_of(std::array<std::int64_t, 3> const& extent
 
 }  // namespace
 
+#if defined(KOKKOS_ENABLE_CUDA)
+namespace {
+
+/// Copies an element from one order of memory into another.
+template <class T>
+struct reorder_kernel {
+  T const* from;
+  T* to;
+  std::int64_t of_from[3];
+  std::int64_t of_to[3];
+  std::int64_t n1;
+  std::int64_t n2;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t place) const {
+    std::int64_t const i = place / (n1 * n2);
+    std::int64_t const j = place / n2 % n1;
+    std::int64_t const k = place % n2;
+    to[i * of_to[0] + j * of_to[1] + k * of_to[2]] =
+        from[i * of_from[0] + j * of_from[1] + k * of_from[2]];
+  }
+};
+
+/// Does the same as reorder on a GPU.
+template <class T>
+void reorder_on(Kokkos::Cuda const& exec, T const* from,
+                std::array<std::int64_t, 3> const& from_strides, T* to,
+                std::array<std::int64_t, 3> const& to_strides,
+                std::array<std::int64_t, 3> const& n) {
+  auto const& [f0, f1, f2] = from_strides;
+  auto const& [t0, t1, t2] = to_strides;
+  Kokkos::parallel_for("isocenter: reorder",
+                       Kokkos::RangePolicy<Kokkos::Cuda, Kokkos::IndexType<std::int64_t>>(
+                           exec, 0, n[0] * n[1] * n[2]),
+                       reorder_kernel<T>{from, to, {f0, f1, f2}, {t0, t1, t2}, n[1], n[2]});
+}
+
+}  // namespace
+#endif
+
+void native_array::reorder_to(std::byte* to) const {
+  ++counted().reorders;
+  by_type(is_double(), [&]<class T>() {
+    auto const* const from = reinterpret_cast<T const*>(lent_.data);
+#if defined(KOKKOS_ENABLE_CUDA)
+    if (on_gpu()) {
+      reorder_on(cuda_instance(at()), from, strides_, reinterpret_cast<T*>(to),
+                 strides_of(extents_), extents_);
+      return;
+    }
+#endif
+    reorder(from, strides_, reinterpret_cast<T*>(to), strides_of(extents_), extents_);
+  });
+}
+
+void native_array::reorder_from(std::byte const* from) {
+  ++counted().reorders;
+  by_type(is_double(), [&]<class T>() {
+    auto* const to = reinterpret_cast<T*>(lent_.data);
+#if defined(KOKKOS_ENABLE_CUDA)
+    if (on_gpu()) {
+      reorder_on(cuda_instance(at()), reinterpret_cast<T const*>(from), strides_of(extents_), to,
+                 strides_, extents_);
+      return;
+    }
+#endif
+    reorder(reinterpret_cast<T const*>(from), strides_of(extents_), to, strides_, extents_);
+  });
+}
+
 void native_array::prepare(bool filled) {
   if (native_) {
     return;
   }
-  copy_.reset(static_cast<std::byte*>(allocate_result(lent_.size() * lent_.item_bytes, name_)));
+  std::int64_t const bytes = lent_.size() * lent_.item_bytes;
+#if defined(KOKKOS_ENABLE_CUDA)
+  if (on_gpu()) {
+    ++counted().allocations;
+    try {
+      copy_ = std::unique_ptr<std::byte, copy_deleter>(
+          static_cast<std::byte*>(
+              Kokkos::kokkos_malloc<Kokkos::CudaSpace>(name_, std::size_t(bytes))),
+          copy_deleter{true});
+    } catch (std::exception const&) {
+      detail::throw_out_of_memory(name_, std::uint64_t(bytes), Kokkos::CudaSpace::name(), 0);
+    }
+  }
+#endif
+  if (!copy_) {
+    copy_.reset(static_cast<std::byte*>(allocate_result(bytes, name_)));
+  }
   if (filled) {
-    ++counted().reorders;
-    by_type(is_double(), [&]<class T>() {
-      reorder(reinterpret_cast<T const*>(lent_.data), strides_, reinterpret_cast<T*>(copy_.get()),
-              strides_of(extents_), extents_);
-    });
+    reorder_to(copy_.get());
   }
 }
 
@@ -453,11 +571,27 @@ void native_array::finish() {
   if (!copy_) {
     return;
   }
-  ++counted().reorders;
-  by_type(is_double(), [&]<class T>() {
-    reorder(reinterpret_cast<T const*>(copy_.get()), strides_of(extents_),
-            reinterpret_cast<T*>(lent_.data), strides_, extents_);
-  });
+  reorder_from(copy_.get());
+}
+
+target target_of(char const* function, std::initializer_list<native_array const*> arrays,
+                 output const& out) {
+  std::vector<native_array const*> all;
+  std::ranges::copy_if(arrays, std::back_inserter(all), [](auto const* a) { return a != nullptr; });
+  ISO_VALIDATE(out.given() != nullptr || !all.front()->on_gpu(),
+               "{}: {} lies on a GPU, and no result is given (it lies there too); give it as out",
+               function, all.front()->name());
+  if (out.given() != nullptr) {
+    all.push_back(out.given());
+  }
+  for (auto const* const a : all) {
+    ISO_VALIDATE(
+        a->on_gpu() == all.front()->on_gpu(),
+        "{}: {} lies on {} and {} does not (a call runs where all of its arrays lie); copy "
+        "one of them",
+        function, all.front()->name(), all.front()->on_gpu() ? "a GPU" : "the host", a->name());
+  }
+  return all.front()->at();
 }
 
 void require_type(native_array const& a, bool is_double, char const* function, char const* name) {
@@ -646,13 +780,7 @@ nb::object decode_readings(any_object integers, double scale, double offset) {
 
 }  // namespace
 
-void native_array::copy_to(std::byte* to) const {
-  ++counted().reorders;
-  by_type(is_double(), [&]<class T>() {
-    reorder(reinterpret_cast<T const*>(lent_.data), strides_, reinterpret_cast<T*>(to),
-            strides_of(extents_), extents_);
-  });
-}
+void native_array::copy_to(std::byte* to) const { reorder_to(to); }
 
 void bind_arrays(nb::module_& m) {
   m.def("native", native);

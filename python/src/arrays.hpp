@@ -15,6 +15,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -56,7 +57,7 @@ class lent {
 /// The most axes that an array has.
 inline constexpr int most_axes = 4;
 
-/// An array in host memory as its owner describes it. Strides are in elements.
+/// An array in memory of the host or a GPU as its owner describes it. Strides are in elements.
 struct lent_array {
   std::byte* data = nullptr;
   element type = element::other;
@@ -65,6 +66,8 @@ struct lent_array {
   std::array<std::int64_t, most_axes> extent{};
   std::array<std::int64_t, most_axes> stride{};
   bool read_only = false;
+  int device = -1;            ///< number of the GPU; -1: on the host
+  std::uintptr_t stream = 0;  ///< that is current in its framework
   lent memory;
 
   [[nodiscard]] std::int64_t size() const {
@@ -81,6 +84,7 @@ struct argument {
   char const* function;
   char const* name;
   bool written = false;  ///< the result is written into it
+  bool on_gpu = false;   ///< it may lie on a GPU
 };
 
 /// Returns an advice: to call something with the argument, whose name stands between these words.
@@ -106,6 +110,12 @@ placement projection_placement(bool zyx, bool may_copy);
 /// \throws nb::type_error, iso::invalid_argument  a sentence that says what to call
 lent_array borrow(nb::handle x, argument const& what, bool written);
 
+/// Frees a copy, on the host or a GPU.
+struct copy_deleter {
+  bool on_gpu = false;
+  void operator()(std::byte* p) const;
+};
+
 /// An array in the library's order of axes, the last fastest, without gaps: the lent memory itself,
 /// or a copy of it in that order.
 class native_array {
@@ -127,20 +137,26 @@ class native_array {
     return reinterpret_cast<T*>(copy_ ? copy_.get() : lent_.data);
   }
   [[nodiscard]] bool is_native() const { return native_; }
+  [[nodiscard]] char const* name() const { return name_; }
+  [[nodiscard]] bool on_gpu() const { return lent_.device >= 0; }
+  /// Returns where a call of it runs.
+  [[nodiscard]] target at() const {
+    return on_gpu() ? target{place::cuda, lent_.device, lent_.stream} : target{};
+  }
   /// Writes the values in the library's order. Without the GIL.
   void copy_to(std::byte* to) const;
   [[nodiscard]] std::array<std::int64_t, 3> const& extents() const { return extents_; }
 
  private:
-  struct deleter {
-    void operator()(std::byte* p) const;
-  };
+  /// Copies between the lent order and the library's, where the array lies.
+  void reorder_to(std::byte* to) const;
+  void reorder_from(std::byte const* from);
 
   lent_array lent_;
   std::array<std::int64_t, 3> extents_{};
   std::array<std::int64_t, 3> strides_{};  ///< of the lent memory
   bool native_ = false;
-  std::unique_ptr<std::byte, deleter> copy_;
+  std::unique_ptr<std::byte, copy_deleter> copy_;
   char const* name_ = "";
 };
 
@@ -213,6 +229,8 @@ class output {
   }
   /// Returns what the call returns. The GIL is held.
   [[nodiscard]] nb::object release();
+  /// Returns the array that was given; null where there is none.
+  [[nodiscard]] native_array const* given() const { return given_.get(); }
 
  private:
   nb::handle out_;
@@ -223,6 +241,11 @@ class output {
   placement where_;
   char const* name_;
 };
+
+/// Returns where a call of these arrays runs. Null ones are none.
+/// \throws iso::invalid_argument  some lie on a GPU and others on the host
+target target_of(char const* function, std::initializer_list<native_array const*> arrays,
+                 output const& out);
 
 /// Returns a one-dimensional array of NumPy with these numbers. The GIL is held.
 template <class T>

@@ -10,7 +10,12 @@
 
 #include <omp.h>
 
+#if defined(KOKKOS_ENABLE_CUDA)
+#include <cuda_runtime_api.h>
+#endif
+
 #include <cctype>
+#include <map>
 #include <mutex>
 #include <new>
 #include <string_view>
@@ -46,12 +51,28 @@ process& here() {
   return *one;
 }
 
+#if defined(KOKKOS_ENABLE_CUDA)
+/// Refuses to start without a GPU, where Kokkos would end the process.
+void check_gpu() {
+  int count = 0;
+  if (cudaGetDeviceCount(&count) != cudaSuccess || count < 1) {
+    throw iso::error(
+        "no GPU is there (the module of isocenter-cu13 needs one); set ISOCENTER_MODULE=host "
+        "before "
+        "isocenter is imported");
+  }
+}
+#else
+void check_gpu() {}
+#endif
+
 /// Starts Kokkos, once, and leaves OpenMP's number of threads as others have set it.
 void start() {
   process& p = here();
   if (p.started) {
     return;
   }
+  check_gpu();
   int const before = omp_get_max_threads();
   int const wanted = p.wanted_threads > 0 ? p.wanted_threads : backend::count_threads();
   int const granted = backend::count_granted_threads(wanted);
@@ -184,6 +205,16 @@ void use(std::string const& name) {
   here().serial = name == "serial";
 }
 
+/// Returns an instance of so many threads, of a space that has threads.
+template <class Exec>
+Exec* instance_of(int threads) {
+  if constexpr (std::is_constructible_v<Exec, int>) {
+    return new Exec(threads);
+  } else {
+    return new Exec();
+  }
+}
+
 void set_threads(int count) {
   process& p = here();
   ISO_VALIDATE(count >= 0 && count <= 512,
@@ -209,7 +240,7 @@ void set_threads(int count) {
     p.wanted_threads = count;
     // The one before is kept by the projectors that use it.
     delete p.instance;
-    p.instance = new Kokkos::DefaultHostExecutionSpace(wanted);
+    p.instance = instance_of<Kokkos::DefaultHostExecutionSpace>(wanted);
   });
 }
 
@@ -255,6 +286,42 @@ counters& counted() {
 place chosen_place() { return here().serial ? place::serial : place::openmp; }
 
 Kokkos::DefaultHostExecutionSpace const& host_instance() { return *here().instance; }
+
+#if defined(KOKKOS_ENABLE_CUDA)
+Kokkos::Cuda cuda_instance(target const& at) {
+  int const own = Kokkos::device_id();
+  ISO_VALIDATE(
+      at.device == own,
+      "the arrays lie on GPU {} (this process computes on GPU {}); move them there, or set "
+      "CUDA_VISIBLE_DEVICES before isocenter is imported",
+      at.device, own);
+  // Never given back, as Kokkos is not.
+  static auto* const known = new std::map<std::uintptr_t, Kokkos::Cuda>;
+  auto found = known->find(at.stream);
+  if (found == known->end()) {
+    found =
+        known->emplace(at.stream, Kokkos::Cuda(reinterpret_cast<cudaStream_t>(at.stream))).first;
+  }
+  return found->second;
+}
+
+namespace {
+
+nb::dict gpu_facts() {
+  nb::dict result;
+  backend::device_facts of;
+  call({}, [&](job const&) { of = backend::facts(Kokkos::Cuda()); });
+  result["processor"] = of.processor;
+  result["compute_capability"] = of.vector_isa;
+  result["memory_bytes"] = of.memory_bytes;
+  result["memory_free_bytes"] = of.memory_free_bytes;
+  result["driver"] = of.driver;
+  result["runtime"] = of.runtime;
+  return result;
+}
+
+}  // namespace
+#endif
 
 job conversation::control() {
   return {how_.progress.is_valid() && !how_.progress.is_none()
@@ -326,7 +393,7 @@ admission::admission(place where) {
   if (p.ends) {
     throw iso::error("the interpreter ends (no call begins any more); join threads before");
   }
-  if (p.forked_within_call || (p.forked && where == place::openmp)) {
+  if (p.forked_within_call || (p.forked && where != place::serial)) {
     throw iso::error(
         p.forked_within_call
             ? "this process was forked while another thread computed (what it needs is lost); "
@@ -386,6 +453,10 @@ void bind_call(nb::module_& m) {
   m.def("set_threads", set_threads);
   m.def("started", [] { return here().started.load(); });
   m.def("facts", facts);
+  m.attr("has_cuda") = has_cuda;
+#if defined(KOKKOS_ENABLE_CUDA)
+  m.def("gpu_facts", gpu_facts);
+#endif
   m.def("counters", read_counters);
 }
 

@@ -77,14 +77,32 @@ class conversation {
 };
 
 /// Where calls run, and where the calls of an object run that was made there.
-enum class place { serial, openmp };
+enum class place { serial, openmp, cuda };
 
+/// Whether this module is the plug-in, which takes arrays on a GPU.
+#if defined(KOKKOS_ENABLE_CUDA)
+inline constexpr bool has_cuda = true;
+template <class Exec>
+inline constexpr place place_of = std::is_same_v<Exec, Kokkos::Cuda>     ? place::cuda
+                                  : std::is_same_v<Exec, Kokkos::Serial> ? place::serial
+                                                                         : place::openmp;
+#else
+inline constexpr bool has_cuda = false;
 template <class Exec>
 inline constexpr place place_of =
     std::is_same_v<Exec, Kokkos::Serial> ? place::serial : place::openmp;
+#endif
 
 /// Returns what use() has chosen.
 place chosen_place();
+
+/// Where one call runs: of arrays on a GPU on that GPU, in the stream that is current in their
+/// framework, so that its work before and after is ordered without an event.
+struct target {
+  place where = chosen_place();
+  int device = -1;
+  std::uintptr_t stream = 0;
+};
 
 /// A call's right to run. The constructor refuses calls of a process that ends, and calls on OpenMP
 /// of one that was forked after its parent computed; both with the GIL held.
@@ -130,6 +148,12 @@ void call(asked const& how, place where, Body&& body) {
   }
 }
 
+/// Runs `body(job const&)` where the arrays of a call lie.
+template <class Body>
+void call(asked const& how, target const& at, Body&& body) {
+  call(how, at.where, std::forward<Body>(body));
+}
+
 /// Runs `body(job const&)` at the place that use() has chosen.
 template <class Body>
 void call(asked const& how, Body&& body) {
@@ -148,6 +172,33 @@ auto on_backend(F&& f) {
   // A copy: a callback may call set_threads(), which gives the instance back.
   Kokkos::DefaultHostExecutionSpace const exec = host_instance();
   return f(exec);
+}
+
+#if defined(KOKKOS_ENABLE_CUDA)
+/// Returns the instance of a stream. Kokkos has been started.
+/// \throws iso::invalid_argument  another GPU than the one on which this process computes
+Kokkos::Cuda cuda_instance(target const& at);
+#endif
+
+/// Calls `f(exec)` with the execution space of a call. Kokkos has been started.
+template <class F>
+auto on_backend(target const& at, F&& f) {
+#if defined(KOKKOS_ENABLE_CUDA)
+  if (at.where == place::cuda) {
+    return f(cuda_instance(at));
+  }
+#endif
+  static_cast<void>(at);
+  return on_backend(std::forward<F>(f));
+}
+
+/// Waits for the work of a call, which a GPU does meanwhile.
+template <class Exec>
+void wait_for(Exec const& exec, char const* label) {
+  if constexpr (place_of<Exec> == place::cuda) {
+    ++counted().synchronisations;
+  }
+  exec.fence(label);
 }
 
 /// Calls `f.template operator()<T>()` for float or double.

@@ -94,14 +94,16 @@ nb::object fdk(scan const& s, grid const& g, any_object projections, any_object 
   bool const zyx = is_zyx(axes, "fdk");
   refuse_add_without_out(add, out, "fdk");
   auto const options = options_of<ct::fdk_options>(keywords, "fdk");
-  native_array p(projections, {"fdk", "projections"}, projection_placement(zyx, copy), s.extents(),
-                 false);
-  output x(out, {"fdk", "out"}, volume_placement(zyx, copy), p.is_double(), extents_of(g));
-  call({cancel, progress}, [&](job const& control) {
+  native_array p(projections, {"fdk", "projections", false, true}, projection_placement(zyx, copy),
+                 s.extents(), false);
+  output x(out, {"fdk", "out", false, true}, volume_placement(zyx, copy), p.is_double(),
+           extents_of(g));
+  target const at = target_of("fdk", {&p}, x);
+  call({cancel, progress}, at, [&](job const& control) {
     p.prepare(true);
     x.prepare(add);
     by_type(p.is_double(), [&]<class T>() {
-      on_backend([&]<class Exec>(Exec const& exec) {
+      on_backend(at, [&]<class Exec>(Exec const& exec) {
         using space = typename Exec::memory_space;
         auto const n = s.extents();
         workspace<space> const scratch(ct::fdk_bytes_needed<T>(exec, *s.geometry, options));
@@ -109,7 +111,7 @@ nb::object fdk(scan const& s, grid const& g, any_object projections, any_object 
         ct::fdk<Exec, T>(exec, plan, wrap_projections<space>(p.data<T const>(), n[0], n[1], n[2]),
                          wrap_volume<space>(x.data<T>(), g), scratch,
                          add ? onto::stored : onto::zero, control);
-        exec.fence("isocenter.fdk");
+        wait_for(exec, "isocenter.fdk");
       });
     });
     x.finish();

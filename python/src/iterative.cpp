@@ -2,6 +2,7 @@
 #include "checkpoint.hpp"
 #include "geometry.hpp"
 #include "options.hpp"
+#include "projection.hpp"
 #include "reconstruction.hpp"
 
 #include <iso/ct/cgls.hpp>
@@ -139,20 +140,20 @@ template <class Options>
 class iterations {
  public:
   iterations(scan const& s, grid const& g, any_object readings, any_object start,
-             any_object voxel_mask, any_object reading_mask, std::int64_t memory,
+             any_object voxel_mask, any_object reading_mask, any_object into, std::int64_t memory,
              bool has_checkpoint, nb::dict keywords, std::string const& axes, bool copy,
              any_object cancel, any_object progress)
       : grid_(g), memory_(memory), zyx_(is_zyx(axes, name)) {
     auto const options = options_of<Options>(keywords, name);
     placement const of_scan = projection_placement(zyx_, copy);
     placement const of_volume = volume_placement(zyx_, copy);
-    native_array b(readings, {name, "readings"}, of_scan, s.extents(), false);
+    native_array b(readings, {name, "readings", false, true}, of_scan, s.extents(), false);
     std::optional<native_array> x;
     std::optional<native_array> counted_readings;
     auto const optional = [&](auto& to, nb::handle from, char const* what, placement const& where,
                               std::array<std::int64_t, 3> const& extents) {
       if (!from.is_none()) {
-        to.emplace(from, argument{name, what}, where, extents, false);
+        to.emplace(from, argument{name, what, false, true}, where, extents, false);
         require_type(*to, b.is_double(), name, what);
       }
     };
@@ -160,9 +161,18 @@ class iterations {
     optional(voxels_, voxel_mask, "voxel_mask", of_volume, extents_of(g));
     optional(counted_readings, reading_mask, "reading_mask", of_scan, s.extents());
     is_double_ = b.is_double();
-    result_array volume(is_double_ ? element::f64 : element::f32, extents_of(g), of_volume, name);
-    call({cancel, progress}, [&](job const& control) {
+    output volume(into, {name, "the volume", false, true}, of_volume, is_double_, extents_of(g));
+    auto const given = [](std::optional<native_array> const& a) { return a ? &*a : nullptr; };
+    target const at =
+        target_of(name, {&b, given(x), given(voxels_), given(counted_readings)}, volume);
+    refuse_memory_on_gpu(memory, at, name);
+    ISO_VALIDATE(!has_checkpoint || at.where != place::cuda,
+                 "{}: a checkpoint of readings on a GPU (a hash of them is made on the host); give "
+                 "readings on the host",
+                 name);
+    call({cancel, progress}, at, [&](job const& control) {
       b.prepare(true);
+      volume.prepare();
       for (auto* array : {&x, &voxels_, &counted_readings}) {
         if (*array) {
           (*array)->prepare(true);
@@ -170,12 +180,14 @@ class iterations {
       }
       by_type(is_double_, [&]<class T>() {
         T* const values = volume.data<T>();
-        if (x) {
-          std::copy_n(x->data<T const>(), g.size(), values);
-        } else {
-          std::fill_n(values, g.size(), T(0));
-        }
-        on_backend([&]<class Exec>(Exec const& exec) {
+        on_backend(at, [&]<class Exec>(Exec const& exec) {
+          using space = typename Exec::memory_space;
+          auto const voxels = wrap_volume<space>(values, g);
+          if (x) {
+            Kokkos::deep_copy(exec, voxels.data, wrap_volume<space>(x->data<T const>(), g).data);
+          } else {
+            Kokkos::deep_copy(exec, voxels.data, T(0));
+          }
           place_ = place_of<Exec>;
           make<Exec, T>(exec, s, values, b, counted_readings, options, control);
         });
@@ -357,7 +369,8 @@ class iterations {
     method_ = std::make_shared<typed_method<Exec, T, method>>(
         exec, *s.geometry, wrap_projections<space>(readings.data<T const>(), n[0], n[1], n[2]),
         wrap_volume<space>(values, grid_), options, masks, control,
-        memory_ > 0 ? ct::streamed(exec, {.device_bytes = memory_}) : ct::streamed());
+        memory_ > 0 ? ct::streamed(streaming_instance(exec), {.device_bytes = memory_})
+                    : ct::streamed());
   }
 
   grid grid_;
@@ -379,7 +392,7 @@ void bind_method(nb::module_& m) {
   using type = iterations<Options>;
   nb::class_<type>(m, type::name)
       .def(nb::init<scan const&, grid const&, any_object, any_object, any_object, any_object,
-                    std::int64_t, bool, nb::dict, std::string const&, bool, any_object,
+                    any_object, std::int64_t, bool, nb::dict, std::string const&, bool, any_object,
                     any_object>())
       .def("step", [](type& self, any_object cancel,
                       any_object progress) { return type::tuple_of(self.step(cancel, progress)); })

@@ -40,23 +40,29 @@ nb::object project(scan const& s, grid const& g, any_object volume, any_object o
                "project: max_abs or path with memory (what is streamed finds them itself); leave "
                "{} out",
                "them");
-  native_array x(volume, {"project", "volume"}, volume_placement(zyx, copy), extents_of(g), false);
-  output y(out, {"project", "out"}, projection_placement(zyx, copy), x.is_double(), s.extents());
-  call({cancel, progress}, [&](job const& control) {
+  native_array x(volume, {"project", "volume", false, true}, volume_placement(zyx, copy),
+                 extents_of(g), false);
+  output y(out, {"project", "out", false, true}, projection_placement(zyx, copy), x.is_double(),
+           s.extents());
+  target const at = target_of("project", {&x}, y);
+  refuse_memory_on_gpu(memory, at, "project");
+  call({cancel, progress}, at, [&](job const& control) {
     x.prepare(true);
     y.prepare();
     by_type(x.is_double(), [&]<class T>() {
-      on_backend([&]<class Exec>(Exec const& exec) {
+      on_backend(at, [&]<class Exec>(Exec const& exec) {
         using space = typename Exec::memory_space;
         auto const [views, u, v] = s.extents();
         if (memory > 0) {
-          streaming_pair<Exec, T>(exec, s, g,
-                                  {.method = options.method,
-                                   .sum = options.sum,
-                                   .edge = options.edge,
-                                   .within = options.within,
-                                   .oversampling = options.oversampling},
-                                  memory)
+          auto const device = streaming_instance(exec);
+          streaming_pair<std::remove_const_t<decltype(device)>, T>(
+              device, s, g,
+              {.method = options.method,
+               .sum = options.sum,
+               .edge = options.edge,
+               .within = options.within,
+               .oversampling = options.oversampling},
+              memory)
               .forward(0, wrap_volume<Kokkos::HostSpace>(x.data<T const>(), g),
                        wrap_projections<Kokkos::HostSpace>(y.data<T>(), views, u, v), control);
           return;
@@ -66,7 +72,7 @@ nb::object project(scan const& s, grid const& g, any_object volume, any_object o
         ct::forward_project<Exec, T>(
             exec, ct::stage(exec, *s.geometry), wrap_volume<space>(x.data<T const>(), g),
             wrap_projections<space>(y.data<T>(), views, u, v), scratch, options, control);
-        exec.fence("isocenter.project");
+        wait_for(exec, "isocenter.project");
       });
     });
     y.finish();
@@ -87,25 +93,30 @@ nb::object back_project(scan const& s, grid const& g, any_object projections, an
                "back_project: add without out (there is nothing to add to); give the volume as "
                "out{}",
                "");
-  native_array y(projections, {"back_project", "projections"}, projection_placement(zyx, copy),
-                 s.extents(), false);
-  output x(out, {"back_project", "out"}, volume_placement(zyx, copy), y.is_double(), extents_of(g));
-  call({cancel, progress}, [&](job const& control) {
+  native_array y(projections, {"back_project", "projections", false, true},
+                 projection_placement(zyx, copy), s.extents(), false);
+  output x(out, {"back_project", "out", false, true}, volume_placement(zyx, copy), y.is_double(),
+           extents_of(g));
+  target const at = target_of("back_project", {&y}, x);
+  refuse_memory_on_gpu(memory, at, "back_project");
+  call({cancel, progress}, at, [&](job const& control) {
     y.prepare(true);
     x.prepare(add);
     by_type(y.is_double(), [&]<class T>() {
-      on_backend([&]<class Exec>(Exec const& exec) {
+      on_backend(at, [&]<class Exec>(Exec const& exec) {
         using space = typename Exec::memory_space;
         auto const [views, u, v] = s.extents();
         if (memory > 0) {
-          streaming_pair<Exec, T>(exec, s, g,
-                                  {.method = options.method,
-                                   .sum = summation::reproducible,
-                                   .edge = options.edge,
-                                   .within = options.within,
-                                   .oversampling = options.oversampling,
-                                   .words = options.words},
-                                  memory)
+          auto const device = streaming_instance(exec);
+          streaming_pair<std::remove_const_t<decltype(device)>, T>(
+              device, s, g,
+              {.method = options.method,
+               .sum = summation::reproducible,
+               .edge = options.edge,
+               .within = options.within,
+               .oversampling = options.oversampling,
+               .words = options.words},
+              memory)
               .adjoint(0, wrap_projections<Kokkos::HostSpace>(y.data<T const>(), views, u, v),
                        wrap_volume<Kokkos::HostSpace>(x.data<T>(), g),
                        add ? onto::stored : onto::zero, control);
@@ -117,7 +128,7 @@ nb::object back_project(scan const& s, grid const& g, any_object projections, an
                                   wrap_projections<space>(y.data<T const>(), views, u, v),
                                   wrap_volume<space>(x.data<T>(), g), scratch, options,
                                   add ? onto::stored : onto::zero, control);
-        exec.fence("isocenter.back_project");
+        wait_for(exec, "isocenter.back_project");
       });
     });
     x.finish();
@@ -146,19 +157,20 @@ class typed_pair final : public any_pair {
              ct::projector_options const& options, std::int64_t memory)
       : pair_(exec, g, volume,
               ct::split_views(g.num_views(), g.num_views(), ct::block_order::sequential), options,
-              memory > 0 ? ct::streamed(exec, {.device_bytes = memory}) : ct::streamed()) {}
+              memory > 0 ? ct::streamed(streaming_instance(exec), {.device_bytes = memory})
+                         : ct::streamed()) {}
 
   void forward(void const* x, void* y, job const& control) const override {
     auto const n = pair_.scan();
     pair_.forward(0, wrap_volume<space>(static_cast<T const*>(x), pair_.grid()),
                   wrap_projections<space>(static_cast<T*>(y), n[0], n[1], n[2]), control);
-    pair_.exec().fence("isocenter.Projector");
+    wait_on_host(pair_.exec());
   }
   void adjoint(void const* y, void* x, onto to, job const& control) const override {
     auto const n = pair_.scan();
     pair_.adjoint(0, wrap_projections<space>(static_cast<T const*>(y), n[0], n[1], n[2]),
                   wrap_volume<space>(static_cast<T*>(x), pair_.grid()), to, control);
-    pair_.exec().fence("isocenter.Projector");
+    wait_on_host(pair_.exec());
   }
   [[nodiscard]] std::int64_t bytes() const override {
     auto const n = pair_.scan();
@@ -168,6 +180,13 @@ class typed_pair final : public any_pair {
   }
 
  private:
+  /// What a GPU does later in the arrays' stream comes behind this call: nothing waits.
+  static void wait_on_host(Exec const& exec) {
+    if constexpr (place_of<Exec> != place::cuda) {
+      exec.fence("isocenter.Projector");
+    }
+  }
+
   ct::projector_pair<Exec, T> pair_;
 };
 
@@ -181,30 +200,24 @@ class projector {
         is_double_(is_double),
         zyx_(is_zyx(axes, "Projector")),
         copy_(copy) {
-    auto const options = options_of<ct::projector_options>(keywords, "Projector");
-    call({}, [&](job const&) {
-      by_type(is_double, [&]<class T>() {
-        on_backend([&]<class Exec>(Exec const& exec) {
-          place_ = place_of<Exec>;
-          pair_ =
-              std::make_shared<typed_pair<Exec, T>>(exec, *scan_.geometry, grid_, options, memory);
-        });
-      });
-    });
+    options_ = options_of<ct::projector_options>(keywords, "Projector");
+    memory_ = memory;
+    call({}, host_, [&](job const&) { make(host_); });
   }
 
   nb::object forward(any_object volume, any_object out, any_object cancel, any_object progress) {
-    native_array x(volume, {"Projector", "volume"}, volume_placement(zyx_, copy_),
+    native_array x(volume, {"Projector", "volume", false, true}, volume_placement(zyx_, copy_),
                    extents_of(grid_), false);
     check_type(x, "volume");
-    output y(out, {"Projector", "out"}, projection_placement(zyx_, copy_), is_double_,
+    output y(out, {"Projector", "out", false, true}, projection_placement(zyx_, copy_), is_double_,
              scan_.extents());
-    in_turn({cancel, progress}, [&](any_pair const& pair, job const& control) {
-      x.prepare(true);
-      y.prepare();
-      pair.forward(x.data<void>(), y.data<void>(), control);
-      y.finish();
-    });
+    in_turn({cancel, progress}, target_of("Projector", {&x}, y),
+            [&](any_pair const& pair, job const& control) {
+              x.prepare(true);
+              y.prepare();
+              pair.forward(x.data<void>(), y.data<void>(), control);
+              y.finish();
+            });
     return y.release();
   }
 
@@ -214,33 +227,66 @@ class projector {
                  "Projector: add without out (there is nothing to add to); give the volume as "
                  "out{}",
                  "");
-    native_array y(projections, {"Projector.T", "projections"}, projection_placement(zyx_, copy_),
-                   scan_.extents(), false);
+    native_array y(projections, {"Projector.T", "projections", false, true},
+                   projection_placement(zyx_, copy_), scan_.extents(), false);
     check_type(y, "projections");
-    output x(out, {"Projector.T", "out"}, volume_placement(zyx_, copy_), is_double_,
+    output x(out, {"Projector.T", "out", false, true}, volume_placement(zyx_, copy_), is_double_,
              extents_of(grid_));
-    in_turn({cancel, progress}, [&](any_pair const& pair, job const& control) {
-      y.prepare(true);
-      x.prepare(add);
-      pair.adjoint(y.data<void>(), x.data<void>(), add ? onto::stored : onto::zero, control);
-      x.finish();
-    });
+    in_turn({cancel, progress}, target_of("Projector.T", {&y}, x),
+            [&](any_pair const& pair, job const& control) {
+              y.prepare(true);
+              x.prepare(add);
+              pair.adjoint(y.data<void>(), x.data<void>(), add ? onto::stored : onto::zero,
+                           control);
+              x.finish();
+            });
     return x.release();
   }
 
-  void close() { pair_.reset(); }
-  [[nodiscard]] std::int64_t bytes() const { return pair_ ? pair_->bytes() : 0; }
+  void close() {
+    pair_.reset();
+    on_gpu_.reset();
+  }
+  [[nodiscard]] std::int64_t bytes() const {
+    return (pair_ ? pair_->bytes() : 0) + (on_gpu_ ? on_gpu_->bytes() : 0);
+  }
 
  private:
+  /// Makes the pair of where a call runs. Of a GPU it is made for one stream, and made anew when
+  /// arrays come in another.
+  std::shared_ptr<any_pair> make(target const& at) {
+    std::shared_ptr<any_pair> made;
+    by_type(is_double_, [&]<class T>() {
+      on_backend(at, [&]<class Exec>(Exec const& exec) {
+        made =
+            std::make_shared<typed_pair<Exec, T>>(exec, *scan_.geometry, grid_, options_, memory_);
+        if constexpr (place_of<Exec> == place::cuda) {
+          on_gpu_ = made;
+          stream_ = at.stream;
+        } else {
+          host_.where = place_of<Exec>;
+          pair_ = made;
+        }
+      });
+    });
+    return made;
+  }
+
   template <class Body>
-  void in_turn(asked const& how, Body&& body) {
-    // A copy: another thread may close the projector meanwhile.
+  void in_turn(asked const& how, target const& at, Body&& body) {
+    // Copies: another thread may close the projector meanwhile.
     auto const pair = pair_;
+    auto held = on_gpu_;
     ISO_VALIDATE(pair != nullptr,
                  "Projector: it was closed (its memory is given back); make {} one", "another");
-    call(how, place_, [&](job const& control) {
+    bool const on_gpu = at.where == place::cuda;
+    refuse_memory_on_gpu(memory_, at, "Projector");
+    call(how, on_gpu ? at : host_, [&](job const& control) {
       in_use const one(busy_, "Projector");
-      body(*pair, control);
+      if (on_gpu && (!held || stream_ != at.stream)) {
+        held = make(at);
+      }
+      body(on_gpu ? *held : *pair, control);
     });
   }
   void check_type(native_array const& a, char const* name) const {
@@ -253,8 +299,12 @@ class projector {
   bool zyx_;
   bool copy_;
   bool busy_ = false;
-  place place_ = place::serial;
+  std::int64_t memory_ = 0;
+  ct::projector_options options_;
+  target host_;
   std::shared_ptr<any_pair> pair_;
+  std::shared_ptr<any_pair> on_gpu_;
+  std::uintptr_t stream_ = 0;  ///< of that
 };
 
 }  // namespace

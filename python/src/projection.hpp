@@ -3,6 +3,7 @@
 //! Names what projection and its adjoint may choose, as keywords.
 #pragma once
 
+#include "call.hpp"
 #include "options.hpp"
 
 #include <iso/ct/iterative_options.hpp>
@@ -59,6 +60,25 @@ constexpr void describe(auto&& visit, describes<back_project_keywords> auto& x) 
         field{.name = "max_abs",
               .says = "scatter: the largest size of a reading (default: it is found)",
               .low = 0});
+}
+
+/// Returns an instance of the device through whose memory volumes on the host pass: the GPU's where
+/// the module has one.
+template <class Exec>
+auto streaming_instance(Exec const& exec) {
+#if defined(KOKKOS_ENABLE_CUDA)
+  static_cast<void>(exec);
+  return Kokkos::Cuda();
+#else
+  return exec;
+#endif
+}
+
+inline void refuse_memory_on_gpu(std::int64_t memory, target const& at, char const* function) {
+  ISO_VALIDATE(memory == 0 || at.where != place::cuda,
+               "{}: memory for arrays on a GPU (only arrays on the host pass through it); leave it "
+               "out",
+               function);
 }
 
 void bind_projection(nb::module_& m);

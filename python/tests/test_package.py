@@ -164,9 +164,20 @@ def test_help_of_the_program():
     assert "picture" in done.stdout and "verify" not in done.stdout
 
 
-def test_info_says_that_no_gpu_is_used():
-    said = isocenter.info()["gpu"]
-    assert "not taken" in said and "copy" in said and "cu13" not in said
+def test_info_says_why_no_gpu_is_used(tmp_path):
+    code = "import isocenter; print(isocenter.info()['gpu'])"
+    out, _ = run_python(code, env={"CUDA_VISIBLE_DEVICES": ""})
+    assert "isocenter-cu13" in out
+    # The plug-in without a GPU: it is not loaded, and the calls of the host go on.
+    plug_in = tmp_path / "isocenter_cu13"
+    plug_in.mkdir()
+    (plug_in / "__init__.py").write_text("")
+    (plug_in / "_core.py").write_text("raise ImportError('not built')")
+    there = {"PYTHONPATH": str(tmp_path), "CUDA_VISIBLE_DEVICES": ""}
+    out, _ = run_python(code, env=there)
+    assert "counts no GPU" in out
+    out, _ = run_python(code, env={**there, "ISOCENTER_MODULE": "host"})
+    assert "ISOCENTER_MODULE is host" in out
 
 
 def test_options_are_those_that_the_library_describes():
