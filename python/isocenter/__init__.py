@@ -5,8 +5,11 @@ Volumes are arrays of shape (z, y, x), projections of shape (view, v, u). Length
 rad, attenuation is 1/mm. Nothing is computed, and no thread started, before the first call.
 """
 
+import importlib as _importlib
+import typing as _typing
+
 from . import _load  # noqa: F401, I001: before all that loads the extension module
-from . import _core, dose, files, phantom, plot, rays, readings
+from . import _core, dose, phantom, plot, rays, readings
 from ._calls import Array, Axes, Event, Progress, Tensor
 from ._dvh import DoseStatistics, Dvh, Histogram, Structure, StructureReport, unit_of
 from ._errors import Cancelled, OutOfMemory
@@ -55,7 +58,18 @@ from ._process import counters, info, native, set_threads, use
 from ._projection import Adjoint, Projector, back_project, project
 from ._verify import Check, verify
 
+if _typing.TYPE_CHECKING:
+    from . import files
+
 __version__ = _core.version
+
+
+def __getattr__(name: str) -> _typing.Any:
+    # Imported where it is used: half of the time that the other modules take.
+    if name != "files":
+        raise AttributeError(f"module 'isocenter' has no attribute {name!r}")
+    return _importlib.import_module(".files", __name__)
+
 
 __all__ = [
     "Adjoint",

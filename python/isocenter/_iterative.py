@@ -22,8 +22,6 @@ from ._options import (
     StoppingRules,
     TotalVariationOptions,
 )
-from .files import _hdf5
-from .files._common import refuse
 
 #: The fields of a history.
 HISTORY = np.dtype(
@@ -140,6 +138,9 @@ class _Method(Closing["_core._Method"]):
             self._resume(self._checkpoint)
 
     def _resume(self, path: str | os.PathLike[str]) -> None:
+        from .files import _hdf5
+        from .files._common import refuse
+
         names = [name for name, _, _ in self._core.parts()]
         arrays = _hdf5.read_arrays(path, dict(self._core.belongs), [*names, "history"])
         rows = arrays.pop("history").astype(np.float64).reshape(-1)
@@ -165,6 +166,8 @@ class _Method(Closing["_core._Method"]):
         OSError
             For a folder that takes no file.
         """
+        from .files import _hdf5
+
         if self._checkpoint is None:
             name = type(self).__name__
             raise ValueError(
