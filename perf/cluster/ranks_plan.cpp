@@ -191,7 +191,6 @@ int main(int argc, char** argv) {
       iso::perf::json said = iso::perf::measurement<exec_space>(s, ranks).run();
       said["processor"] = facts.processor;
       said["git_revision"] = facts.git_revision;
-      said["ranks"] = ranks.size();
       said["size"] = s.size;
       said["beams"] = s.beams;
       said["cones"] = s.cones;

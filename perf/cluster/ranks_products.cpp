@@ -12,6 +12,7 @@
 // of vectors that all ranks send in one call, and whether every rank's part has the bits of the
 // whole.
 // `--json FILE` has the same.
+#include "ranks_rows.hpp"
 #include "support/program.hpp"
 
 #include <iso/backend/device_facts.hpp>
@@ -42,19 +43,6 @@ struct settings {
   std::vector<std::string> rows = {"product", "transposed", "by_words"};
 };
 
-double median(std::vector<double> x) {
-  auto const middle = x.begin() + std::ptrdiff_t(x.size() / 2);
-  std::nth_element(x.begin(), middle, x.end());
-  return *middle;
-}
-
-/// Returns the sum over the ranks.
-std::int64_t total(backend::communicator& ranks, std::int64_t of_rank) {
-  auto word = std::uint64_t(of_rank);
-  ranks.sum({&word, 1});
-  return std::int64_t(word);
-}
-
 struct shift_kernel {
   std::int64_t* offsets;
   std::int64_t by;
@@ -81,40 +69,41 @@ class measurement {
 
   measurement(settings const& s, backend::communicator& ranks)
       : settings_(s),
-        ranks_(ranks),
+        rows_(exec_, ranks, s.repeats),
         whole_(synthetic::generate<half>(
             exec_, synthetic::table_of(synthetic::plan_case::liver_1, s.nonzeros / 1.48e9))),
         turned_(sparse::transpose(exec_, whole_)),
         plan_(sparse::divide_rows(offsets_of(whole_), ranks.size()),
               sparse::divide_rows(offsets_of(turned_), ranks.size())) {
-    said_["num_rows"] = whole_.num_rows;
-    said_["num_cols"] = whole_.num_cols;
-    said_["nonzeros"] = whole_.num_entries();
   }
 
   json run() {
-    auto const own = plan_.rows(ranks_.rank());
+    auto const own = plan_.rows(ranks().rank());
     for (std::string const& what : settings_.rows) {
       if (what == "product") {
         auto const part = blocks(rows_of(whole_, own));
         sparse::ranked_product<Exec, std::remove_const_t<decltype(part)>> all(
-            exec_, ranks_, plan_, part, settings_.vectors);
+            exec_, ranks(), plan_, part, settings_.vectors);
         row(what, whole_, plan_, all);
       } else if (what == "transposed") {
-        auto const part = blocks(rows_of(turned_, plan_.columns(ranks_.rank())));
+        auto const part = blocks(rows_of(turned_, plan_.columns(ranks().rank())));
         sparse::ranked_product<Exec, std::remove_const_t<decltype(part)>> all(
-            exec_, ranks_, plan_.transposed(), part, settings_.vectors);
+            exec_, ranks(), plan_.transposed(), part, settings_.vectors);
         row(what, turned_, plan_.transposed(), all);
       } else if (what == "by_words") {
         auto const part = blocks(sparse::transpose(exec_, rows_of(whole_, own)));
-        sparse::ranked_column_product all(exec_, ranks_, plan_.transposed(), part,
+        sparse::ranked_column_product all(exec_, ranks(), plan_.transposed(), part,
                                           settings_.vectors);
         row(what, turned_, plan_.transposed(), all);
       } else {
         throw std::runtime_error("no row '" + what + "'");
       }
     }
-    return said_;
+    json said = rows_.said();
+    said["num_rows"] = whole_.num_rows;
+    said["num_cols"] = whole_.num_cols;
+    said["nonzeros"] = whole_.num_entries();
+    return said;
   }
 
  private:
@@ -155,16 +144,6 @@ class measurement {
     return several(all.data() + std::size_t(r.first) * k, std::size_t(r.count()), k);
   }
 
-  /// Returns the ms of a call of f by the slowest rank.
-  template <class F>
-  double time(F const& f) {
-    ranks_.barrier();
-    double const seconds = cases::seconds_of(exec_, f);
-    auto word = std::uint64_t(1e9 * seconds);
-    ranks_.maximum({&word, 1});
-    return 1e-6 * double(word);
-  }
-
   /// Times the products of a matrix in turn with those of `all`, and prints the row.
   template <class All>
   void row(std::string const& what, csr const& matrix, sparse::rank_plan const& plan, All& all) {
@@ -173,55 +152,31 @@ class measurement {
         exec_, formatted, settings_.vectors, {.sum = summation::reproducible});
     auto const x = cases::make_weights<double>(exec_, matrix.num_cols, settings_.vectors);
     auto const y = cases::make_array<double>(exec_, matrix.num_rows * settings_.vectors);
-    sparse::row_range const own = plan.rows(ranks_.rank());
+    sparse::row_range const own = plan.rows(ranks().rank());
     auto const together = [&] {
-      all.apply(part_of(x, plan.columns(ranks_.rank())), part_of(y, own));
+      all.apply(part_of(x, plan.columns(ranks().rank())), part_of(y, own));
     };
-    time(one);
-    time(together);
-    std::vector<double> of_one;
-    std::vector<double> of_all;
-    std::int64_t sent = 0;
-    for (int n = 0; n < settings_.repeats; ++n) {
-      of_one.push_back(time(one));
-      std::int64_t const before = all.report().bytes_sent;
-      of_all.push_back(time(together));
-      sent = all.report().bytes_sent - before;
-    }
-    std::int64_t const bytes = total(ranks_, sent);
-    std::int64_t count = 0;
-    Kokkos::parallel_reduce("iso_ranks_products: bits",
-                            cases::flat_range(exec_, own.count() * settings_.vectors),
-                            differs{one.result() + own.first * settings_.vectors,
-                                    y.data() + own.first * settings_.vectors},
-                            count);
-    exec_.fence("iso_ranks_products: bits");
-    bool const agree = total(ranks_, count) == 0;
-    say(what, median(of_one), median(of_all), bytes, agree);
+    rows_.spoil(y);
+    rows_.row(what, [&] { one(); }, together, [&] {
+      std::int64_t count = 0;
+      Kokkos::parallel_reduce("iso_ranks_products: bits",
+                              cases::flat_range(exec_, own.count() * settings_.vectors),
+                              differs{one.result() + own.first * settings_.vectors,
+                                      y.data() + own.first * settings_.vectors},
+                              count);
+      exec_.fence("iso_ranks_products: bits");
+      return rows_.none(count);
+    });
   }
 
-  void say(std::string const& what, double ms_one, double ms_all, std::int64_t bytes, bool agree) {
-    if (ranks_.rank() == 0) {
-      std::printf("%-16s %d ranks  one %9.3f ms  all %9.3f ms  speedup %.3f  sent %.3e  bits %s\n",
-                  what.c_str(), ranks_.size(), ms_one, ms_all, ms_one / ms_all, double(bytes),
-                  agree ? "agree" : "DIFFER");
-      std::fflush(stdout);
-    }
-    said_["rows"].push_back({{"what", what},
-                             {"ms_one", ms_one},
-                             {"ms", ms_all},
-                             {"speedup", ms_one / ms_all},
-                             {"bytes_sent", bytes},
-                             {"bits_agree", agree}});
-  }
+  counting_ranks& ranks() { return rows_.ranks(); }
 
   settings settings_;
-  backend::communicator& ranks_;
   Exec exec_;
+  rank_rows<Exec> rows_;
   csr whole_;
   csr turned_;
   sparse::rank_plan plan_;
-  json said_{{"rows", json::array()}};
 };
 
 }  // namespace
@@ -245,7 +200,6 @@ int main(int argc, char** argv) {
       iso::perf::json said = iso::perf::measurement<exec_space>(s, ranks).run();
       said["processor"] = facts.processor;
       said["git_revision"] = facts.git_revision;
-      said["ranks"] = ranks.size();
       said["vectors"] = s.vectors;
       if (ranks.rank() == 0 && !s.json_file.empty()) {
         std::ofstream(s.json_file) << said.dump(2) << "\n";

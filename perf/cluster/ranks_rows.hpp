@@ -13,10 +13,13 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <array>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -136,9 +139,17 @@ struct differing_floats {
 template <execution_space Exec>
 class rank_rows {
  public:
+  /// Says what carries between the ranks.
   /// \param repeats  of each call
   rank_rows(Exec const& exec, backend::communicator& ranks, int repeats)
-      : exec_(exec), ranks_(ranks), repeats_(repeats) {}
+      : exec_(exec), ranks_(ranks), repeats_(repeats) {
+    backend::carrier<Exec> const by(exec_, ranks_);
+    said_["ranks"] = ranks_.size();
+    said_["carried"] = std::string(by.name());
+    if (ranks_.rank() == 0) {
+      std::printf("%d ranks, %s\n", ranks_.size(), std::string(by.name()).c_str());
+    }
+  }
 
   [[nodiscard]] counting_ranks& ranks() { return ranks_; }
   [[nodiscard]] json const& said() const { return said_; }
@@ -152,43 +163,70 @@ class rank_rows {
                                 exec_, 0, std::int64_t(part.size())),
                             differing_floats<Whole, Part>{whole, part}, count);
     exec_.fence("iso::perf: bits");
-    return total(count) == 0;
+    return none(count);
+  }
+  /// Returns whether no rank counts any.
+  bool none(std::int64_t count) { return total(count) == 0; }
+  /// Overwrites a result, so that one that is not written differs.
+  template <class Array>
+  void spoil(Array const& array) {
+    Kokkos::deep_copy(exec_, array, typename Array::non_const_value_type(-1));
+    exec_.fence("iso::perf: the last result is gone");
   }
 
   /// Times one() and all() in turn, and prints a row. All ranks run both at the same time, and the
   /// slowest counts.
-  template <class One, class All, class Same>
-  void row(std::string const& what, One const& one, All const& all, Same const& same) {
-    time(one);
+  /// \param one       null: ranks are timed by themselves
+  /// \param by_table  the bytes that all ranks send, as the documents have them
+  void row(std::string const& what, std::function<void()> const& one,
+           std::function<void()> const& all, std::function<bool()> const& same,
+           std::optional<std::int64_t> by_table = {}) {
+    if (one) {
+      time(one);
+    }
     time(all);
     std::vector<double> of_one;
     std::vector<double> of_all;
     std::int64_t sent = 0;
     for (int n = 0; n < repeats_; ++n) {
-      of_one.push_back(time(one));
+      if (one) {
+        of_one.push_back(time(one));
+      }
       std::int64_t const before = ranks_.sent();
       of_all.push_back(time(all));
       sent = ranks_.sent() - before;
     }
-    std::int64_t const bytes = total(sent);
-    bool const agree = same();
-    double const ms_one = median(of_one);
-    double const ms_all = median(of_all);
+    double const ms = median(of_all);
+    json said{{"what", what}, {"ms", ms}, {"bytes_sent", total(sent)}};
+    std::string text = text_of("%-16s %9.2f ms  sent %.4e", what.c_str(), ms,
+                                  double(said["bytes_sent"].get<std::int64_t>()));
+    if (by_table) {
+      said["bytes_by_table"] = *by_table;
+      text += text_of("  by table %.4e", double(*by_table));
+    }
+    if (one) {
+      double const ms_one = median(of_one);
+      bool const agree = same();
+      said["ms_one"] = ms_one;
+      said["speedup"] = ms_one / ms;
+      said["bits_agree"] = agree;
+      text += text_of("  one %9.2f ms  speedup %.3f  bits %s", ms_one, ms_one / ms,
+                         agree ? "agree" : "DIFFER");
+    }
     if (ranks_.rank() == 0) {
-      std::printf("%-16s %d ranks  one %9.1f ms  all %9.1f ms  speedup %.3f  sent %.3e  bits %s\n",
-                  what.c_str(), ranks_.size(), ms_one, ms_all, ms_one / ms_all, double(bytes),
-                  agree ? "agree" : "DIFFER");
+      std::printf("%s\n", text.c_str());
       std::fflush(stdout);
     }
-    said_["rows"].push_back({{"what", what},
-                             {"ms_one", ms_one},
-                             {"ms", ms_all},
-                             {"speedup", ms_one / ms_all},
-                             {"bytes_sent", bytes},
-                             {"bits_agree", agree}});
+    said_["rows"].push_back(said);
   }
 
  private:
+  template <class... Args>
+  static std::string text_of(char const* format, Args... args) {
+    std::array<char, 200> text{};
+    std::snprintf(text.data(), text.size(), format, args...);
+    return text.data();
+  }
   static double median(std::vector<double> x) {
     auto const middle = x.begin() + std::ptrdiff_t(x.size() / 2);
     std::nth_element(x.begin(), middle, x.end());

@@ -11,6 +11,7 @@
 // docs/algorithms/ranks.md, and whether every rank's part has the bits of the whole. `--json FILE`
 // has the same. With `--alone` ranks are timed by themselves, for volumes that one memory cannot
 // hold.
+#include "ranks_rows.hpp"
 #include "support/program.hpp"
 
 #include <iso/backend/carrier.hpp>
@@ -59,96 +60,6 @@ struct settings {
                                    "os_sart", "total_variation"};
 };
 
-/// A link that counts what this rank sends to others.
-class counting_link final : public backend::device_link {
- public:
-  counting_link(backend::device_link& link, int rank, std::int64_t& sent)
-      : link_(link), rank_(rank), sent_(sent) {}
-
-  [[nodiscard]] std::string_view name() const override { return link_.name(); }
-  void sum(std::span<std::uint32_t> words, void* queue) override {
-    counted(words).sum(words, queue);
-  }
-  void sum(std::span<std::uint64_t> words, void* queue) override {
-    counted(words).sum(words, queue);
-  }
-  void maximum(std::span<std::uint32_t> words, void* queue) override {
-    counted(words).maximum(words, queue);
-  }
-  void maximum(std::span<std::uint64_t> words, void* queue) override {
-    counted(words).maximum(words, queue);
-  }
-  void exchange(std::span<backend::parcel const> out, std::span<backend::parcel const> in,
-                void* queue) override {
-    for (backend::parcel const& one : out) {
-      sent_ += one.rank == rank_ ? 0 : one.bytes;
-    }
-    link_.exchange(out, in, queue);
-  }
-
- private:
-  template <class Words>
-  backend::device_link& counted(Words const& words) {
-    sent_ += std::int64_t(words.size_bytes());
-    return link_;
-  }
-
-  backend::device_link& link_;
-  int rank_;
-  std::int64_t& sent_;
-};
-
-/// A communicator that counts what this rank sends to others.
-class counting final : public backend::communicator {
- public:
-  explicit counting(backend::communicator& ranks) : ranks_(ranks) {}
-
-  [[nodiscard]] std::int64_t sent() const { return sent_; }
-
-  [[nodiscard]] int rank() const override { return ranks_.rank(); }
-  [[nodiscard]] int size() const override { return ranks_.size(); }
-  [[nodiscard]] std::string_view name() const override { return ranks_.name(); }
-  void sum(std::span<std::uint32_t> words) override { counted(words).sum(words); }
-  void sum(std::span<std::uint64_t> words) override { counted(words).sum(words); }
-  void maximum(std::span<std::uint32_t> words) override { counted(words).maximum(words); }
-  void maximum(std::span<std::uint64_t> words) override { counted(words).maximum(words); }
-  void exchange(std::span<backend::parcel const> out,
-                std::span<backend::parcel const> in) override {
-    for (backend::parcel const& one : out) {
-      sent_ += one.rank == rank() ? 0 : one.bytes;
-    }
-    ranks_.exchange(out, in);
-  }
-  void broadcast(std::span<std::byte> bytes, int from) override { ranks_.broadcast(bytes, from); }
-  void gather(std::span<std::byte const> bytes, std::span<std::byte> all, int to) override {
-    ranks_.gather(bytes, all, to);
-  }
-  void barrier() override { ranks_.barrier(); }
-  bool meet(double seconds) override { return ranks_.meet(seconds); }
-  [[nodiscard]] backend::device_link* link_devices(int device) override {
-    backend::device_link* const link = ranks_.link_devices(device);
-    if (link != nullptr && counting_ == nullptr) {
-      counting_ = std::make_unique<counting_link>(*link, rank(), sent_);
-    }
-    return link != nullptr ? counting_.get() : nullptr;
-  }
-  [[noreturn]] void abort(int exit_code) override {
-    ranks_.abort(exit_code);
-    std::abort();
-  }
-
- private:
-  template <class Words>
-  backend::communicator& counted(Words const& words) {
-    sent_ += size() > 1 ? std::int64_t(words.size_bytes()) : 0;
-    return ranks_;
-  }
-
-  backend::communicator& ranks_;
-  std::unique_ptr<counting_link> counting_;  ///< there is one device a rank
-  std::int64_t sent_ = 0;
-};
-
 /// Returns the bytes that a call, or an iteration, sends by the table in docs/algorithms/ranks.md:
 /// of planes, words and readings. Every voxel is finite.
 std::int64_t bytes_by_table(std::string const& what, ct::rank_plan const& plan,
@@ -188,37 +99,6 @@ std::int64_t bytes_by_table(std::string const& what, ct::rank_plan const& plan,
   return numbers * std::int64_t(sizeof(T));
 }
 
-double median(std::vector<double> x) {
-  auto const middle = x.begin() + std::ptrdiff_t(x.size() / 2);
-  std::nth_element(x.begin(), middle, x.end());
-  return *middle;
-}
-
-/// Returns the sum over the ranks.
-std::int64_t total(backend::communicator& ranks, std::int64_t of_rank) {
-  auto word = std::uint64_t(of_rank);
-  ranks.sum({&word, 1});
-  return std::int64_t(word);
-}
-
-/// Counts the numbers of two arrays whose bits differ.
-template <class A, class B>
-struct other_bits {
-  A a;
-  B b;
-  KOKKOS_FUNCTION void operator()(std::int64_t n, std::int64_t& count) const {
-    auto const inner = std::int64_t(a.extent(1) * a.extent(2));
-    std::int64_t const i = n / inner;
-    std::int64_t const rest = n - i * inner;
-    std::int64_t const j = rest / std::int64_t(a.extent(2));
-    std::int64_t const k = rest - j * std::int64_t(a.extent(2));
-    count +=
-        Kokkos::bit_cast<std::uint32_t>(a(i, j, k)) == Kokkos::bit_cast<std::uint32_t>(b(i, j, k))
-            ? 0
-            : 1;
-  }
-};
-
 template <execution_space Exec>
 class measurement {
  public:
@@ -228,7 +108,7 @@ class measurement {
 
   measurement(settings const& s, backend::communicator& ranks)
       : settings_(s),
-        ranks_(ranks),
+        rows_(exec_, ranks, s.repeats),
         phantom_(cases::smooth_volume(s.size)),
         scan_(ct::turn_detector(cases::cone_scan(s.size, s.views),
                                 {.pitch = s.pitch * std::numbers::pi / 180})),
@@ -238,12 +118,6 @@ class measurement {
     if (!settings_.alone) {
       x_ = make_volume<T, space>(exec_, "x", phantom_.box);
       p_ = make_projections<T, space>(exec_, "p", s.views, scan_.num_u(), scan_.num_v());
-    }
-    backend::carrier<Exec> const by(exec_, ranks_);
-    said_["carried"] = std::string(by.name());
-    if (ranks_.rank() == 0) {
-      std::printf("%d ranks, %s, %s\n", ranks_.size(), std::string(ranks_.name()).c_str(),
-                  std::string(by.name()).c_str());
     }
   }
 
@@ -273,7 +147,7 @@ class measurement {
         throw std::runtime_error("no row '" + what + "'");
       }
     }
-    return said_;
+    return rows_.said();
   }
 
  private:
@@ -282,8 +156,8 @@ class measurement {
     if (settings_.alone) {
       auto const whole = phantom_.template on<T>(exec_);
       Kokkos::deep_copy(exec_, x_part_.data,
-                        cases::part_of(whole.data, plan_.planes(ranks_.rank())));
-      ct::ranked_pair<Exec, T>(exec_, ranks_, plan_).forward(0, x_part_, p_part_);
+                        cases::part_of(whole.data, plan_.planes(ranks().rank())));
+      ct::ranked_pair<Exec, T>(exec_, ranks(), plan_).forward(0, x_part_, p_part_);
       exec_.fence("iso_ranks_speed: the parts are there");
       return;
     }
@@ -308,83 +182,15 @@ class measurement {
     Kokkos::deep_copy(exec_, p_part_.data, whole_rows());
     exec_.fence("iso_ranks_speed: the parts are there");
   }
-  /// Overwrites a result, so that one that is not written differs.
-  template <class Part>
-  void spoil(Part const& part) {
-    Kokkos::deep_copy(exec_, part, T(-1));
-    exec_.fence("iso_ranks_speed: the last result is gone");
-  }
-  auto whole_planes() const { return cases::part_of(x_.data, plan_.planes(ranks_.rank())); }
+  auto whole_planes() const { return cases::part_of(x_.data, plan_.planes(ranks().rank())); }
   auto whole_rows() const {
-    ct::row_range const rows = plan_.rows(ranks_.rank());
+    ct::row_range const rows = plan_.rows(ranks().rank());
     return cases::part_of(p_.data, {rows.first, rows.last});
   }
 
-  template <class Whole, class Part>
-  bool agree(Whole const& whole, Part const& part) {
-    std::int64_t count = 0;
-    Kokkos::parallel_reduce("iso_ranks_speed: bits",
-                            Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
-                                exec_, 0, std::int64_t(part.size())),
-                            other_bits<Whole, Part>{whole, part}, count);
-    exec_.fence("iso_ranks_speed: bits");
-    return total(ranks_, count) == 0;
-  }
-
-  /// Returns the ms of a call of f by the slowest rank.
-  template <class F>
-  double time(F const& f) {
-    ranks_.barrier();
-    double const seconds = cases::seconds_of(exec_, f);
-    auto word = std::uint64_t(1e9 * seconds);
-    ranks_.maximum({&word, 1});
-    return 1e-6 * double(word);
-  }
-
-  /// Times calls in turn, and prints the row.
-  /// \param one  null: ranks are timed by themselves
   void row(std::string const& what, std::int64_t blocks, std::function<void()> const& one,
            std::function<void()> const& all, std::function<bool()> const& same) {
-    if (one) {
-      time(one);
-    }
-    time(all);
-    std::vector<double> of_one;
-    std::vector<double> of_all;
-    std::int64_t sent = 0;
-    for (int n = 0; n < settings_.repeats; ++n) {
-      if (one) {
-        of_one.push_back(time(one));
-      }
-      std::int64_t const before = ranks_.sent();
-      of_all.push_back(time(all));
-      sent = ranks_.sent() - before;
-    }
-    std::int64_t const bytes = total(ranks_, sent);
-    std::int64_t const by_table = bytes_by_table(what, plan_, blocks);
-    double const ms = median(of_all);
-    bool const first = ranks_.rank() == 0;
-    if (first) {
-      std::printf("%-16s %d ranks  %9.1f ms  sent %.4e  by table %.4e", what.c_str(), ranks_.size(),
-                  ms, double(bytes), double(by_table));
-    }
-    json said{{"what", what}, {"ms", ms}, {"bytes_sent", bytes}, {"bytes_by_table", by_table}};
-    if (one) {
-      double const ms_one = median(of_one);
-      bool const agree = same();
-      said["ms_one"] = ms_one;
-      said["speedup"] = ms_one / ms;
-      said["bits_agree"] = agree;
-      if (first) {
-        std::printf("  one %9.1f ms  speedup %.3f  bits %s", ms_one, ms_one / ms,
-                    agree ? "agree" : "DIFFER");
-      }
-    }
-    if (first) {
-      std::printf("\n");
-      std::fflush(stdout);
-    }
-    said_["rows"].push_back(said);
+    rows_.row(what, one, all, same, bytes_by_table(what, plan_, blocks));
   }
 
   void pair(bool forward) {
@@ -394,19 +200,19 @@ class measurement {
     if (!settings_.alone) {
       one.emplace(exec_, scan_, phantom_.box, in_one_block(), options);
     }
-    ct::ranked_pair<Exec, T> all(exec_, ranks_, plan_, options);
+    ct::ranked_pair<Exec, T> all(exec_, ranks(), plan_, options);
     if (forward) {
-      spoil(p_part_.data);
+      rows_.spoil(p_part_.data);
       row(
           "forward", 1, one ? [&] { one->forward(0, x_, p_); } : std::function<void()>(),
           [&] { all.forward(0, x_part_, p_part_); },
-          [&] { return agree(whole_rows(), p_part_.data); });
+          [&] { return rows_.agree(whole_rows(), p_part_.data); });
     } else {
-      spoil(x_part_.data);
+      rows_.spoil(x_part_.data);
       row(
           "adjoint", 1, one ? [&] { one->adjoint(0, p_, x_); } : std::function<void()>(),
           [&] { all.adjoint(0, p_part_, x_part_); },
-          [&] { return agree(whole_planes(), x_part_.data); });
+          [&] { return rows_.agree(whole_planes(), x_part_.data); });
     }
   }
   void fdk() {
@@ -415,11 +221,11 @@ class measurement {
     if (!settings_.alone) {
       one.emplace(exec_, scan_, phantom_.box);
     }
-    ct::ranked_fdk<Exec, T> all(exec_, ranks_, plan_);
-    spoil(x_part_.data);
+    ct::ranked_fdk<Exec, T> all(exec_, ranks(), plan_);
+    rows_.spoil(x_part_.data);
     row(
         "fdk", 1, one ? [&] { one->apply(p_, x_); } : std::function<void()>(),
-        [&] { all.apply(p_part_, x_part_); }, [&] { return agree(whole_planes(), x_part_.data); });
+        [&] { all.apply(p_part_, x_part_); }, [&] { return rows_.agree(whole_planes(), x_part_.data); });
   }
   template <class Method, class Options>
   void method(std::string const& what, Options options, std::int64_t blocks = 1) {
@@ -433,15 +239,17 @@ class measurement {
     if (!settings_.alone) {
       one.emplace(exec_, scan_, p_, x_, options);
     }
-    Method all(exec_, scan_, p_part_, x_part_, options, {}, {}, ct::ranked(exec_, ranks_, plan_));
+    Method all(exec_, scan_, p_part_, x_part_, options, {}, {}, ct::ranked(exec_, ranks(), plan_));
     row(
         what, blocks, one ? [&] { one->step(); } : std::function<void()>(), [&] { all.step(); },
-        [&] { return agree(whole_planes(), x_part_.data); });
+        [&] { return rows_.agree(whole_planes(), x_part_.data); });
   }
 
+  counting_ranks& ranks() { return rows_.ranks(); }
+
   settings settings_;
-  counting ranks_;
   Exec exec_;
+  rank_rows<Exec> rows_;
   cases::input_volume phantom_;
   ct::geometry scan_;
   ct::rank_plan plan_;
@@ -451,7 +259,6 @@ class measurement {
   projections p_;
   volume x_part_;
   projections p_part_;
-  json said_{{"rows", json::array()}};
 };
 
 }  // namespace
@@ -479,7 +286,6 @@ int main(int argc, char** argv) {
       iso::perf::json said = iso::perf::measurement<exec_space>(s, ranks).run();
       said["processor"] = facts.processor;
       said["git_revision"] = facts.git_revision;
-      said["ranks"] = ranks.size();
       said["size"] = s.size;
       said["views"] = s.views;
       said["pitch"] = s.pitch;

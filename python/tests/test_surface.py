@@ -187,7 +187,7 @@ CLASS_REASONS = [
     (r"ct::(staged_geometry|fdk_plan)|gamma::gamma_plan|ray::traversal_grid", WITHIN),
     (r"dose::(\w+_plan|staged_density_table)|sparse::(spmv_plan|row_block_csr)", WITHIN),
     (r"ct::(streamed\w*|ray_sums|slab_rays|stored_readings)|gamma::gamma_sums", SLABS),
-    (r"ct::elsewhere|(ct|sparse)::rank\w*", RANKS),
+    (r"ct::elsewhere|(ct|sparse|dose|gamma|dvh)::rank\w*", RANKS),
 ]
 
 

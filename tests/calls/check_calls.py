@@ -44,6 +44,7 @@ WITHOUT_VIEWS = {
     "iso::ct::rank_plan",  # likewise
     "iso::sparse::rank_plan",  # likewise
     "iso::backend::communicator",  # refers to no memory, and is not moved
+    "iso::backend::device_link",  # likewise
     "iso::ct::elsewhere",  # copied where it is moved
     "iso::ct::streamed",  # likewise
     "iso::ct::ranked",  # likewise

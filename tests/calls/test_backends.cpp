@@ -62,6 +62,8 @@ TEST_CASE("ranks: alone") {
   iso::backend::one_rank alone;
   iso::backend::communicator& ranks = alone;
   CHECK(iso::backend::carries_well(ranks));
+  iso::backend::device_link* const link = ranks.link_devices(-1);
+  CHECK(link == nullptr);
   iso::backend::carrier<exec_space> by(exec, ranks);
   Kokkos::View<std::uint32_t*, space> const words("words", 4);
   by.sum(words.data(), 4);
