@@ -74,8 +74,7 @@ class measurement {
             exec_, synthetic::table_of(synthetic::plan_case::liver_1, s.nonzeros / 1.48e9))),
         turned_(sparse::transpose(exec_, whole_)),
         plan_(sparse::divide_rows(offsets_of(whole_), ranks.size()),
-              sparse::divide_rows(offsets_of(turned_), ranks.size())) {
-  }
+              sparse::divide_rows(offsets_of(turned_), ranks.size())) {}
 
   json run() {
     auto const own = plan_.rows(ranks().rank());
@@ -157,16 +156,18 @@ class measurement {
       all.apply(part_of(x, plan.columns(ranks().rank())), part_of(y, own));
     };
     rows_.spoil(y);
-    rows_.row(what, [&] { one(); }, together, [&] {
-      std::int64_t count = 0;
-      Kokkos::parallel_reduce("iso_ranks_products: bits",
-                              cases::flat_range(exec_, own.count() * settings_.vectors),
-                              differs{one.result() + own.first * settings_.vectors,
-                                      y.data() + own.first * settings_.vectors},
-                              count);
-      exec_.fence("iso_ranks_products: bits");
-      return rows_.none(count);
-    });
+    rows_.row(
+        what, [&] { one(); }, together,
+        [&] {
+          std::int64_t count = 0;
+          Kokkos::parallel_reduce("iso_ranks_products: bits",
+                                  cases::flat_range(exec_, own.count() * settings_.vectors),
+                                  differs{one.result() + own.first * settings_.vectors,
+                                          y.data() + own.first * settings_.vectors},
+                                  count);
+          exec_.fence("iso_ranks_products: bits");
+          return rows_.none(count);
+        });
   }
 
   counting_ranks& ranks() { return rows_.ranks(); }

@@ -12,8 +12,8 @@
 #include <Kokkos_Core.hpp>
 
 #include <algorithm>
-#include <cstddef>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -199,7 +199,7 @@ class rank_rows {
     double const ms = median(of_all);
     json said{{"what", what}, {"ms", ms}, {"bytes_sent", total(sent)}};
     std::string text = text_of("%-16s %9.2f ms  sent %.4e", what.c_str(), ms,
-                                  double(said["bytes_sent"].get<std::int64_t>()));
+                               double(said["bytes_sent"].get<std::int64_t>()));
     if (by_table) {
       said["bytes_by_table"] = *by_table;
       text += text_of("  by table %.4e", double(*by_table));
@@ -211,7 +211,7 @@ class rank_rows {
       said["speedup"] = ms_one / ms;
       said["bits_agree"] = agree;
       text += text_of("  one %9.2f ms  speedup %.3f  bits %s", ms_one, ms_one / ms,
-                         agree ? "agree" : "DIFFER");
+                      agree ? "agree" : "DIFFER");
     }
     if (ranks_.rank() == 0) {
       std::printf("%s\n", text.c_str());

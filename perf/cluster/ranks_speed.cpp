@@ -225,7 +225,8 @@ class measurement {
     rows_.spoil(x_part_.data);
     row(
         "fdk", 1, one ? [&] { one->apply(p_, x_); } : std::function<void()>(),
-        [&] { all.apply(p_part_, x_part_); }, [&] { return rows_.agree(whole_planes(), x_part_.data); });
+        [&] { all.apply(p_part_, x_part_); },
+        [&] { return rows_.agree(whole_planes(), x_part_.data); });
   }
   template <class Method, class Options>
   void method(std::string const& what, Options options, std::int64_t blocks = 1) {

@@ -5,13 +5,15 @@
 The model of docs/algorithms/ranks.md: ranks own slabs of planes and shares of the detector's rows;
 kernels take their share of the work; what the planes of a rank need and another rank owns is sent.
 An upright cone scan (cases::cone_scan) with as many pixels a side as asked for, float. Rates are
-those of rates.json: what was measured is said there, and so is what is assumed.
+those of rates.json: what was measured is said there, and so is what is assumed. What every rank
+does for all pixels, and its waiting, is what four GPUs took beyond that at 1024^3. The time that
+SIRT takes for a voxel grows with the volume as it did from 1024^3 to 1536^3 on one GPU.
 
-It leaves out: files, the start of a job, launches, ranks that wait for each other, a network that
-is shared, and filtering rows of which a rank needs nothing. Nothing is hidden behind kernels, as in
-the library today.
+It leaves out: files, the start of a job, and a network that is shared. Nothing is hidden behind
+kernels, as in the library today.
 
 Usage: scaling_model.py [--rates FILE] [--sizes N...] [--views N] [--gpus N...]
+       scaling_model.py --points     the model beside the points of rates.json
        scaling_model.py --self-test
 """
 import math
@@ -24,7 +26,7 @@ from scripts import markdown, parser_of, read_json  # noqa: E402
 NUMBER = 4  # bytes
 SOURCE = 5.7  # distance of the source from the axis, in widths of the volume
 # Planes of a slab that a GPU's kernels take at once; a slab of fewer leaves threads idle.
-GRAIN = 128
+GRAIN = {"FDK": 128, "SIRT": 64}
 # Rays that walk together in a projection.
 TOGETHER = 64
 
@@ -76,10 +78,18 @@ def seconds(rates, size, views, rows, ranks):
     rays = size * rows ** 2 * views / ranks
     of_one = at["size"] ** 3 * at["views"]
     planes = size / ranks
-    idle = math.ceil(planes / GRAIN) * GRAIN / planes if ranks > 1 else 1
-    forward = at["forward_s"] * rays / of_one * idle
-    adjoint = at["adjoint_s"] * work / of_one * idle
-    fdk = at["fdk_s"] * work / of_one * idle
+
+    def idle(call):
+        grain = GRAIN[call]
+        return math.ceil(planes / grain) * grain / planes if ranks > 1 else 1
+
+    growth = math.log(at["sirt_iteration_1536_s"] / at["sirt_iteration_s"], 1536 / at["size"]) - 3
+    larger = (size / at["size"]) ** growth
+    forward = at["forward_s"] * rays / of_one * idle("SIRT") * larger
+    adjoint = at["adjoint_s"] * work / of_one * idle("SIRT") * larger
+    fdk = at["fdk_s"] * work / of_one * idle("FDK")
+    pixels = rows ** 2 * views / (at["size"] ** 2 * at["views"]) * (1 - 1 / ranks)
+    of_all = {call: rates["every_rank"][call.lower() + "_s"] * pixels for call in GRAIN}
     # What an iteration does beside its pair: passes over volume and stack.
     rest = at["sirt_iteration_s"] - at["forward_s"] - at["adjoint_s"]
     steps = max(rest, 0) * (size ** 3 + rows ** 2 * views) / ranks / (
@@ -92,8 +102,8 @@ def seconds(rates, size, views, rows, ranks):
     volume = size ** 3 * NUMBER / ranks
     stack = rows ** 2 * views * NUMBER / ranks
     return {
-        "FDK": (fdk, readings / speed, volume + 2 * stack),
-        "SIRT": (forward + adjoint + steps, (readings + words + halos) / speed,
+        "FDK": (fdk + of_all["FDK"], readings / speed, volume + 2 * stack),
+        "SIRT": (forward + adjoint + steps + of_all["SIRT"], (readings + words + halos) / speed,
                  3 * volume + 4 * stack + halos),
     }
 
@@ -113,6 +123,17 @@ def table(rates, sizes, views, counts):
                      "iteration of SIRT, s: kernels + sending"], rows)
 
 
+def points(rates):
+    """Rows of what was measured on several GPUs, and of what the model says."""
+    rows = []
+    for at in rates["points"]:
+        size, views, gpus = at["size"], at["views"], at["gpus"]
+        of_model = sum(seconds(rates, size, views, size, gpus)[at["what"]][:2])
+        rows.append([at["what"], f"{size}^3, {views}", str(gpus), f"{at['s']:.3f}",
+                     f"{of_model:.3f}", f"{of_model / at['s']:.2f}"])
+    return rows
+
+
 def self_test(rates):
     at = rates["measured"]
     size, views = at["size"], at["views"]
@@ -123,7 +144,7 @@ def self_test(rates):
     # The halo that streaming.md tells of such a scan.
     assert halo(1) == 38
     two = seconds(rates, size, views, size, 2)
-    assert math.isclose(2 * two["FDK"][0], one["FDK"][0]) and two["FDK"][1] > 0
+    assert one["FDK"][0] < 2 * two["FDK"][0] < 1.1 * one["FDK"][0] and two["FDK"][1] > 0
     # Rows by brute force, over the corners of every plane.
     for ranks in (2, 3, 7):
         for planes in shares(64, ranks):
@@ -133,7 +154,10 @@ def self_test(rates):
             assert met[0] >= min(seen) - 1 or met[0] == 0
     # Slabs below the grain gain nothing.
     thin = [seconds(rates, size, views, size, ranks)["FDK"][0] for ranks in (8, 16)]
-    assert math.isclose(*thin)
+    assert thin[0] <= thin[1]
+    # Within a tenth of what was measured.
+    for row in points(rates):
+        assert abs(float(row[-1]) - 1) < 0.1, row
     print("scaling_model: self-test passed")
 
 
@@ -144,11 +168,16 @@ def main():
     parser.add_argument("--sizes", type=int, nargs="+", default=[2048, 4096, 8192])
     parser.add_argument("--views", type=int, default=4096)
     parser.add_argument("--gpus", type=int, nargs="+", default=[1, 2, 8, 64, 256, 1024])
+    parser.add_argument("--points", action="store_true")
     parser.add_argument("--self-test", action="store_true")
     asked = parser.parse_args()
     rates = read_json(asked.rates)
     if asked.self_test:
         self_test(rates)
+        return
+    if asked.points:
+        print(markdown(["call", "voxels, views", "GPUs", "measured, s", "model, s", "ratio"],
+                       points(rates)))
         return
     print(table(rates, asked.sizes, asked.views, asked.gpus))
 

@@ -112,7 +112,7 @@ REASONS = [
     (r"ct::projection_of|ray::traverse", KERNEL),
     (r"ct::forward_project_texture", "it needs a GPU"),
     (r"ct::(ray_sums|slab_rays|bounds_of|streamed_\w+|decode_readings)", SLABS),
-    (r"ct::(rank\w*|make_\w+_part)|sparse::(rank\w*|divide_rows)", RANKS),
+    (r"ct::(rank\w*|make_\w+_part)|sparse::(rank\w*|divide_rows)|(dose|gamma|dvh)::rank\w*", RANKS),
     (r"dose::(named_\w+|parse_\w+|frame_of|make_cones|water_kernels|split_by_energy)", WITHIN),
     (r"dose::(convolve|validate|to_string|absorbed_within|mix_kernels|mean_density)", LATER),
     (r"dose::(slab_phantom\w*|terma_at)", LATER),
