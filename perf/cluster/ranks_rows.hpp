@@ -5,6 +5,7 @@
 
 #include "support/program.hpp"
 
+#include <iso/backend/carrier.hpp>
 #include <iso/backend/communicator.hpp>
 #include <iso/cases/memory.hpp>
 #include <iso/core/concepts.hpp>

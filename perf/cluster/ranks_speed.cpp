@@ -182,8 +182,8 @@ class measurement {
     Kokkos::deep_copy(exec_, p_part_.data, whole_rows());
     exec_.fence("iso_ranks_speed: the parts are there");
   }
-  auto whole_planes() const { return cases::part_of(x_.data, plan_.planes(ranks().rank())); }
-  auto whole_rows() const {
+  auto whole_planes() { return cases::part_of(x_.data, plan_.planes(ranks().rank())); }
+  auto whole_rows() {
     ct::row_range const rows = plan_.rows(ranks().rank());
     return cases::part_of(p_.data, {rows.first, rows.last});
   }
