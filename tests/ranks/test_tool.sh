@@ -48,6 +48,9 @@ same 2 "$reproducible" reconstruct "${phantom[@]}" --geometry cone.json --method
 [ "$(residual once.json)" = "$(residual ranks.json)" ] || fail 'another residual'
 same 3 "$reproducible" reconstruct --projections p.h5 --method tv --weight 0.1 --iterations 3
 
+on 3
+expect 0 'processes without a plane: 1 of 3' project "${phantom[@]}" --size 2 --geometry cone.json --json x.json
+
 # Products: the file of one process, also where some have no rows.
 "$iso" matrix generate liver-1 --factor 1e-4 --output m.h5 >/dev/null || fail 'no matrix'
 product=(matrix apply m.h5)

@@ -120,7 +120,13 @@ void tell_ranks(json& document, std::string_view has) {
   if (jobs::num_ranks() > 1) {
     document["ranks"] = jobs::num_ranks();
     document["carried_by"] = jobs::carried_by();
+    document["idle_ranks"] = jobs::idle_ranks();
     spdlog::info("{} processes: each has {} ({})", jobs::num_ranks(), has, jobs::carried_by());
+    if (jobs::idle_ranks() > 0) {
+      spdlog::warn(
+          "processes without a plane: {} of {} (there are more of them than planes); start {}",
+          jobs::idle_ranks(), jobs::num_ranks(), jobs::num_ranks() - jobs::idle_ranks());
+    }
   }
 }
 

@@ -6,7 +6,6 @@
 #include "scan.hpp"
 
 #include <iso/cases/bits.hpp>
-#include <iso/core/divide_planes.hpp>
 #include <iso/dose/calculator.hpp>
 #include <iso/dose/density.hpp>
 #include <iso/dose/ranked_calculator.hpp>
@@ -283,7 +282,7 @@ template <class T, class Exec>
 void run_on_ranks(Exec const& exec, dose_request const& request, placed_beams const& beams,
                   grid const& g, observer const& watch, dose_result& result) {
   auto& ranks = sharing_ranks();
-  auto const planes = divide_planes(g, ranks.size());
+  auto const planes = share_planes(g);
   dose::ranked_calculator<Exec, T> calculator(exec, ranks, g, planes, components_of(request.plan),
                                               request.plan.options);
   result.kernels = calculator.num_kernels();

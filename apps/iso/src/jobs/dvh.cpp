@@ -8,7 +8,6 @@
 
 #include <iso/backend/registry.hpp>
 #include <iso/cases/bits.hpp>
-#include <iso/core/divide_planes.hpp>
 #include <iso/core/error.hpp>
 #include <iso/core/job.hpp>
 #include <iso/dvh/dose_volume.hpp>
@@ -110,7 +109,7 @@ placed_structure<Exec> place(Exec const& exec, dvh::structure_plan const& s, gri
   auto& source = placed.source;
   source.dose = dose;
   source.fractions = g;
-  source.slabs = num_ranks() > 1 ? divide_planes(dose, num_ranks())
+  source.slabs = num_ranks() > 1 ? share_planes(dose)
                                  : slabs_within(exec, dose, request.memory, "iso dvh", bytes_of);
   for (slab const& own : slabs_here(source.slabs)) {
     placed.bytes = std::max(placed.bytes, bytes_of(own));
@@ -265,7 +264,7 @@ std::vector<dose_there<Exec>> doses_there(Exec const& exec, dvh_request const& r
       check_alike(dose.values, "doses");
       doses.push_back({make_grid(dose), {}});
       grid const g = doses.back().grid;
-      auto const own = slabs_here(divide_planes(g, num_ranks()));
+      auto const own = slabs_here(share_planes(g));
       doses.back().own.grid = g;
       if (!own.empty()) {
         doses.back().own = bring_planes(exec, g, dose.values.data(), own[0], streamed);

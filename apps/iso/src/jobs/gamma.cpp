@@ -8,7 +8,6 @@
 
 #include <iso/backend/registry.hpp>
 #include <iso/cases/bits.hpp>
-#include <iso/core/divide_planes.hpp>
 #include <iso/core/job.hpp>
 #include <iso/gamma/gamma_index.hpp>
 #include <iso/gamma/ranked_gamma.hpp>
@@ -221,8 +220,8 @@ gamma_result run_on_ranks(Exec const& exec, gamma_request const& request, observ
   check_alike(request.evaluated.values, "evaluated doses");
   grid const r = make_grid(request.reference);
   grid const e = make_grid(request.evaluated);
-  auto const planes = divide_planes(r, ranks.size());
-  auto const evaluated_planes = divide_planes(e, ranks.size());
+  auto const evaluated_planes = share_planes(e);
+  auto const planes = share_planes(r);
   slab_report unused;
   using volume = volume_view<float const, typename Exec::memory_space>;
   auto const brought = [&](grid const& g, std::vector<float> const& values, slab const& own) {

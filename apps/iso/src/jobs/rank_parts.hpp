@@ -8,7 +8,6 @@
 #include <iso/cases/bits.hpp>
 #include <iso/cases/memory.hpp>
 #include <iso/core/check.hpp>
-#include <iso/core/divide_planes.hpp>
 #include <iso/ct/ranked.hpp>
 #include <iso/jobs/ranks.hpp>
 
@@ -28,7 +27,7 @@ namespace iso::jobs {
 class rank_parts {
  public:
   rank_parts(ct::geometry const& g, grid const& box)
-      : ranks_(sharing_ranks()), plan_(g, box, divide_planes(box, ranks_.size())) {}
+      : ranks_(sharing_ranks()), plan_(g, box, share_planes(box)) {}
 
   [[nodiscard]] ct::rank_plan const& plan() const { return plan_; }
   [[nodiscard]] backend::communicator& ranks() const { return ranks_; }

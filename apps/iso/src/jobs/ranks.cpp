@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <iso/backend/communicator.hpp>
+#include <iso/core/divide_planes.hpp>
 #include <iso/core/error.hpp>
 #include <iso/jobs/ranks.hpp>
 
@@ -17,6 +18,7 @@ namespace {
 
 backend::one_rank alone;
 backend::communicator* sharing = &alone;
+int idle = 0;
 
 constexpr double seconds_to_wait = 2;
 
@@ -32,8 +34,16 @@ struct ending {
 void share_jobs(backend::communicator& ranks) { sharing = &ranks; }
 backend::communicator& sharing_ranks() { return *sharing; }
 int num_ranks() { return sharing->size(); }
-std::string carried_by() { return std::string(sharing->name()); }
+std::string carried_by() { return sharing->name(); }
 bool is_first_rank() { return sharing->rank() == 0; }
+
+std::vector<slab> share_planes(grid const& g) {
+  auto planes = divide_planes(g, num_ranks());
+  idle = int(
+      std::count_if(planes.begin(), planes.end(), [](slab const& s) { return s.count() == 0; }));
+  return planes;
+}
+int idle_ranks() { return idle; }
 
 void check_alike(std::uint64_t hash, std::string const& sentence) {
   // The largest and, inverted, the least.

@@ -3,9 +3,12 @@
 //! Knows the processes that share a run of the tool: its ranks, as mpirun starts them.
 #pragma once
 
+#include <iso/core/grid.hpp>
+
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace iso::backend {
 class communicator;
@@ -24,6 +27,12 @@ int num_ranks();
 std::string carried_by();
 /// Returns whether this is rank 0, which alone has the results of a shared job, writes and speaks.
 bool is_first_rank();
+
+/// Divides the planes of a grid among the ranks in equal shares, and remembers how many ranks have
+/// none.
+std::vector<slab> share_planes(grid const& g);
+/// Returns how many ranks had no plane when planes were divided last.
+int idle_ranks();
 
 /// Throws iso::invalid_argument with this sentence, on every rank, unless all give the same number:
 /// a hash of what they must have alike. All ranks call it.
