@@ -3,7 +3,8 @@
 # nvcc_once.sh COMMAND...: runs a compile command. Where that is Kokkos' nvcc_wrapper, or goes to it by the launcher,
 # nvcc lists the headers as it compiles; the wrapper runs nvcc a second time for the list, which takes
 # a second of every file. A kernel that calls a host function ends the build: nvcc only notes it, and the
-# kernel then does nothing. The notes about groups of a processor's lanes, which no GPU runs, are dropped.
+# kernel then does nothing. The notes about groups of a processor's lanes, which no GPU runs, are dropped,
+# and those about constexpr functions, which are called where nvcc computes.
 set -eu
 case "${1##*/} $* " in nvcc_wrapper\ * | *' -DKOKKOS_DEPENDENCE '*) ;; *) exec "$@" ;; esac
 original=("$@") command=() list=""
@@ -24,6 +25,11 @@ notes=$(mktemp)
 trap 'rm -f "$notes"' EXIT
 status=0
 "${command[@]}" 2>"$notes" || status=$?
+# Whatever ended it may stand beside a note.
+if [ "$status" -ne 0 ]; then
+  cat "$notes" >&2
+  exit "$status"
+fi
 # A note and what it is about ends with an empty line.
 awk -v RS= -v ORS='\n\n' '
   /warning #2001[1-5]-D: calling a / {
