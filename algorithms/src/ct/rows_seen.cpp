@@ -40,8 +40,10 @@ row_range rows_of_view(geometry const& scan, view_vectors const& view, iso::grid
     high = std::max(high, v + off);
   }
   double const most = double(scan.num_v());
-  return {std::int64_t(std::clamp(std::floor(low), 0.0, most)),
-          std::int64_t(std::clamp(std::ceil(high) + 1, 0.0, most))};
+  // A voxel that is seen beside the detector reads its nearest row, with weight zero: what is not
+  // finite there stays so.
+  return {std::int64_t(std::clamp(std::floor(low), 0.0, most - 1)),
+          std::int64_t(std::clamp(std::ceil(high) + 1, 1.0, most))};
 }
 
 }  // namespace

@@ -88,19 +88,22 @@ class projector_pair {
     if (options.projection == projection::texture && !through) {
       make_texture();
     }
-    staged_geometry<space> const all(exec, detail::in_order(g, blocks));
-    for (std::int64_t b = 0; b < blocks.count(); ++b) {
-      scans_.push_back(all.subset(blocks.begins[std::size_t(b)], blocks.size(b)));
-      scatters_ = scatters_ || !detail::gathers(scans_.back().host(), grid_, sizeof(T),
-                                                adjoint_options(options));
-    }
-    if (elsewhere_) {
-      return;
-    }
-    if (options.backprojection == backprojection::fdk) {
-      plan_blocks(all.host());
-    }
-    scratch_.reserve(bytes_needed(exec, all.host(), volume, blocks, options));
+    // One rank may lack memory for it.
+    part_.together("iso::ct::projector_pair", [&] {
+      staged_geometry<space> const all(exec, detail::in_order(g, blocks));
+      for (std::int64_t b = 0; b < blocks.count(); ++b) {
+        scans_.push_back(all.subset(blocks.begins[std::size_t(b)], blocks.size(b)));
+        scatters_ = scatters_ || !detail::gathers(scans_.back().host(), grid_, sizeof(T),
+                                                  adjoint_options(options));
+      }
+      if (elsewhere_) {
+        return;
+      }
+      if (options.backprojection == backprojection::fdk) {
+        plan_blocks(all.host());
+      }
+      scratch_.reserve(bytes_needed(exec, all.host(), volume, blocks, options));
+    });
   }
 
   /// Returns the bytes of scratch memory of a pair whose blocks take the views of `g` in their

@@ -331,11 +331,12 @@ void ranked_pair_parts<Exec, T>::forward(std::int64_t block, volume_view<T const
   backend::communicator& ranks = share.carrier.ranks();
   Exec const& exec = share.exec;
   slab const& own = share.own;
+  voxel_bounds bounds;
   check_together(ranks, function, [&] {
     validate_parts(share.plan, share.rank, blocks.size(block), x, p, function);
+    bounds = own.count() > 0 ? bounds_of(exec, x) : voxel_bounds{};
   });
   auto const& n = share.plan.grid().extent;
-  auto bounds = own.count() > 0 ? bounds_of(exec, x) : voxel_bounds{};
   bounds.max_abs = largest_of_ranks(ranks, bounds.max_abs);
   bounds.all_finite = largest_of_ranks(ranks, bounds.all_finite ? 0 : 1) == 0;
 
@@ -472,15 +473,16 @@ template <class Exec, class T>
 struct ranked_fdk_parts {
   ranked_fdk_parts(Exec const& exec, backend::communicator& ranks, fdk_options const& options,
                    ranked_preparation const& by)
-      : filter(exec, by.plan.scan(), options), share(exec, ranks, by) {
+      : share(exec, ranks, by), filter(exec, by.plan.scan(), options) {
     if (share.own.count() > 0) {
       share.memory.reserve(
           share.gathered_bytes(fdk_bytes_needed<T>(exec, by.plan.scan(), options)));
     }
   }
 
-  fdk_plan<typename Exec::memory_space> filter;
+  // First: ranks make it together, whatever fails in one of them afterwards.
   rank_share<Exec, T> share;
+  fdk_plan<typename Exec::memory_space> filter;
 };
 
 }  // namespace detail

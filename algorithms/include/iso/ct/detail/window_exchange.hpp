@@ -118,7 +118,7 @@ class window_exchange {
   }
 
   /// Sends the windows of `from` and takes those that come into `to`, of some views: both images
-  /// begin with the first of them. Waits for all.
+  /// begin with the first of them. As carrier::exchange, which need not wait.
   template <arrival How, class From, class Number>
   void run(Exec const& exec, backend::carrier<Exec>& by, image_rows<From> const& from,
            image_rows<Number> const& to, view_range const& views) {
