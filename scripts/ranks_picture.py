@@ -4,8 +4,8 @@
 
 On the left a cone scan from the side, with four slabs of the volume and the rows of the detector in
 the colours of their owners; grey are the rows that two slabs are seen in, whose words go to the
-row's owner. On the right the rows of topic `ranks` in perf/results, and the dashed line that nothing
-is beyond.
+row's owner. On the right the rows of topic `ranks` in perf/results; dashed is as many times as fast
+as there are GPUs.
 
 Usage: ranks_picture.py [PICTURE.png]   docs/figures/ranks.png unless it is named
        ranks_picture.py --self-test

@@ -76,7 +76,7 @@ class counting_ranks final : public backend::communicator {
 
   [[nodiscard]] int rank() const override { return ranks_.rank(); }
   [[nodiscard]] int size() const override { return ranks_.size(); }
-  [[nodiscard]] std::string_view name() const override { return ranks_.name(); }
+  [[nodiscard]] std::string name() const override { return ranks_.name(); }
   void sum(std::span<std::uint32_t> words) override { counted(words).sum(words); }
   void sum(std::span<std::uint64_t> words) override { counted(words).sum(words); }
   void maximum(std::span<std::uint32_t> words) override { counted(words).maximum(words); }

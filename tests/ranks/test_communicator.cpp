@@ -108,7 +108,7 @@ class wrong_ranks final : public communicator {
  public:
   [[nodiscard]] int rank() const override { return all_ranks().rank(); }
   [[nodiscard]] int size() const override { return all_ranks().size(); }
-  [[nodiscard]] std::string_view name() const override { return "wrong"; }
+  [[nodiscard]] std::string name() const override { return "wrong"; }
   void sum(std::span<std::uint32_t> words) override {
     all_ranks().sum(words);
     words[1] ^= rank() == size() - 1 ? 4U : 0U;

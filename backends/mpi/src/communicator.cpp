@@ -106,8 +106,16 @@ communicator::communicator(MPI_Comm of, communicator_options const& options)
   ISO_VALIDATE(chunk_ >= 8 && chunk_ <= std::numeric_limits<int>::max(),
                "{}: chunks of {} bytes (8 to 2147483647 are taken); leave the default", function,
                chunk_);
-  check(MPI_Comm_dup(of, &ranks_), function, "MPI_Comm_dup");
-  check(MPI_Comm_dup(of, &meeting_), function, "MPI_Comm_dup");
+  // A failed rank is told by this class, not by the program's handler, which ends it as a rule.
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  MPI_Comm_get_errhandler(of, &handler);
+  MPI_Comm_set_errhandler(of, MPI_ERRORS_RETURN);
+  int const code = MPI_Comm_dup(of, &ranks_);
+  int const other = code == MPI_SUCCESS ? MPI_Comm_dup(of, &meeting_) : code;
+  MPI_Comm_set_errhandler(of, handler);
+  MPI_Errhandler_free(&handler);
+  check(code, function, "MPI_Comm_dup");
+  check(other, function, "MPI_Comm_dup");
   MPI_Comm_set_errhandler(ranks_, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(meeting_, MPI_ERRORS_RETURN);
   MPI_Comm_rank(ranks_, &rank_);
@@ -244,11 +252,12 @@ backend::device_link* communicator::link_devices(int device) {
     return nullptr;
   }
   if (differs[1] != 0) {
-    links_.push_back(make_device_link(*this, device));
+    std::string why;
+    links_.push_back(make_device_link(*this, device, why));
     linked_device_ = device;
-    if (links_.back() != nullptr) {
-      name_ = message("MPI, host memory; {} between GPUs", {links_.back()->name()});
-    }
+    name_ = links_.back() != nullptr
+                ? message("MPI, host memory; {} between GPUs", {links_.back()->name()})
+                : message("MPI, host memory, also between GPUs: {}", {std::string_view(why)});
   }
   return links_.back().get();
 }

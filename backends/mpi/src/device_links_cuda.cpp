@@ -17,7 +17,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <exception>
 #include <iterator>
+#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -64,19 +67,26 @@ class nccl_link final : public backend::device_link {
     int version = 0;
     check(ncclGetVersion(&version), "ncclGetVersion");
     name_ = message("NCCL {}.{}.{}", {version / 10000, version / 100 % 100, version % 100});
-    ncclUniqueId id{};
+    // What rank 0 lacks all ranks lack.
+    struct {
+      ncclResult_t code = ncclSuccess;
+      ncclUniqueId id = {};
+    } from_first;
     if (ranks.rank() == 0) {
-      check(ncclGetUniqueId(&id), "ncclGetUniqueId");
+      from_first.code = ncclGetUniqueId(&from_first.id);
     }
-    ranks.broadcast(std::as_writable_bytes(std::span(&id, 1)), 0);
+    ranks.broadcast(std::as_writable_bytes(std::span(&from_first, 1)), 0);
+    check(from_first.code, "ncclGetUniqueId");
+    ncclUniqueId const& id = from_first.id;
     check(ncclCommInitRank(&ranks_, size_, id, ranks.rank()), "ncclCommInitRank");
   }
   nccl_link(nccl_link const&) = delete;
   nccl_link& operator=(nccl_link const&) = delete;
   ~nccl_link() override {
-    // What waits for a rank that failed would wait for ever.
+    // What waits for a rank that failed would wait for ever, and so would this rank where it fails.
     ncclResult_t state = ncclSuccess;
-    if (ncclCommGetAsyncError(ranks_, &state) == ncclSuccess && state == ncclSuccess) {
+    if (std::uncaught_exceptions() == 0 && ncclCommGetAsyncError(ranks_, &state) == ncclSuccess &&
+        state == ncclSuccess) {
       ncclCommDestroy(ranks_);
     } else {
       ncclCommAbort(ranks_);
@@ -192,7 +202,7 @@ class mpi_link final : public backend::device_link {
   backend::communicator& ranks_;
 };
 
-/// Returns whether this MPI says that it takes addresses of a GPU's memory.
+/// Returns whether this MPI, if it is Open MPI, says that it takes addresses of a GPU's memory.
 bool reads_gpus() {
 #if defined(MPIX_CUDA_AWARE_SUPPORT)
   return MPIX_Query_cuda_support() == 1;
@@ -201,10 +211,13 @@ bool reads_gpus() {
 #endif
 }
 
-/// The bytes of a GPU's memory that a self-test works in.
+/// Bytes of a GPU's memory that a self-test works in.
 class device_bytes {
  public:
-  explicit device_bytes(std::size_t count) { check_cuda(cudaMalloc(&data_, count), "cudaMalloc"); }
+  /// What its words and messages take.
+  static constexpr std::size_t count = 1024;
+
+  device_bytes() { check_cuda(cudaMalloc(&data_, count), "cudaMalloc"); }
   device_bytes(device_bytes const&) = delete;
   device_bytes& operator=(device_bytes const&) = delete;
   ~device_bytes() { static_cast<void>(cudaFree(data_)); }
@@ -218,12 +231,13 @@ class device_bytes {
 /// A communicator that carries by a link, by way of a GPU's memory: so a link is tested as MPI is.
 class linked_ranks final : public backend::communicator {
  public:
-  linked_ranks(backend::communicator& ranks, backend::device_link& link)
-      : ranks_(ranks), link_(link) {}
+  /// \param memory  there on all ranks, so that none fails in a test while others wait
+  linked_ranks(backend::communicator& ranks, backend::device_link& link, device_bytes const& memory)
+      : ranks_(ranks), link_(link), memory_(memory) {}
 
   [[nodiscard]] int rank() const override { return ranks_.rank(); }
   [[nodiscard]] int size() const override { return ranks_.size(); }
-  [[nodiscard]] std::string_view name() const override { return link_.name(); }
+  [[nodiscard]] std::string name() const override { return std::string(link_.name()); }
   void sum(std::span<std::uint32_t> words) override { reduce(words, true); }
   void sum(std::span<std::uint64_t> words) override { reduce(words, true); }
   void maximum(std::span<std::uint32_t> words) override { reduce(words, false); }
@@ -231,14 +245,7 @@ class linked_ranks final : public backend::communicator {
   void exchange(std::span<backend::parcel const> out,
                 std::span<backend::parcel const> in) override {
     std::vector<backend::parcel> there;
-    std::int64_t bytes = 0;
-    for (auto const& parcels : {out, in}) {
-      for (backend::parcel const& p : parcels) {
-        bytes += p.bytes;
-      }
-    }
-    device_bytes const memory(std::size_t(std::max<std::int64_t>(bytes, 1)));
-    std::byte* place = memory.data();
+    std::byte* place = memory_.data();
     for (auto const& parcels : {out, in}) {
       for (backend::parcel const& p : parcels) {
         copy(place, p.data, p.bytes);
@@ -259,7 +266,10 @@ class linked_ranks final : public backend::communicator {
   void barrier() override { ranks_.barrier(); }
   bool meet(double seconds) override { return ranks_.meet(seconds); }
   [[nodiscard]] backend::device_link* link_devices(int /*device*/) override { return &link_; }
-  [[noreturn]] void abort(int exit_code) override { ranks_.abort(exit_code); }
+  [[noreturn]] void abort(int exit_code) override {
+    ranks_.abort(exit_code);
+    std::_Exit(exit_code);
+  }
 
  private:
   static void copy(std::byte* to, std::byte const* from, std::int64_t bytes) {
@@ -268,20 +278,20 @@ class linked_ranks final : public backend::communicator {
   template <class Word>
   void reduce(std::span<Word> words, bool adds) {
     auto const bytes = std::int64_t(words.size_bytes());
-    device_bytes const memory(words.size_bytes());
     auto* const here = reinterpret_cast<std::byte*>(words.data());
-    copy(memory.data(), here, bytes);
-    std::span<Word> const there(reinterpret_cast<Word*>(memory.data()), words.size());
+    copy(memory_.data(), here, bytes);
+    std::span<Word> const there(reinterpret_cast<Word*>(memory_.data()), words.size());
     if (adds) {
       link_.sum(there, nullptr);
     } else {
       link_.maximum(there, nullptr);
     }
-    copy(here, memory.data(), bytes);
+    copy(here, memory_.data(), bytes);
   }
 
   backend::communicator& ranks_;
   backend::device_link& link_;
+  device_bytes const& memory_;
 };
 
 /// Returns whether some rank says so; asked of all.
@@ -305,41 +315,51 @@ bool apart(backend::communicator& ranks, int device) {
   return !any(ranks, std::adjacent_find(all.begin(), all.end()) != all.end());
 }
 
-/// Returns what `make` makes, where no rank fails in it and known words arrive; else null.
+/// Returns what `make` makes, where no rank fails in it and known words arrive; else null, and
+/// `why` says what this rank knows of it.
 template <class Make>
-std::unique_ptr<backend::device_link> tested(backend::communicator& ranks, Make const& make) {
+std::unique_ptr<backend::device_link> tested(backend::communicator& ranks, Make const& make,
+                                             std::string& why) {
   std::unique_ptr<backend::device_link> link;
+  std::optional<device_bytes> memory;
+  why = "another rank cannot be linked";
   try {
+    memory.emplace();
     link = make();
-  } catch (error const&) {
+  } catch (error const& failure) {
+    why = failure.what();
     link = nullptr;
   }
-  bool good = false;
-  if (!any(ranks, link == nullptr)) {
-    try {
-      linked_ranks through(ranks, *link);
-      good = backend::carries_well(through);
-    } catch (error const&) {
-      good = false;
-    }
-    good = !any(ranks, !good);
+  if (any(ranks, link == nullptr)) {
+    return nullptr;
   }
-  return good ? std::move(link) : nullptr;
+  why = "known words come out wrong";
+  bool good = false;
+  try {
+    linked_ranks through(ranks, *link, *memory);
+    good = backend::carries_well(through);
+  } catch (error const& failure) {
+    why = failure.what();
+  }
+  return any(ranks, !good) ? nullptr : std::move(link);
 }
 
 }  // namespace
 
-std::unique_ptr<backend::device_link> make_device_link(backend::communicator& ranks, int device) {
+std::unique_ptr<backend::device_link> make_device_link(backend::communicator& ranks, int device,
+                                                       std::string& why) {
   on_device const here(device);
   if (!apart(ranks, device)) {
+    why = "ranks share a GPU";
     return nullptr;
   }
+  why = "this build has no NCCL";
   std::unique_ptr<backend::device_link> link;
 #ifdef ISO_MPI_NCCL
-  link = tested(ranks, [&] { return std::make_unique<nccl_link>(ranks, device); });
+  link = tested(ranks, [&] { return std::make_unique<nccl_link>(ranks, device); }, why);
 #endif
   if (link == nullptr && !any(ranks, !reads_gpus())) {
-    link = tested(ranks, [&] { return std::make_unique<mpi_link>(ranks); });
+    link = tested(ranks, [&] { return std::make_unique<mpi_link>(ranks); }, why);
   }
   return link;
 }

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace iso::backend {
@@ -59,7 +60,7 @@ class communicator {
   [[nodiscard]] virtual int rank() const = 0;  ///< of this process, from 0 on
   [[nodiscard]] virtual int size() const = 0;  ///< the number of ranks
   /// Returns what carries, in a word or two: for logs.
-  [[nodiscard]] virtual std::string_view name() const = 0;
+  [[nodiscard]] virtual std::string name() const = 0;
 
   /// Overwrites words by their sums over the ranks, modulo 2^32 or 2^64.
   virtual void sum(std::span<std::uint32_t> words) = 0;
@@ -95,7 +96,7 @@ class one_rank final : public communicator {
  public:
   [[nodiscard]] int rank() const override { return 0; }
   [[nodiscard]] int size() const override { return 1; }
-  [[nodiscard]] std::string_view name() const override { return "one rank"; }
+  [[nodiscard]] std::string name() const override { return "one rank"; }
   void sum(std::span<std::uint32_t>) override {}
   void sum(std::span<std::uint64_t>) override {}
   void maximum(std::span<std::uint32_t>) override {}

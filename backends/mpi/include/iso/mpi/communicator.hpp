@@ -13,7 +13,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace iso::mpi {
@@ -62,7 +61,7 @@ class communicator final : public backend::communicator {
   [[nodiscard]] int rank() const override { return rank_; }
   [[nodiscard]] int size() const override { return size_; }
   /// Names what carries between GPUs too, once it does.
-  [[nodiscard]] std::string_view name() const override { return name_; }
+  [[nodiscard]] std::string name() const override { return name_; }
   void sum(std::span<std::uint32_t> words) override;
   void sum(std::span<std::uint64_t> words) override;
   void maximum(std::span<std::uint32_t> words) override;
