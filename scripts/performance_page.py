@@ -32,7 +32,8 @@ RESULTS = TOP / "perf" / "results"
 PAGE, README = TOP / "docs" / "performance.md", TOP / "README.md"
 COMMON = ("date", "machine", "revision", "command", "topic")
 KEY = ("topic", "machine", "what", "case", "unit", "peer")
-KNOWN = {*COMMON, *KEY, "value", "gflops", "peer_value", "ratio", "error", "share"}
+KNOWN = {*COMMON, *KEY, "value", "gflops", "peer_value", "ratio", "error", "share", "bytes_sent",
+         "bytes_by_table"}
 MARKS = "<!-- figures: scripts/performance_page.py -->", "<!-- end of figures -->"
 OLD = 14  # days
 HEAD = """# Performance

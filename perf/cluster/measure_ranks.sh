@@ -13,7 +13,7 @@
 #   --nonzeros N      of the dose matrix (1.5e9); --beams N of the plan (9)
 #   --limit SECONDS   of the whole run (600): what does not fit is left out, and named
 #   --mpirun COMMAND  and its options ("mpirun --bind-to none")
-# A row whose bits differ, or a program that fails, makes the exit status 1.
+# A row whose bits differ, or a program that fails or is not there, makes the exit status 1.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 ranks="2 4" backend=cuda size=1024 views=720 repeats=2 nonzeros=1.5e9 beams=9 limit=600
@@ -41,15 +41,19 @@ methods="sirt cgls total_variation os_sart"
 failed=0 most=1
 for n in $ranks; do most=$((n > most ? n : most)); done
 
-program() { find "$programs" -name "$1" -type f -perm -u+x | head -n 1; }
+program() { find "$programs" -name "$1" -type f -perm -u+x -print -quit; }
 
 # timed NAME PROCESSES PROGRAM ARGUMENTS...
 timed() {
   local name=$1 processes=$2 what=$3 path left=$((limit - SECONDS))
   shift 3
   path=$(program "$what")
-  if [ -z "$path" ] || [ "$left" -lt 15 ]; then
-    echo "$name: left out ($([ -z "$path" ] && echo "no $what in $programs" || echo "$left s are left"))"
+  if [ -z "$path" ]; then
+    echo "$name: FAILED (no $what in $programs)"
+    failed=1
+    return
+  elif [ "$left" -lt 15 ]; then
+    echo "$name: left out ($left s are left)"
     return
   fi
   # A program that hangs leaves time to the others.
@@ -74,6 +78,8 @@ for n in $ranks; do
   timed "bits_$n" "$n" iso_ranks_speed --size $small --views 96 --repeats 1 --rows "${rows[@]}"
   timed "bits_tilted_$n" "$n" iso_ranks_speed --size $small --views 96 --pitch 1.5 --repeats 1 \
     --rows forward adjoint fdk sirt
+  timed "bits_products_$n" "$n" iso_ranks_products --nonzeros 1e6 --repeats 1
+  timed "bits_plan_$n" "$n" iso_ranks_plan --size 32 --beams 2 --cones 4 --repeats 1
 done
 for n in $ranks; do
   timed "strong_$n" "$n" iso_ranks_speed --size "$size" --views "$views" --repeats "$repeats" \
