@@ -2,7 +2,9 @@
 //! Densities and dose.
 #include <iso/cases/catalogue.hpp>
 #include <iso/cases/dose.hpp>
+#include <iso/core/divide_planes.hpp>
 #include <iso/dose/density.hpp>
+#include <iso/dose/ranked_calculator.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -122,6 +124,31 @@ struct density_report_case {
             },
             min_work{double(sizeof(T)) * double(size), 0, arithmetic_of<T>},
             [what = what](std::int64_t) { return what.template faults<T>(); }};
+  }
+};
+
+/// A dose by ranks.
+template <class T>
+struct ranked_dose_case {
+  dose_case<T> whole;
+
+  template <class Exec>
+  prepared<Exec, T> prepare(Exec const& exec) const {
+    using space = typename Exec::memory_space;
+    auto result = whole.prepare(exec);
+    auto const density = whole.what.template density_on<T>(exec);
+    result.least = {};
+    result.run = [=, with = whole](Exec const& on, variant const&, T* out) {
+      backend::one_rank ranks;
+      auto const& region = with.what.region;
+      dose::ranked_calculator<Exec, T> calculator(
+          on, ranks, region, divide_planes(region, ranks.size()), with.components(),
+          {.cones = with.cones, .lines = with.options, .margin = with.what.margin});
+      auto const dose = wrap_volume<space>(out, region);
+      Kokkos::deep_copy(on, dose.data, T(0));
+      calculator.add(with.what.field, density, dose);
+    };
+    return result;
   }
 };
 
@@ -252,6 +279,12 @@ void add_dose(catalogue& all) {
   add("non_voxel", tabulated, oblique, "table", {4, 4},
       {.engine = engine::non_voxel, .radial_step = 2, .ray_spacing = 3});
   add("voxel_lines", convolve, oblique, "6mv", {4, 4}, {.engine = engine::voxel_lines});
+  auto cube = water_field(grid::centred({21, 22, 20}, {8, 7, 9}), 0.35);
+  cube.margin = 300;  // all of it
+  all.add<ranked_dose_case>(
+      {"dose_ranked", {"iso::dose::ranked_calculator"}, {{}}, error_of(engine::voxel_lines), false},
+      cube, "6mv", dose::cone_options{4, 4},
+      dose::convolution_options{.engine = engine::voxel_lines});
   add_sized_dose(all);
 }
 

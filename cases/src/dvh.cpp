@@ -4,7 +4,9 @@
 #include <iso/cases/dvh.hpp>
 #include <iso/cases/gamma.hpp>
 #include <iso/cases/slabs.hpp>
+#include <iso/core/divide_planes.hpp>
 #include <iso/dvh/dose_volume.hpp>
+#include <iso/dvh/ranked_dose.hpp>
 #include <iso/dvh/structure.hpp>
 #include <iso/oracle/dvh.hpp>
 
@@ -185,6 +187,23 @@ struct dose_volume_case {
   }
 };
 
+/// Returns what dose_volume_case asks of a structure in a dose.
+template <class Exec, class T>
+std::vector<double> figures_of(dvh::histogrammer<Exec, T> const& placed) {
+  std::vector<double> all = placed.volumes_at({0.5, 0.6, 0.8});
+  auto const add = [&](std::vector<double> const& values) {
+    all.insert(all.end(), values.begin(), values.end());
+  };
+  add(placed.doses_at({100, 3000}));
+  auto const s = placed.statistics();
+  add({s.volume, s.outside, s.mean, s.minimum, s.maximum});
+  add(placed.evaluate({dvh::quantity_named("D95"), dvh::quantity_named("V0.6Gy"),
+                       dvh::quantity_named("homogeneity")}));
+  add(placed.make_histogram({.bins = 20}).cumulative);
+  add({placed.conformity(0.6)});
+  return all;
+}
+
 /// The same from a dose and shares that come in three slabs of the dose, one of a single plane.
 template <class T>
 struct slab_dose_volume_case {
@@ -203,18 +222,32 @@ struct slab_dose_volume_case {
           [&](slab const& planes) { return planes_of(on, dose, planes); },
           [&](slab const& planes) { return planes_of(on, where.fractions, planes); },
           where.surface};
-      dvh::histogrammer<Exec, T> const placed(on, source);
-      std::vector<double> all = placed.volumes_at({0.5, 0.6, 0.8});
-      auto const add = [&](std::vector<double> const& values) {
-        all.insert(all.end(), values.begin(), values.end());
-      };
-      add(placed.doses_at({100, 3000}));
-      auto const s = placed.statistics();
-      add({s.volume, s.outside, s.mean, s.minimum, s.maximum});
-      add(placed.evaluate({dvh::quantity_named("D95"), dvh::quantity_named("V0.6Gy"),
-                           dvh::quantity_named("homogeneity")}));
-      add(placed.make_histogram({.bins = 20}).cumulative);
-      add({placed.conformity(0.6)});
+      auto const all = figures_of(dvh::histogrammer<Exec, T>(on, source));
+      std::vector<T> const rounded(all.begin(), all.end());
+      put_at(on, out, rounded);
+    };
+    return result;
+  }
+};
+
+/// The same by ranks.
+template <class T>
+struct ranked_dose_volume_case {
+  template <class Exec>
+  prepared<Exec, T> prepare(Exec const& exec) const {
+    auto result = dose_volume_case<T>().prepare(exec);
+    auto const dose =
+        two_doses::placed<T>(exec, dose_grid, two_doses::hill(dose_grid, 10, 0, 0.05, 0));
+    auto const where = region_on<T>(exec);
+    result.run = [=](Exec const& on, variant const&, T* out) {
+      backend::one_rank ranks;
+      dvh::ranked_dose<Exec, T> const here(on, ranks, dose, divide_planes(dose_grid, ranks.size()),
+                                           {where.fractions.grid});
+      auto const source = here.source(
+          where.fractions.grid,
+          [=](slab const& planes) { return planes_of(on, where.fractions, planes); },
+          where.surface);
+      auto const all = figures_of(dvh::histogrammer<Exec, T>(on, ranks, source));
       std::vector<T> const rounded(all.begin(), all.end());
       put_at(on, out, rounded);
     };
@@ -262,6 +295,9 @@ void add_dvh(catalogue& all) {
                                   {{}},
                                   std::nullopt,
                                   false});
+
+  all.add<ranked_dose_volume_case>(
+      {"dvh_ranked_dose_volume", {"iso::dvh::ranked_dose"}, {{}}, std::nullopt, false});
 
   all.add_sized({"dose_volume",
                  "a curve of 100 bins, mean, D95, D50 and D2 of a sphere of 1 mm voxels in a hill "

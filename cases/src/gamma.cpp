@@ -3,6 +3,8 @@
 #include <iso/cases/catalogue.hpp>
 #include <iso/cases/gamma.hpp>
 #include <iso/cases/slabs.hpp>
+#include <iso/core/divide_planes.hpp>
+#include <iso/gamma/ranked_gamma.hpp>
 
 #include <string>
 #include <vector>
@@ -122,6 +124,32 @@ struct slab_summary_case {
   }
 };
 
+/// Gamma by ranks.
+template <class T>
+struct ranked_gamma_case {
+  gamma_case<T> whole;
+
+  template <class Exec>
+  prepared<Exec, T> prepare(Exec const& exec) const {
+    auto result = whole.prepare(exec);
+    auto const reference = whole.what.template reference_on<T>(exec);
+    auto const evaluated = whole.what.template evaluated_on<T>(exec);
+    result.least = {};
+    result.run = [=, what = whole.what](Exec const& on, variant const&, T* out) {
+      backend::one_rank ranks;
+      gamma::ranked_gamma<Exec, T> comparison(
+          on, ranks, reference, evaluated, divide_planes(what.reference, ranks.size()),
+          divide_planes(what.evaluated, ranks.size()), what.criteria, what.options);
+      auto const& n = what.reference.extent;
+      auto const status = comparison.make_status("iso::cases::status");
+      gamma::gamma_values<T, typename Exec::memory_space> const values(out, what.criteria.size(),
+                                                                       n[0], n[1], n[2]);
+      comparison.apply(values, status);
+    };
+    return result;
+  }
+};
+
 /// What is counted of a comparison.
 template <class T>
 struct summary_case {
@@ -172,6 +200,8 @@ void add_gamma(catalogue& all) {
   all.add<slab_gamma_case>({"gamma_slabs_trilinear", by_slabs, {{}}, 2e-7}, slab_doses);
   all.add<slab_summary_case>(
       {"gamma_slabs_summary", {"iso::gamma::gamma_sums"}, {{}}, std::nullopt, false}, slab_doses);
+  all.add<ranked_gamma_case>({"gamma_ranked", {"iso::gamma::ranked_gamma"}, {{}}, 2e-7, false},
+                             slab_doses);
 
   all.add_sized({"gamma_index",
                  "gamma 3 %/3 mm of a hill and the same shifted by 1 mm, times 1.01, 2 mm voxels",
