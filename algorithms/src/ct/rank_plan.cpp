@@ -121,8 +121,7 @@ rank_windows fdk_windows_of(rank_plan const& plan) {
     slab const own = plan.planes(rank);
     for (std::size_t view = 0; own.count() > 0 && view < of_rank.size(); ++view) {
       row_range const rows = rows_seen(plan.scan(), plan.grid(), own, std::int64_t(view), 1);
-      of_rank[view] = rows.count() > 0 ? pixel_window{0, plan.scan().num_u(), rows.first, rows.last}
-                                       : pixel_window{};
+      of_rank[view] = {0, plan.scan().num_u(), rows.first, rows.last};
     }
   }
   return all;

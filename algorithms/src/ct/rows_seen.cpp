@@ -15,7 +15,8 @@ double size_at(linear_function const& f, iso::grid const& g, vec3<double> const&
          std::abs(f.of.y * g.spacing.y * index.y) + std::abs(f.of.z * g.spacing.z * index.z);
 }
 
-/// Returns the rows between which a view sees the middles of a slab's voxels, and some more.
+/// Returns the rows between which a view sees the middles of a slab's voxels, and some more: one at
+/// least.
 row_range rows_of_view(geometry const& scan, view_vectors const& view, iso::grid const& g,
                        slab const& own) {
   auto const see = projection_of(scan.kind(), view);
@@ -53,11 +54,9 @@ row_range rows_seen(geometry const& scan, iso::grid const& whole, slab const& pl
   row_range all{scan.num_v(), 0};
   for (std::int64_t view = first; view < first + count; ++view) {
     row_range const some = rows_of_view(scan, scan.views()[std::size_t(view)], whole, planes);
-    if (some.count() > 0) {
-      all = {std::min(all.first, some.first), std::max(all.last, some.last)};
-    }
+    all = {std::min(all.first, some.first), std::max(all.last, some.last)};
   }
-  return all.count() > 0 ? all : row_range{};
+  return all;
 }
 
 }  // namespace iso::ct::detail

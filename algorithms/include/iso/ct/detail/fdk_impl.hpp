@@ -298,10 +298,8 @@ void fdk(
       g.num_views(), control,
       [&](std::int64_t first, std::int64_t count, detail::step_range const& part) {
         detail::filtered_rows<Exec> const rows(s.shape, g, volume, first, count);
-        if (rows.tiles > 0) {
-          detail::filter_views(exec, plan, projections.data.data(), s, first, count, rows,
-                               part.beginning());
-        }
+        detail::filter_views(exec, plan, projections.data.data(), s, first, count, rows,
+                             part.beginning());
         detail::back_project_views(exec, s, g.v_parallel_to_z(), volume, first, count,
                                    to == onto::zero && first == 0, rows, part);
       });

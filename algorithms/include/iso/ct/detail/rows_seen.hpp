@@ -11,7 +11,7 @@
 namespace iso::ct::detail {
 
 /// Returns the rows from which filtered backprojection takes the voxels of some planes of a grid,
-/// from any of `count` views from `first` on, and some more.
+/// from any of `count` views from `first` on, one at least, and some more: one at least.
 row_range rows_seen(geometry const& scan, iso::grid const& whole, slab const& planes,
                     std::int64_t first, std::int64_t count);
 
