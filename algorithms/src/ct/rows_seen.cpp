@@ -59,4 +59,15 @@ row_range rows_seen(geometry const& scan, iso::grid const& whole, slab const& pl
   return all;
 }
 
+row_range rows_met(geometry const& scan, iso::grid const& whole, slab const& planes,
+                   std::int64_t first, std::int64_t count) {
+  row_range all{scan.num_v(), 0};
+  for (pixel_window const& window : slab_rays(scan.subset(first, count), whole, planes)) {
+    if (!window.empty()) {
+      all = {std::min(all.first, window.first_v), std::max(all.last, window.last_v)};
+    }
+  }
+  return all.count() > 0 ? all : row_range{0, 1};
+}
+
 }  // namespace iso::ct::detail

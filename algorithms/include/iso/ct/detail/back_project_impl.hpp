@@ -13,6 +13,7 @@
 #include <iso/ct/detail/back_project_tuning.hpp>
 #include <iso/ct/detail/chords.hpp>
 #include <iso/ct/detail/forward_project_impl.hpp>
+#include <iso/ct/detail/rows_seen.hpp>
 #include <iso/detail/max_abs.hpp>
 #include <iso/detail/timed_batches.hpp>
 
@@ -61,6 +62,7 @@ struct gather_scratch {
     t.num_views = std::int32_t(std::min(plan.views, g.num_views()));
     t.num_u = std::int32_t(g.num_u());
     t.num_v = std::int32_t(g.num_v());
+    t.image_v = t.num_v;
     t.groups = std::int32_t((std::max(n[0], n[1]) + candidate_planes - 1) / candidate_planes);
     t.tiles_x = std::int32_t((n[0] + plan.edge - 1) / plan.edge);
     t.tiles_y = std::int32_t((n[1] + plan.edge - 1) / plan.edge);
@@ -205,6 +207,10 @@ void gather(Exec const& exec, staged_geometry<typename Exec::memory_space> const
                              by};
   for (std::int64_t first = 0; first < count; first += plan.views) {
     s.tables.num_views = std::int32_t(std::min(plan.views, count - first));
+    row_range const rows = rows_met(g.host(), volume.grid, volume.planes(),
+                                    options.first_view + first, s.tables.num_views);
+    s.tables.first_v = std::int32_t(rows.first);
+    s.tables.num_v = std::int32_t(rows.count());
     T const* const pixels = projections.data.data() + first * g.host().num_u() * g.host().num_v();
     make_tables(exec, g, volume.grid, pixels, options.first_view + first, s.tables, plan,
                 options.within);

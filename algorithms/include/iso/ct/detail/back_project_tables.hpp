@@ -50,11 +50,13 @@ struct alignas(16) ray_candidates {
 /// z_v(i) is linear in v. It passes k at v*(k, i), and the rays that touch k in plane i are those
 /// with |v - v*| < 1 / |d(i)|, d(i) being the distance of two rays along z. Over the planes of the
 /// group v* drifts; h is half of what holds all of them, the rounding of T's coordinates included.
+/// Of the detector's rows, those are looked at that lie in `num_v` ones from `first_v` on, and v
+/// counts from there.
 template <class T>
 KOKKOS_FUNCTION ray_candidates<T> find_candidates(joseph_ray_column<T> const& ray_column,
-                                                  std::int32_t num_v, std::int64_t planes,
-                                                  std::int64_t height, std::int32_t group,
-                                                  std::int32_t least) {
+                                                  std::int32_t first_v, std::int32_t num_v,
+                                                  std::int64_t planes, std::int64_t height,
+                                                  std::int32_t group, std::int32_t least) {
   ray_candidates<T> const all{T(0), T(0), T(0), num_v};
   double const half = 0.5 * (candidate_planes - 1);
   double const middle = double(group) * candidate_planes + half - ray_column.m_point;
@@ -89,14 +91,14 @@ KOKKOS_FUNCTION ray_candidates<T> find_candidates(joseph_ray_column<T> const& ra
     widest = Kokkos::fabs(inverse);
     drift = Kokkos::fabs(slope * inverse) * half;
   }
-  exact_coordinate const ends[2] = {ray_column.z(0), ray_column.z(num_v - 1)};
+  exact_coordinate const ends[2] = {ray_column.z(first_v), ray_column.z(first_v + num_v - 1)};
   double size = 0;  // of the numbers that make a coordinate along z, voxels
   for (exact_coordinate const& z : ends) {
     double const s = Kokkos::fabs(z.slope) * double(planes) + Kokkos::fabs(z.base);
     size = s > size ? s : size;
   }
   double const eps = sizeof(T) == 4 ? 0x1p-23 : 0x1p-51;
-  double const v_size = num_v + Kokkos::fabs(centre) + 2 * farthest_k * widest;
+  double const v_size = first_v + num_v + Kokkos::fabs(centre) + 2 * farthest_k * widest;
   double const h = widest * (1 + 2 * eps * size) + drift + 4 * eps * v_size;
   if (!(2 * h + 1 < num_v)) {
     return all;
@@ -106,7 +108,7 @@ KOKKOS_FUNCTION ray_candidates<T> find_candidates(joseph_ray_column<T> const& ra
   if (count > num_v) {
     return all;
   }
-  return {T(inverse), T(centre - h + 1), T(num_v - count), count};
+  return {T(inverse), T(centre - first_v - h + 1), T(num_v - count), count};
 }
 
 /// A ray's coordinate along z, and its pixel times the length of its step.
@@ -137,8 +139,10 @@ struct back_project_tables {
   std::uint32_t* unsafe;  ///< whether some value is not finite, or so large that sums may not be
   std::int32_t num_views;
   std::int32_t num_u;
-  std::int32_t num_v;
-  std::int32_t groups;  ///< of planes
+  std::int32_t num_v;    ///< rows that rays of the volume's planes may have: v counts these
+  std::int32_t first_v;  ///< of the detector
+  std::int32_t image_v;  ///< rows of the images: the detector's
+  std::int32_t groups;   ///< of planes
   std::int32_t tiles_x;
   std::int32_t tiles_y;
 };
@@ -158,8 +162,8 @@ struct ray_column_table_kernel {
                         2 * ray_column.planes.last + ray_column.axis};
     }
     t.candidates[index] =
-        find_candidates(ray_column, t.num_v, g.extent[std::size_t(ray_column.axis)], g.extent[2],
-                        group, min_candidates);
+        find_candidates(ray_column, t.first_v, t.num_v, g.extent[std::size_t(ray_column.axis)],
+                        g.extent[2], group, min_candidates);
   }
 };
 
@@ -173,12 +177,12 @@ struct ray_table_kernel {
     std::int64_t const row = index / t.num_v;
     auto const v = std::int32_t(index - row * t.num_v);
     joseph_ray_column<T> const& ray_column = t.ray_columns[row];
-    exact_coordinate const exact = ray_column.z(v);
+    exact_coordinate const exact = ray_column.z(t.first_v + v);
     auto const z = exact.template rounded<T>();
     int const m = ray_column.axis;
     T const step = T(step_length(g.spacing[m], ray_column.slope_across, g.spacing[1 - m],
                                  exact.slope, g.spacing.z));
-    T const value = pixels[index] * step;
+    T const value = pixels[row * t.image_v + t.first_v + v] * step;
     if (t.rays.lines != nullptr) {
       t.rays.lines[index] = {z, value};
     } else {

@@ -77,6 +77,19 @@ struct put_rows_kernel {
   }
 };
 
+/// Makes rows of images zero; index (column, row).
+template <class T>
+struct zero_rows_kernel {
+  image_rows<T> images;
+  row_range rows;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t index) const {
+    std::int64_t const column = index / rows.count();
+    std::int64_t const v = rows.first + index - column * rows.count();
+    images.data[column * images.num_v + v - images.first_v] = T(0);
+  }
+};
+
 /// Copies rows of images into images that have them and others, of so many columns.
 template <class Exec, class T>
 void put_rows(Exec const& exec, image_rows<T> const& all, image_rows<T const> const& some,
@@ -137,6 +150,7 @@ struct rank_share {
         own(plan.planes(rank)),
         rows(plan.rows(rank)),
         batch(by.batch),
+        needed(by.needed[std::size_t(rank)]),
         readings(on, rank, windows_of_owner(plan, by.needed, rank),
                  windows_from_owners(plan, by.needed, rank), by.batches, sizeof(T)) {
     for (view_range const& views : by.batches) {
@@ -156,12 +170,25 @@ struct rank_share {
     step_together(carrier.ranks(), control, 1);
   }
 
+  /// Returns the rows that hold what this rank's planes need of some views.
+  [[nodiscard]] row_range rows_needed(view_range const& views) const {
+    row_range all{plan.scan().num_v(), 0};
+    for (std::int64_t view = views.first; view < views.first + views.count; ++view) {
+      pixel_window const& w = needed[std::size_t(view)];
+      if (!w.empty()) {
+        all = {std::min(all.first, w.first_v), std::max(all.last, w.last_v)};
+      }
+    }
+    return all.count() > 0 ? all : row_range{0, 1};
+  }
+
   /// Calls f(first, images, scratch) for each batch, where this rank has planes: images [views, u,
-  /// v] of the whole detector, with all that its planes need, and zeros.
+  /// v] of the whole detector, with all that its planes need, and zeros beside it: in all rows, or
+  /// in those that have what is needed.
   /// \param rows_here  [views, u, rows] that it owns
   template <class F>
-  void for_each_gathered_batch(view_range const& views, T const* rows_here, job const& control,
-                               F const& f) {
+  void for_each_gathered_batch(view_range const& views, T const* rows_here, bool all_rows,
+                               job const& control, F const& f) {
     geometry const& g = plan.scan();
     std::int64_t const owned = g.num_u() * rows.count();
     workspace_parts parts(memory, "iso::ct::ranked");
@@ -174,8 +201,10 @@ struct rank_share {
       projection_view<T const, space> const stack{
           typename projection_view<T const, space>::data_type(images, count, g.num_u(), g.num_v())};
       if (own.count() > 0) {
-        backend::for_each_index("iso::ct::ranked: zeros", exec, std::int64_t(stack.data.size()),
-                                fill<T>{T(0), images});
+        row_range const read =
+            all_rows ? row_range{0, g.num_v()} : rows_needed({views.first + first, count});
+        backend::for_each_index("iso::ct::ranked: zeros", exec, count * g.num_u() * read.count(),
+                                zero_rows_kernel<T>{all, read});
         put_rows(exec, all, mine, count * g.num_u());
       }
       readings.template run<arrival::stored>(exec, carrier, mine, all,
@@ -201,6 +230,7 @@ struct rank_share {
   row_range rows;
   std::int64_t batch;  ///< views that are computed at a time
   std::int64_t largest_batch = 0;
+  std::vector<pixel_window> needed;  ///< of this rank, a view each
   window_exchange<Exec> readings;
   workspace<space> memory;
 };
@@ -453,7 +483,9 @@ void ranked_pair_parts<Exec, T>::back_project_batches(std::int64_t block,
                                                       job const& control, std::int32_t at_least,
                                                       F const& f) {
   auto by = adjoint_options(at_least);
-  if (!gathers(scans[std::size_t(block)].host(), share.plan.grid(), sizeof(T), by)) {
+  bool const scatters =
+      !gathers(scans[std::size_t(block)].host(), share.plan.grid(), sizeof(T), by);
+  if (scatters) {
     // The scatter's unit is the block's, whatever rows are here.
     double const most = p.data.size() == 0
                             ? 0
@@ -462,7 +494,7 @@ void ranked_pair_parts<Exec, T>::back_project_batches(std::int64_t block,
                                   .largest_size;
     by.max_abs = largest_of_ranks(share.carrier.ranks(), most);
   }
-  share.for_each_gathered_batch(views_of(block), p.data.data(), control,
+  share.for_each_gathered_batch(views_of(block), p.data.data(), scatters, control,
                                 [&](std::int64_t first, auto const& images, auto const& scratch) {
                                   by.first_view = first;
                                   f(images, scratch, by);
@@ -591,7 +623,7 @@ void ranked_fdk<Exec, T>::apply(const_projections const& p, volume const& x, ont
     validate(to, function);
   });
   share.for_each_gathered_batch(
-      {0, views}, p.data.data(), control,
+      {0, views}, p.data.data(), false, control,
       [&](std::int64_t first, const_projections const& images, workspace<space> const& scratch) {
         fdk<Exec, T>(share.exec, parts_->filter.subset(first, std::int64_t(images.data.extent(0))),
                      images, x, scratch, first == 0 ? to : onto::stored);
