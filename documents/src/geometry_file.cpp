@@ -142,7 +142,7 @@ scan_type type_of(std::string const& name, json const& document) {
   auto const& type = document.at("type");
   auto const found =
       type.is_string() ? from_word<scan_type>(type.get<std::string>()) : std::nullopt;
-  if (!found || to_word(*found) != type) {
+  if (!found || to_word(*found) != type.get<std::string>()) {
     detail::refuse(name, fmt::format("field /type is {} (expected: {}); write one of these",
                                      shortened(type.dump(), 60), expected));
   }
