@@ -584,12 +584,12 @@ target target_of(char const* function, std::initializer_list<native_array const*
   if (out.given() != nullptr) {
     all.push_back(out.given());
   }
+  auto const place_of = [](native_array const& a) { return a.on_gpu() ? "a GPU" : "the host"; };
   for (auto const* const a : all) {
-    ISO_VALIDATE(
-        a->on_gpu() == all.front()->on_gpu(),
-        "{}: {} lies on {} and {} does not (a call runs where all of its arrays lie); copy "
-        "one of them",
-        function, all.front()->name(), all.front()->on_gpu() ? "a GPU" : "the host", a->name());
+    ISO_VALIDATE(a->on_gpu() == all.front()->on_gpu(),
+                 "{}: {} lies on {}, {} on {} (a call runs where all of its arrays lie); copy one "
+                 "of them",
+                 function, all.front()->name(), place_of(*all.front()), a->name(), place_of(*a));
   }
   return all.front()->at();
 }

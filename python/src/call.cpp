@@ -15,6 +15,7 @@
 #endif
 
 #include <cctype>
+#include <cstdlib>
 #include <map>
 #include <mutex>
 #include <new>
@@ -80,6 +81,15 @@ void start() {
       Kokkos::InitializationSettings().set_num_threads(granted).set_disable_warnings(true));
   omp_set_num_threads(before);
   p.instance = new Kokkos::DefaultHostExecutionSpace();
+#if defined(KOKKOS_ENABLE_CUDA)
+  // Kokkos complains of GPUs that it still holds when the process ends. By then Python is gone, and
+  // no call runs. A child that was forked has no GPU.
+  std::atexit([] {
+    if (!here().forked && here().running == 0) {
+      Kokkos::finalize();
+    }
+  });
+#endif
   p.started = true;
 }
 

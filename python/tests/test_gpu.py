@@ -144,6 +144,24 @@ def test_info_names_the_gpu():
     assert "NVIDIA" in gpu["processor"] and gpu["memory_bytes"] > 0
 
 
+def test_a_process_ends_without_a_word():
+    # With a projector alive, whose memory is on the GPU.
+    _, said = run_python(
+        """
+        import numpy as np
+        import isocenter as iso
+        xp = __import__("torch")
+        scan = iso.Geometry.circular_parallel(
+            pixels=(8, 8), pitch=(1.0, 1.0), angles=iso.even_angles(4, np.pi)
+        )
+        grid = iso.Grid((8, 8, 8), (1.0, 1.0, 1.0))
+        kept = iso.Projector(scan, grid)
+        kept(xp.ones(grid.shape, dtype=xp.float32, device="cuda"))
+        """
+    )
+    assert said == ""
+
+
 def test_without_a_gpu_the_host_is_used():
     out, _ = run_python(
         "import isocenter; print(isocenter.info()['gpu'])", env={"CUDA_VISIBLE_DEVICES": ""}
