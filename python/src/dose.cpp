@@ -81,16 +81,18 @@ class typed_calculator final : public any_calculator {
 
   typed_calculator(Exec const& exec, grid const& patient, std::vector<dose::energy_component> parts,
                    dose::calculator_options const& options)
-      : patient_(patient), calculator_(exec, patient, std::move(parts), options) {}
+      : exec_(exec), patient_(patient), calculator_(exec, patient, std::move(parts), options) {}
 
   void add(dose::beam const& b, void const* density, void* dose, job const& control) override {
     calculator_.add(b, wrap_volume<space>(static_cast<T const*>(density), patient_),
                     wrap_volume<space>(static_cast<T*>(dose), patient_), control);
+    exec_.fence("isocenter.dose.Calculator: the beam is there");
   }
   [[nodiscard]] std::int64_t bytes() const override { return calculator_.bytes_held(); }
   [[nodiscard]] std::int64_t directions() const override { return calculator_.num_directions(); }
 
  private:
+  Exec exec_;
   grid patient_;
   dose::calculator<Exec, T> calculator_;
 };

@@ -238,32 +238,40 @@ lattice_path add_path(iso::grid const& region, lattice_layout const& layout,
   return l;
 }
 
-/// The kernel of a direction, for lines through voxels and for those of the lattice.
-struct direction_kernel {
-  line_terms<double> of_cone;
-  line_terms<double> of_step;
-  double gives;  ///< at most
+/// The kernel of a cone's directions, for lines through voxels.
+struct cone_kernel {
+  direction_terms terms;
+  line_terms<double> of_voxels;
+  double gives;  ///< a direction, at most
 };
-direction_kernel kernel_of(cone_set const& cones, cone_tilt const& tilt,
-                           lattice_direction const& d) {
-  direction_terms const t =
-      std::visit([&](auto const& of) { return terms_of(of, d.cone); }, cones.absorbed);
-  // mm to cm.
-  double const half_length = 0.5 * 0.1 / d.march();
-  direction_kernel out{};
-  for (std::size_t c = 0; c < t.count; ++c) {
-    out.of_cone.rate[c] = 0.1 * t.rate[c];
-    out.of_cone.energy[c] = t.energy[c];
-    for (std::size_t p = 0; p < tilt_degree; ++p) {
-      out.of_cone.tilt.coefficients[p][c] = tilt.coefficients[c][p];
+std::vector<cone_kernel> kernels_of(cone_set const& cones, std::vector<cone_tilt> const& tilts) {
+  std::vector<cone_kernel> kernels;
+  for (std::size_t cone = 0; cone < tilts.size(); ++cone) {
+    cone_tilt const& tilt = tilts[cone];
+    cone_kernel k{
+        std::visit([&](auto const& of) { return terms_of(of, cone); }, cones.absorbed), {}, 0};
+    for (std::size_t c = 0; c < k.terms.count; ++c) {
+      // mm to cm.
+      k.of_voxels.rate[c] = 0.1 * k.terms.rate[c];
+      k.of_voxels.energy[c] = k.terms.energy[c];
+      for (std::size_t p = 0; p < tilt_degree; ++p) {
+        k.of_voxels.tilt.coefficients[p][c] = tilt.coefficients[c][p];
+      }
+      k.gives += std::fabs(k.terms.given[c]) * max_of(tilt, c);
     }
-    out.gives += std::fabs(t.given[c]) * max_of(tilt, c);
+    k.of_voxels.tilt.least = tilt.least;
+    k.of_voxels.tilt.most = tilt.most;
+    kernels.push_back(k);
   }
-  out.of_cone.tilt.least = tilt.least;
-  out.of_cone.tilt.most = tilt.most;
-  out.of_step = out.of_cone;
-  for (std::size_t c = 0; c < t.count; ++c) {
-    out.of_step.rate[c] = t.rate[c] * half_length;
+  return kernels;
+}
+
+/// Returns the terms of a direction's lines through the lattice.
+line_terms<double> terms_of_step(cone_kernel const& kernel, lattice_direction const& d) {
+  double const half_length = 0.5 * 0.1 / d.march();
+  line_terms<double> out = kernel.of_voxels;
+  for (std::size_t c = 0; c < kernel.terms.count; ++c) {
+    out.rate[c] = kernel.terms.rate[c] * half_length;
   }
   return out;
 }
@@ -312,10 +320,14 @@ lattice_tables make_lattice(iso::grid const& region, lattice_layout const& layou
                                                2 * norm(region.spacing) / frame.source_distance);
   auto const tilts =
       tilt ? tilts_within(cones, widest) : std::vector<cone_tilt>(cones.cones.size());
+  auto const kernels = kernels_of(cones, tilts);
   lattice_tables out;
   double most = 0;   // that one direction gives
   double total = 0;  // that all do
   std::int64_t number = -1;
+  std::int64_t const count = std::min(cones.size(), some.last) - some.first;
+  out.planes.reserve(std::size_t(std::max<std::int64_t>(count, 0) *
+                                 *std::max_element(region.extent.begin(), region.extent.end())));
   for (int which = 0; which < 6; ++which) {
     lattice_class lines{std::int32_t(out.lines.size()), 0};
     for (std::size_t cone = 0; cone < cones.cones.size(); ++cone) {
@@ -327,7 +339,7 @@ lattice_tables make_lattice(iso::grid const& region, lattice_layout const& layou
         if (d.number_of_class() != which) {
           continue;
         }
-        direction_kernel const kernel = kernel_of(cones, tilts[cone], d);
+        cone_kernel const& kernel = kernels[cone];
         most = std::max(most, kernel.gives);
         total += kernel.gives;
         if (++number < some.first || number >= some.last) {
@@ -337,8 +349,8 @@ lattice_tables make_lattice(iso::grid const& region, lattice_layout const& layou
         double toward_lane = along[d.of.lanes] * region.spacing[d.of.lanes];
         double toward_row = along[d.of.rows] * region.spacing[d.of.rows];
         make_exact(out.planes.data() + l.table, l, toward_lane, toward_row, digits);
-        out.lines.push_back({l, kernel.of_step, own.z, toward_lane, toward_row});
-        out.directions.push_back({{along, std::int32_t(cone)}, own.z, kernel.of_cone});
+        out.lines.push_back({l, terms_of_step(kernel, d), own.z, toward_lane, toward_row});
+        out.directions.push_back({{along, std::int32_t(cone)}, own.z, kernel.of_voxels});
       }
     }
     lines.last = std::int32_t(out.lines.size());

@@ -87,8 +87,11 @@ void validate_parts(std::vector<energy_component> const& parts) {
 }
 
 int rank_of_terma(std::vector<iso::slab> const& planes, std::int64_t x) {
+  // So many planes lie side by side in memory, and go as one piece.
+  constexpr std::int64_t together = 4;
   // Multiples of the golden section, of 2^32, lie evenly between 0 and 1 wherever they end.
-  std::uint64_t const part = (std::uint64_t(x) * 0x9e3779b9U + 0x80000000U) & 0xffffffffU;
+  std::uint64_t const part =
+      (std::uint64_t(x / together) * 0x9e3779b9U + 0x80000000U) & 0xffffffffU;
   auto const plane = std::int64_t(part * std::uint64_t(planes.back().last) >> 32);
   int rank = 0;
   while (!planes[std::size_t(rank)].holds(plane)) {

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -35,5 +36,50 @@ Kokkos::View<T*, Space> copied(Exec const& exec, std::string const& label,
   copy_bytes<Space>(exec, label, copy.data(), values.data(), values.size() * sizeof(T));
   return copy;
 }
+
+/// Arrays of the host that go to a device in one piece: each copy by itself takes an allocation and
+/// a wait.
+class packed_arrays {
+ public:
+  /// The place of an array: bytes from the first, and its number of elements.
+  template <class T>
+  struct place {
+    std::size_t first;
+    std::size_t count;
+
+    /// Returns the array in a copy of all.
+    template <class Space>
+    [[nodiscard]] Kokkos::View<T*, Space, Kokkos::MemoryUnmanaged> in(
+        Kokkos::View<std::byte*, Space> const& memory) const {
+      return Kokkos::View<T*, Space, Kokkos::MemoryUnmanaged>(
+          reinterpret_cast<T*>(memory.data() + first), count);
+    }
+  };
+
+  /// Takes convert(x) of each element.
+  template <class T, class From, class Convert>
+  place<T> add(std::vector<From> const& values, Convert const& convert) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    constexpr std::size_t aligned = 256;
+    std::size_t const first = (bytes_.size() + aligned - 1) / aligned * aligned;
+    bytes_.resize(first + values.size() * sizeof(T));
+    std::byte* to = bytes_.data() + first;
+    for (From const& value : values) {
+      T const element = convert(value);
+      std::memcpy(to, &element, sizeof(T));
+      to += sizeof(T);
+    }
+    return {first, values.size()};
+  }
+  template <class T>
+  place<T> add(std::vector<T> const& values) {
+    return add<T>(values, [](T const& value) { return value; });
+  }
+  void reserve(std::size_t bytes) { bytes_.reserve(bytes); }
+  [[nodiscard]] std::vector<std::byte> const& bytes() const { return bytes_; }
+
+ private:
+  std::vector<std::byte> bytes_;
+};
 
 }  // namespace iso::detail

@@ -21,6 +21,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -49,7 +50,11 @@ class calculator {
   /// \throws iso::invalid_argument  likewise, and where there are no parts
   calculator(Exec const& exec, iso::grid const& patient, std::vector<energy_component> parts,
              calculator_options const& options = {})
-      : exec_(exec), patient_(patient), parts_(std::move(parts)), options_(options) {
+      : exec_(exec),
+        patient_(patient),
+        parts_(std::move(parts)),
+        options_(options),
+        releases_(parts_.size()) {
     validate(patient_, "iso::dose::calculator");
     ISO_VALIDATE(!parts_.empty(),
                  "iso::dose::calculator: no part of a spectrum (there would be no dose); give one "
@@ -64,7 +69,8 @@ class calculator {
   }
 
   /// Adds the dose of a beam in the voxels of region_around. Allocates the beam's plans, and more
-  /// memory where no beam before needed as much; waits for the execution space.
+  /// memory where no beam before needed as much. It waits for what is enqueued on the execution
+  /// space before, and leaves the beam enqueued there: its plans are kept until the next one.
   ///
   /// \param[in]  density    g/cm3; its grid has the region's voxels, and nothing lies outside of it
   /// \param[in,out] dose    Gy, times the beam's weight (photons/cm2); its grid likewise
@@ -81,17 +87,21 @@ class calculator {
     for (std::size_t n = 0; n < parts_.size(); ++n) {
       beam of_part = b;
       of_part.weight *= parts_[n].share;
-      terma_plan<space> const release(exec_, of_part, parts_[n].photons, options_.terma);
+      // The host divides the lines while a device may still be at the beam before, whose plans may
+      // go then.
       convolution_plan<T, space> const plan(exec_, region, of_part, cones_[n], options_.lines);
       scratch_.reserve(convolve_bytes_needed<T>(exec_, plan));
+      releases_[n] = releases_[n]
+                         ? terma_plan<space>(exec_, of_part, *releases_[n])
+                         : terma_plan<space>(exec_, of_part, parts_[n].photons, options_.terma);
+      plan_ = plan;
       // About what a ray to each voxel takes, beside its lines.
       constexpr double of_terma = 0.05;
       auto const at = [&](double part) { return (double(n) + part) / double(parts_.size()); };
-      iso::dose::terma<Exec, T>(exec_, release, density, released,
+      iso::dose::terma<Exec, T>(exec_, *releases_[n], density, released,
                                 iso::detail::part_of(control, at(0), at(of_terma)));
       convolve<Exec, T>(exec_, plan, released, density, dose, scratch_, onto::stored,
                         iso::detail::part_of(control, at(of_terma), at(1)));
-      exec_.fence("iso::dose::calculator: the plans may go");
     }
   }
 
@@ -134,6 +144,8 @@ class calculator {
   std::vector<energy_component> parts_;
   calculator_options options_;
   std::vector<cone_set> cones_;
+  std::vector<std::optional<terma_plan<space>>> releases_;  ///< of the parts' last beam
+  std::optional<convolution_plan<T, space>> plan_;          ///< of the last beam and part
   workspace<space> terma_;
   workspace<space> scratch_;
   iso::detail::presence present_;

@@ -33,6 +33,13 @@ class terma_plan {
   template <execution_space Exec>
   terma_plan(Exec const& exec, beam const& b, spectrum const& s, terma_options const& options = {});
 
+  /// Takes what follows from spectrum and options from the plan of another beam, and shares it.
+  /// Allocates and waits likewise.
+  /// \throws iso::invalid_argument  as frame_of
+  /// \throws iso::out_of_memory     as iso::allocate
+  template <execution_space Exec>
+  terma_plan(Exec const& exec, beam const& b, terma_plan const& of_same_spectrum);
+
   [[nodiscard]] beam const& field() const { return beam_; }
   [[nodiscard]] beam_frame const& frame() const { return frame_; }
   /// Returns the fluence map's values, [columns, rows], rows fastest.

@@ -3,38 +3,62 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 namespace iso::dose::detail {
+namespace {
+
+/// Items begin together where their first planes lie among the same so many.
+constexpr std::int32_t planes_together = 8;
+
+/// Rows of a line, and the planes in which they meet the box: an item for each 32 lanes.
+struct line_rows {
+  std::int32_t line;
+  std::int32_t row;
+  met_planes::range planes;
+};
+
+/// Appends a line's rows.
+void add_rows(lattice_path const& l, lattice_plane<double> const* planes, std::int32_t line,
+              int rows, std::vector<line_rows>& all) {
+  std::vector<std::int32_t> shifts;
+  for (std::int32_t k = 0; k < l.planes; ++k) {
+    shifts.push_back(planes[k].row_shift());
+  }
+  met_planes met(std::move(shifts), l.rows);
+  for (std::int32_t row = -l.max_row_shift; row < l.rows - l.min_row_shift; row += rows) {
+    auto const of_row = met.of(row, rows);
+    if (of_row.first < of_row.last) {
+      all.push_back({line, row, of_row});
+    }
+  }
+}
+
+}  // namespace
 
 std::vector<lattice_item> make_items(lattice_tables& tables, int rows, std::size_t together) {
   std::vector<lattice_item> items;
+  std::vector<line_rows> all;
   for (std::size_t from = 0; from < tables.lines.size(); from += together) {
-    auto const begin = std::ptrdiff_t(items.size());
+    all.clear();
     for (std::size_t n = from; n < std::min(from + together, tables.lines.size()); ++n) {
       lattice_path const& l = tables.lines[n].path;
       lattice_plane<double>* const planes = tables.planes.data() + l.table;
-      for (std::int32_t row = -l.max_row_shift; row < l.rows - l.min_row_shift; row += rows) {
-        std::int32_t first = -1;
-        std::int32_t last = 0;
-        for (std::int32_t k = 0; k < l.planes; ++k) {
-          std::int32_t const j = row + planes[k].row_shift();
-          if (j + rows > 0 && j < l.rows) {
-            first = first < 0 ? k : first;
-            last = k + 1;
-          }
-        }
-        for (std::int32_t lane = 0; first >= 0 && lane < l.lanes; lane += 32) {
-          items.push_back({std::int32_t(n), row, lane, first, last});
-        }
-      }
+      add_rows(l, planes, std::int32_t(n), rows, all);
       for (std::int32_t k = 0; k < l.planes; ++k) {
         std::int32_t const wrapped = planes[k].lane_shift % l.lanes;
         planes[k].lane_shift = wrapped < 0 ? wrapped + l.lanes : wrapped;
       }
     }
-    std::stable_sort(
-        items.begin() + begin, items.end(),
-        [](lattice_item const& a, lattice_item const& b) { return a.first / 8 < b.first / 8; });
+    std::stable_sort(all.begin(), all.end(), [](line_rows const& a, line_rows const& b) {
+      return a.planes.first / planes_together < b.planes.first / planes_together;
+    });
+    for (line_rows const& some : all) {
+      std::int32_t const lanes = tables.lines[std::size_t(some.line)].path.lanes;
+      for (std::int32_t lane = 0; lane < lanes; lane += 32) {
+        items.push_back({some.line, some.row, lane, some.planes.first, some.planes.last});
+      }
+    }
   }
   return items;
 }

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <iso/dose/detail/table/tiles.hpp>
 
+#include <iso/dose/detail/lattice/schedule.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <utility>
+#include <vector>
 
 namespace iso::dose::detail {
 
@@ -12,31 +15,23 @@ std::vector<lattice_item> make_tiles(lattice_tables const& tables) {
   for (std::size_t n = 0; n < tables.lines.size(); ++n) {
     lattice_path const& l = tables.lines[n].path;
     lattice_plane<double> const* const planes = tables.planes.data() + l.table;
-    // Displacements do not turn round: planes in which rays meet the box follow each other.
-    auto const planes_where = [&](auto const& meets) {
-      std::int32_t first = 0;
-      while (first < l.planes && !meets(planes[first])) {
-        ++first;
-      }
-      std::int32_t last = first;
-      while (last < l.planes && meets(planes[last])) {
-        ++last;
-      }
-      return std::pair(first, last);
-    };
-    std::vector<std::pair<std::int32_t, std::int32_t>> of_lanes;
-    for (std::int32_t lane = -l.max_lane_shift; lane < l.lanes - l.min_lane_shift; lane += 32) {
-      of_lanes.push_back(planes_where([&](lattice_plane<double> const& p) {
-        return lane + p.lane_shift + 32 > 0 && lane + p.lane_shift < l.lanes;
-      }));
+    std::vector<std::int32_t> lane_shifts;
+    std::vector<std::int32_t> row_shifts;
+    for (std::int32_t k = 0; k < l.planes; ++k) {
+      lane_shifts.push_back(planes[k].lane_shift);
+      row_shifts.push_back(planes[k].row_shift());
     }
+    met_planes lanes_met(std::move(lane_shifts), l.lanes);
+    std::vector<met_planes::range> of_lanes;
+    for (std::int32_t lane = -l.max_lane_shift; lane < l.lanes - l.min_lane_shift; lane += 32) {
+      of_lanes.push_back(lanes_met.of(lane, 32));
+    }
+    met_planes rows_met(std::move(row_shifts), l.rows);
     for (std::int32_t row = -l.max_row_shift; row < l.rows - l.min_row_shift; ++row) {
-      auto const of_row = planes_where([&](lattice_plane<double> const& p) {
-        return row + p.row_shift() >= 0 && row + p.row_shift() < l.rows;
-      });
+      auto const of_row = rows_met.of(row, 1);
       for (std::size_t tile = 0; tile < of_lanes.size(); ++tile) {
         std::int32_t const first = std::max(of_row.first, of_lanes[tile].first);
-        std::int32_t const last = std::min(of_row.second, of_lanes[tile].second);
+        std::int32_t const last = std::min(of_row.last, of_lanes[tile].last);
         if (first < last) {
           tiles.push_back(
               {std::int32_t(n), row, -l.max_lane_shift + 32 * std::int32_t(tile), first, last});

@@ -258,6 +258,7 @@ void calculate(Exec const& exec, dose_request const& request, placed_beams const
                Volume const& total, Whole const& whole, Before const& before, dose_result& result) {
   add_beams(exec, beams, g, watch, result, before, [&](placed_beam const& b, job const& control) {
     calculator.add(b.beam, density, total, control);
+    exec.fence("iso::jobs::dose: the beam is there");
   });
   if (request.keep_density && is_first_rank()) {
     result.density = volume_on_host(g, fetch(exec, density.data));
@@ -271,6 +272,7 @@ void calculate(Exec const& exec, dose_request const& request, placed_beams const
       [&](job const& asked) {
         for (placed_beam const& b : beams.all) {
           calculator.add(b.beam, density, total, asked);
+          exec.fence("iso::jobs::dose: the beam is there");
         }
       },
       [&](job const&) { Kokkos::deep_copy(exec, total.data, T(0)); });

@@ -218,13 +218,15 @@ void convert(cone_line<double> const& from, cone_line<T>& to) {
   to.cosine = T(from.cosine);
   convert(from.terms, to.terms);
 }
+/// Adds an array in the precision of its target.
 template <class To, class From>
-std::vector<To> converted(std::vector<From> const& from) {
-  std::vector<To> out(from.size());
-  for (std::size_t i = 0; i < from.size(); ++i) {
-    convert(from[i], out[i]);
-  }
-  return out;
+iso::detail::packed_arrays::place<To> add_converted(iso::detail::packed_arrays& arrays,
+                                                    std::vector<From> const& from) {
+  return arrays.add<To>(from, [](From const& x) {
+    To to{};
+    convert(x, to);
+    return to;
+  });
 }
 
 }  // namespace detail
@@ -239,7 +241,6 @@ convolution_plan<T, Space>::convolution_plan(Exec const& exec, iso::grid const& 
     : region_(region), frame_(frame), options_(options) {
   using tuning = detail::lattice_tuning<Exec>;
   using point = detail::fixed_point<T>;
-  char const* const label = "iso::dose::convolution_plan";
   detail::validate_options(options, cones, region, frame);
   storage_.kernel = detail::kernel_of(cones);
   bool const on_lattice = options.engine == dose_engine::lattice;
@@ -262,16 +263,33 @@ convolution_plan<T, Space>::convolution_plan(Exec const& exec, iso::grid const& 
                                      std::numeric_limits<T>::digits, some);
   num_directions_ = std::int64_t(tables.lines.size());
   unit_ = tables.unit;
+  iso::detail::packed_arrays arrays;
+  int const rows = tuning::rows(num_directions_);
+  std::vector<detail::lattice_item> items;
   if (by_items) {
-    int const rows = tuning::rows(num_directions_);
     // Before planes are copied, whose shifts it wraps round.
-    auto const items = detail::make_items(tables, rows, tuning::items_together);
-    storage_.walk = detail::item_walk<Space>{rows, iso::detail::copied<Space>(exec, label, items)};
+    items = detail::make_items(tables, rows, tuning::items_together);
   } else if (on_lattice && is_table()) {
-    auto const tiles = detail::make_tiles(tables);
+    items = detail::make_tiles(tables);
+  }
+  arrays.reserve(sizeof(detail::lattice_item) * items.size() +
+                 sizeof(detail::lattice_plane<T>) * tables.planes.size() + (1 << 18));
+  auto const of_items = arrays.add(items);
+  auto const lines = detail::add_converted<detail::lattice_line<T>>(arrays, tables.lines);
+  auto const planes = detail::add_converted<detail::lattice_plane<T>>(arrays, tables.planes);
+  auto const bins = arrays.add<T>(tables.bins, [](double x) { return T(x); });
+  auto const directions = detail::add_converted<detail::cone_line<T>>(arrays, tables.directions);
+  storage_.memory = iso::detail::copied<Space>(exec, "iso::dose::convolution_plan", arrays.bytes());
+  storage_.lines = lines.in(storage_.memory);
+  storage_.planes = planes.in(storage_.memory);
+  storage_.bins = bins.in(storage_.memory);
+  storage_.directions = directions.in(storage_.memory);
+  if (by_items) {
+    storage_.walk = detail::item_walk<Space>{rows, of_items.in(storage_.memory)};
+  } else if (on_lattice && is_table()) {
     storage_.walk = detail::tile_walk<Space>{
-        iso::detail::copied<Space>(exec, label, tiles),
-        {tiles, 64 * std::int64_t(sizeof(T)), detail::table_tuning<Exec>::bytes}};
+        of_items.in(storage_.memory),
+        {items, 64 * std::int64_t(sizeof(T)), detail::table_tuning<Exec>::bytes}};
   } else if (on_lattice) {
     storage_.walk = detail::slab_walk{tables.classes, detail::state_size_of(tables)};
   } else {
@@ -286,16 +304,6 @@ convolution_plan<T, Space>::convolution_plan(Exec const& exec, iso::grid const& 
     }
     storage_.walk = std::move(back);
   }
-  storage_.lines = iso::detail::copied<Space>(
-      exec, label, detail::converted<detail::lattice_line<T>>(tables.lines));
-  storage_.planes = iso::detail::copied<Space>(
-      exec, label, detail::converted<detail::lattice_plane<T>>(tables.planes));
-  std::vector<T> bins(tables.bins.size());
-  std::transform(tables.bins.begin(), tables.bins.end(), bins.begin(),
-                 [](double x) { return T(x); });
-  storage_.bins = iso::detail::copied<Space>(exec, label, bins);
-  storage_.directions = iso::detail::copied<Space>(
-      exec, label, detail::converted<detail::cone_line<T>>(tables.directions));
 }
 
 template <real T, execution_space Exec>

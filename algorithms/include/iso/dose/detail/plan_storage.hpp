@@ -8,6 +8,7 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <variant>
 #include <vector>
@@ -25,11 +26,15 @@ struct tabulated {
 };
 using plan_kernel = std::variant<exponentials<2>, exponentials<4>, tabulated>;
 
+/// An array of a plan, within its memory.
+template <class T, class Space>
+using plan_array = Kokkos::View<T*, Space, Kokkos::MemoryUnmanaged>;
+
 /// Lines of the lattice, of which a group walks some rows of rays.
 template <class Space>
 struct item_walk {
   std::int32_t rows;  ///< of an item
-  Kokkos::View<lattice_item*, Space> items;
+  plan_array<lattice_item, Space> items;
 };
 /// Lines of the lattice, which threads walk a few planes in turn.
 struct slab_walk {
@@ -39,7 +44,7 @@ struct slab_walk {
 /// Lines of the lattice that look back by a table, in tiles of rays.
 template <class Space>
 struct tile_walk {
-  Kokkos::View<lattice_item*, Space> tiles;
+  plan_array<lattice_item, Space> tiles;
   tile_batches batches;
 };
 /// Lines that are followed back from voxels, or from samples of rays along each direction.
@@ -54,10 +59,11 @@ struct plan_storage {
   plan_kernel kernel;
   lattice_layout layout;
   std::variant<item_walk<Space>, slab_walk, tile_walk<Space>, back_walk> walk;
-  Kokkos::View<lattice_line<T>*, Space> lines;
-  Kokkos::View<lattice_plane<T>*, Space> planes;
-  Kokkos::View<cone_line<T>*, Space> directions;
-  Kokkos::View<T*, Space> bins;  ///< of a table
+  Kokkos::View<std::byte*, Space> memory;  ///< of all arrays
+  plan_array<lattice_line<T>, Space> lines;
+  plan_array<lattice_plane<T>, Space> planes;
+  plan_array<cone_line<T>, Space> directions;
+  plan_array<T, Space> bins;  ///< of a table
 };
 
 }  // namespace iso::dose::detail

@@ -21,6 +21,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <optional>
 #include <utility>
 
 namespace iso::dose {
@@ -51,8 +52,8 @@ iso::detail::fingerprint fingerprint_of(beam const& b, iso::grid const& density,
 /// Throws unless a calculator can be made.
 void validate_parts(std::vector<energy_component> const& parts);
 /// Returns the rank that computes the TERMA of a plane across x of a region, its share of all being
-/// that of the planes along z that it owns. Neighbouring planes go to different ranks, since those
-/// beside the field are no work.
+/// that of the planes along z that it owns. A few neighbouring planes go to one rank, and the next
+/// ones to another, since those beside the field are no work.
 int rank_of_terma(std::vector<iso::slab> const& planes, std::int64_t x);
 /// Returns the first voxel of a region along each axis of a grid whose voxels it has.
 array<std::int64_t, 3> first_voxel_of(iso::grid const& region, iso::grid const& whole);
@@ -91,7 +92,8 @@ struct ranked_calculator_parts {
         patient(grid),
         planes(std::move(of_ranks)),
         parts(std::move(components)),
-        options(by) {}
+        options(by),
+        releases(parts.size()) {}
 
   [[nodiscard]] iso::slab const& own() const { return planes[std::size_t(here)]; }
   /// Returns the share of the directions that a rank has of the planes.
@@ -111,14 +113,14 @@ struct ranked_calculator_parts {
 
   void add(beam const& b, volume_view<T const, space> const& density,
            volume_view<T, space> const& dose, job const& control);
+  /// Prepares the convolution of this rank's directions, while a device may still be at the part
+  /// before, whose plans may go then.
+  void plan_share(beam const& of_part, std::size_t part, iso::grid const& region);
   /// Computes this rank's planes of a TERMA.
   void release_share(beam const& of_part, std::size_t part, iso::grid const& region,
                      volume_view<T const, space> const& density, job const& control);
   /// Takes the planes that other ranks have computed of a TERMA, and gives them its own.
   void exchange_terma(iso::grid const& region);
-  /// Computes the words of this rank's directions in `terma`, and returns their plan's unit.
-  double convolve_share(beam const& of_part, std::size_t part, iso::grid const& region,
-                        volume_view<T const, space> const& density, job const& control);
   /// Takes what the directions of other ranks give at this rank's voxels, and gives them theirs.
   void exchange_words(word* words, iso::grid const& region, std::int64_t first_plane,
                       std::int64_t directions);
@@ -142,6 +144,9 @@ struct ranked_calculator_parts {
   std::vector<energy_component> parts;
   calculator_options options;
   std::vector<cone_set> cones;
+  std::optional<convolution_plan<T, space>> plan;          ///< of the last beam and part
+  std::vector<std::optional<terma_plan<space>>> releases;  ///< of the parts' last beam
+  Kokkos::View<std::int32_t*, space> some_x;               ///< planes of its TERMA
   workspace<space> terma;
   workspace<space> scratch;
   iso::detail::plane_exchange<Exec> exchange;
@@ -155,42 +160,61 @@ void ranked_calculator_parts<Exec, T>::add(beam const& b,
   auto& ranks = carrier.ranks();
   iso::grid region;
   std::uint64_t bits = 0;
+  auto const of_part = [&](std::size_t n) {
+    beam of = b;
+    of.weight *= parts[n].share;
+    return of;
+  };
   iso::detail::check_together(ranks, function, [&] {
     validate_share(dose, density, patient, own(), function);
     region = region_around(b, patient, options.margin);
-    bits = bits_of_density(density);
     if (own().count() > 0) {
+      plan_share(of_part(0), 0, region);
       terma.reserve(region.size() * std::int64_t(sizeof(T)));
     }
+    bits = bits_of_density(density);
   });
   iso::detail::validate_agreement(ranks, int(planes.size()), fingerprint_of(b, density.grid, bits),
                                   function, "beams or densities");
   auto* const words = reinterpret_cast<word*>(terma.data());
   auto const first = first_voxel_of(region, patient);
   for (std::size_t n = 0; n < parts.size(); ++n) {
-    beam of_part = b;
-    of_part.weight *= parts[n].share;
     auto const at = [&](double part) { return (double(n) + part) / double(parts.size()); };
     // About what a ray to each voxel takes, beside its lines.
     constexpr double of_terma = 0.05;
-    double unit = 0;
     iso::detail::check_together(ranks, function, control, [&] {
       if (own().count() > 0) {
-        release_share(of_part, n, region, density,
+        if (n > 0) {
+          plan_share(of_part(n), n, region);
+        }
+        release_share(of_part(n), n, region, density,
                       iso::detail::part_of(control, at(0), at(of_terma)));
       }
     });
     exchange_terma(region);
     iso::detail::check_together(ranks, function, control, [&] {
       if (own().count() > 0) {
-        unit = convolve_share(of_part, n, region, density,
-                              iso::detail::part_of(control, at(of_terma), at(1)));
+        auto const released = wrap_volume<space>(reinterpret_cast<T*>(terma.data()), region);
+        convolve_to_words<Exec, T>(exec, *plan, released, density, words, scratch,
+                                   iso::detail::part_of(control, at(of_terma), at(1)));
       }
     });
     exchange_words(words, region, first[2], cones[n].size());
-    add_words(words, unit, region, first, dose);
-    exec.fence("iso::dose::ranked_calculator: the sums are there");
+    if (own().count() > 0) {
+      add_words(words, plan->unit(), region, first, dose);
+    }
   }
+}
+
+template <class Exec, class T>
+void ranked_calculator_parts<Exec, T>::plan_share(beam const& of_part, std::size_t part,
+                                                  iso::grid const& region) {
+  cone_set const& of_kernel = cones[part];
+  // Copied, not moved: a Kokkos::View that is moved from would dangle.
+  convolution_plan<T, space> const made(exec, region, frame_of(of_part), of_part.fluence, of_kernel,
+                                        options.lines, directions_of(here, of_kernel.size()));
+  plan = made;
+  scratch.reserve(convolve_bytes_needed<T>(exec, made));
 }
 
 template <class Exec, class T>
@@ -207,12 +231,13 @@ void ranked_calculator_parts<Exec, T>::release_share(beam const& of_part, std::s
   if (mine.empty()) {
     return;
   }
-  terma_plan<space> const release(exec, of_part, parts[part].photons, options.terma);
-  auto const some_x = iso::detail::copied<space>(exec, function, mine);
-  terma_across<Exec, T>(exec, release, density,
+  auto& release = releases[part];
+  release = release ? terma_plan<space>(exec, of_part, *release)
+                    : terma_plan<space>(exec, of_part, parts[part].photons, options.terma);
+  some_x = iso::detail::copied<space>(exec, function, mine);
+  terma_across<Exec, T>(exec, *release, density,
                         wrap_volume<space>(reinterpret_cast<T*>(terma.data()), region), some_x,
                         control);
-  exec.fence("iso::dose::ranked_calculator: the TERMA is there");
 }
 
 template <class Exec, class T>
@@ -222,8 +247,14 @@ void ranked_calculator_parts<Exec, T>::exchange_terma(iso::grid const& region) {
   auto const planes_of = [&](int rank, int for_rank) {
     std::vector<backend::parcel> parcels;
     for (std::int64_t x = 0; x < region.extent[0]; ++x) {
-      if (planes[std::size_t(for_rank)].count() > 0 && rank_of_terma(planes, x) == rank) {
-        parcels.push_back({for_rank == here ? rank : for_rank, terma.data() + x * bytes, bytes});
+      if (planes[std::size_t(for_rank)].count() == 0 || rank_of_terma(planes, x) != rank) {
+        continue;
+      }
+      auto* const plane = terma.data() + x * bytes;
+      if (!parcels.empty() && parcels.back().data + parcels.back().bytes == plane) {
+        parcels.back().bytes += bytes;
+      } else {
+        parcels.push_back({for_rank == here ? rank : for_rank, plane, bytes});
       }
     }
     return parcels;
@@ -233,24 +264,10 @@ void ranked_calculator_parts<Exec, T>::exchange_terma(iso::grid const& region) {
     auto const out = planes_of(here, (here + round) % size);
     auto const in = planes_of(before, here);
     carrier.exchange(out, in);
-    sent_of_terma += std::int64_t(out.size()) * bytes;
+    for (backend::parcel const& parcel : out) {
+      sent_of_terma += parcel.bytes;
+    }
   }
-}
-
-template <class Exec, class T>
-double ranked_calculator_parts<Exec, T>::convolve_share(beam const& of_part, std::size_t part,
-                                                        iso::grid const& region,
-                                                        volume_view<T const, space> const& density,
-                                                        job const& control) {
-  cone_set const& of_kernel = cones[part];
-  auto const released = wrap_volume<space>(reinterpret_cast<T*>(terma.data()), region);
-  convolution_plan<T, space> const plan(exec, region, frame_of(of_part), of_part.fluence, of_kernel,
-                                        options.lines, directions_of(here, of_kernel.size()));
-  scratch.reserve(convolve_bytes_needed<T>(exec, plan));
-  convolve_to_words<Exec, T>(exec, plan, released, density,
-                             reinterpret_cast<word*>(released.data.data()), scratch, control);
-  exec.fence("iso::dose::ranked_calculator: the plans may go");
-  return plan.unit();
 }
 
 template <class Exec, class T>

@@ -35,6 +35,14 @@ terma_plan<Space>::terma_plan(Exec const& exec, beam const& b, spectrum const& s
       curve_(iso::detail::copied<Space>(exec, "iso::dose::terma_plan",
                                         detail::curve_of(s, options))) {}
 
+template <class Space>
+template <execution_space Exec>
+terma_plan<Space>::terma_plan(Exec const& exec, beam const& b, terma_plan const& of_same_spectrum)
+    : beam_(b),
+      frame_(frame_of(b)),
+      fluence_(iso::detail::copied<Space>(exec, "iso::dose::terma_plan", b.fluence.values)),
+      curve_(of_same_spectrum.curve_) {}
+
 namespace detail {
 
 template <execution_space Exec, real T>
@@ -106,9 +114,11 @@ void terma(Exec const& exec, terma_plan<typename Exec::memory_space> const& plan
       volume_view<std::type_identity_t<T> const, Exec::memory_space> const&, \
       volume_view<T, Exec::memory_space> const&,                             \
       Kokkos::View<std::int32_t const*, Exec::memory_space> const&, job const&);
-#define ISO_DOSE_TERMA_PLAN(Exec, ...)                             \
-  __VA_ARGS__ template terma_plan<Exec::memory_space>::terma_plan( \
-      Exec const&, beam const&, spectrum const&, terma_options const&);
+#define ISO_DOSE_TERMA_PLAN(Exec, ...)                                  \
+  __VA_ARGS__ template terma_plan<Exec::memory_space>::terma_plan(      \
+      Exec const&, beam const&, spectrum const&, terma_options const&); \
+  __VA_ARGS__ template terma_plan<Exec::memory_space>::terma_plan(      \
+      Exec const&, beam const&, terma_plan<Exec::memory_space> const&);
 ISO_FOR_EACH_INSTANCE(ISO_DOSE_TERMA, extern)
 ISO_FOR_EACH_BACKEND(ISO_DOSE_TERMA_PLAN, extern)
 
