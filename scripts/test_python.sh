@@ -40,7 +40,10 @@ if [ -n "$cuda" ]; then
 fi
 scripts/wheel.sh --preset "$preset"
 # What the library reads of the files that the tests of isocenter.files read.
-scripts/build.sh "$preset" iso_dump_files
+# Where their tests are built, they make files for it: an older build might make others.
+targets=(iso_dump_files)
+if [ -e "build/$preset/tests/app/iso_test_files" ]; then targets+=(iso_test_files); fi
+scripts/build.sh "$preset" "${targets[@]}"
 
 env=$ISO_TOP/build/python/test-env
 key=$(key_of "$(cat python/tests/requirements.txt)" "$(command -v python3)")

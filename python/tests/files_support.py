@@ -117,25 +117,32 @@ def answer(kind, path):
 
 
 VOLUMES = (".mha", ".mhd", ".nrrd", ".nhdr", ".nii", ".nii.gz")
+OTHERS = (".tif", ".tiff", ".xtekct", ".json", ".jsonl", ".csv", ".raw", ".bin")
 
 
 def questions(folder):
-    """Pairs of a kind and a path of everything in a folder."""
-    asked, folders = [], set()
+    """Pairs of a kind and a path of what is in a folder; of equal files, and series, one."""
+    asked, known, series = [], set(), {}
     for path in sorted(pathlib.Path(folder).rglob("*")):
         name = path.name.lower()
         if not path.is_file():
             continue
+        contents = (name, path.read_bytes())
+        is_new = contents not in known
+        known.add(contents)
         if name.endswith(VOLUMES):
-            asked.append(("volume", path))
+            # The voxels of some headers lie in another file.
+            if is_new or name.endswith((".mhd", ".nhdr")):
+                asked.append(("volume", path))
         elif name.endswith((".h5", ".hdf5")):
-            asked += [(kind, path) for kind in ("stack", "matrix", "vector")]
+            asked += [(kind, path) for kind in ("stack", "matrix", "vector") if is_new]
         elif name.endswith(".mtx"):
-            asked.append(("matrix", path))
-        elif not name.endswith((".tif", ".tiff", ".xtekct", ".json", ".csv", ".raw", ".bin")):
-            asked += [(kind, path) for kind in ("dose", "structures")]
-            folders.add(path.parent)
-    return asked + [("ct", path) for path in sorted(folders)]
+            asked += [("matrix", path)] if is_new else []
+        elif not name.endswith(OTHERS):
+            asked += [(kind, path) for kind in ("dose", "structures") if is_new]
+            series.setdefault(path.parent, []).append(contents)
+    folders = {tuple(contents): path for path, contents in sorted(series.items(), reverse=True)}
+    return asked + [("ct", path) for path in sorted(folders.values())]
 
 
 if __name__ == "__main__":
