@@ -9,7 +9,7 @@ import importlib as _importlib
 import typing as _typing
 
 from . import _load  # noqa: F401, I001: before all that loads the extension module
-from . import _core, dose, phantom, plot, rays, readings
+from . import _core, dose, mpi, phantom, plot, rays, readings
 from ._calls import Array, Axes, Event, Progress, Tensor
 from ._dvh import DoseStatistics, Dvh, Histogram, Structure, StructureReport, unit_of
 from ._errors import Cancelled, OutOfMemory
@@ -134,6 +134,7 @@ __all__ = [
     "info",
     "lsqr",
     "mlem",
+    "mpi",
     "native",
     "phantom",
     "plot",

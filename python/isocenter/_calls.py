@@ -274,9 +274,9 @@ def memory_of(memory: int | str | None, function: str) -> int:
     return size
 
 
-def streamed(options: dict[str, Any], memory: int) -> dict[str, Any]:
-    """Return the options of what is streamed, whose sums are reproducible."""
-    return {"sum": "reproducible", **options} if memory else options
+def streamed(options: dict[str, Any], divided: int | bool) -> dict[str, Any]:
+    """Return the options of what is streamed or on ranks, whose sums are reproducible."""
+    return {"sum": "reproducible", **options} if divided else options
 
 
 #: Places of the library's axes in arrays of volumes and projections, by the word for their order.

@@ -186,6 +186,54 @@ class Fdk:
     ) -> Any: ...
     def close(self) -> None: ...
 
+class Ranks:
+    @staticmethod
+    def make(carrier: object, rank: int, size: int, name: str, /) -> Ranks: ...
+
+class RankPlan:
+    @staticmethod
+    def make(ranks: Ranks, geometry: Geometry, grid: Grid, speeds: list[float], /) -> RankPlan: ...
+    idle: int
+    def planes(self, rank: int, /) -> tuple[int, int]: ...
+    def rows(self, rank: int, /) -> tuple[int, int]: ...
+
+def ranked_project(
+    plan: RankPlan,
+    volume: object,
+    out: object,
+    batch: int,
+    options: dict[str, Any],
+    axes: str,
+    copy: bool,
+    cancel: object,
+    progress: _Tell,
+    /,
+) -> Any: ...
+def ranked_back_project(
+    plan: RankPlan,
+    projections: object,
+    out: object,
+    batch: int,
+    options: dict[str, Any],
+    axes: str,
+    copy: bool,
+    cancel: object,
+    progress: _Tell,
+    /,
+) -> Any: ...
+def ranked_fdk(
+    plan: RankPlan,
+    projections: object,
+    out: object,
+    batch: int,
+    options: dict[str, Any],
+    axes: str,
+    copy: bool,
+    cancel: object,
+    progress: _Tell,
+    /,
+) -> Any: ...
+
 class _Method:
     def __init__(
         self,
@@ -197,6 +245,7 @@ class _Method:
         reading_mask: object,
         into: object,
         memory: int,
+        share: RankPlan | None,
         has_checkpoint: bool,
         options: dict[str, Any],
         axes: str,

@@ -14,6 +14,7 @@ from . import _core
 from ._calls import ArrayT, Axes, Closing, Event, Progress, event, integer, like, memory_of, order
 from ._calls import VOLUME, device_array, progress_of, streamed
 from ._geometry import Geometry, Grid, cores
+from .mpi import Plan, core_of, extents_of
 from ._options import (
     CglsOptions,
     LsqrOptions,
@@ -78,6 +79,7 @@ class _Given(TypedDict, total=False):
     voxel_mask: object
     reading_mask: object
     memory: int | str | None
+    plan: Plan | None
     checkpoint: str | os.PathLike[str] | None
     axes: Axes
     copy: bool | None
@@ -118,6 +120,19 @@ class _Method(Closing["_core._Method"]):
         self._given = readings if type(readings) is not np.ndarray else None
         self._checkpoint = given.get("checkpoint")
         memory = memory_of(given.get("memory"), name)
+        plan = given.get("plan")
+        share = None if plan is None else core_of(plan, name)
+        if plan is not None and (memory or self._checkpoint is not None):
+            raise ValueError(
+                f"{name}: memory or checkpoint with a plan (a rank holds its part alone); leave "
+                "them out"
+            )
+        if plan is not None and (plan.geometry != geometry or plan.grid != grid):
+            raise ValueError(
+                f"{name}: geometry or grid differs from the plan's (a plan is of one scan and one "
+                "volume); give the whole ones of the plan"
+            )
+        extents = box.size if plan is None else extents_of(plan.shape)
         self._core = type(self)._made(
             scan,
             box,
@@ -125,10 +140,11 @@ class _Method(Closing["_core._Method"]):
             given.get("start"),
             _mask(given.get("voxel_mask"), readings),
             _mask(given.get("reading_mask"), readings),
-            device_array(readings, box.size, VOLUME[order(given.get("axes", "zyx"), name)]),
+            device_array(readings, extents, VOLUME[order(given.get("axes", "zyx"), name)]),
             memory,
+            share,
             self._checkpoint is not None,
-            streamed(keywords, memory),
+            streamed(keywords, memory > 0 or plan is not None),
             order(given.get("axes", "zyx"), name),
             given.get("copy") is not False,
             event(given.get("cancel"), name),
@@ -409,6 +425,9 @@ def sart(
         1 where a voxel or a reading counts and 0 elsewhere; booleans of NumPy too.
     memory : int or str, optional
         Bytes of the device that computes, through which volume and readings pass: see `project`.
+    plan : isocenter.mpi.Plan, optional
+        Who holds what of the scan and the grid: readings, start, masks and the result are this
+        process's parts, and all processes of the plan call it. Sums are reproducible.
     checkpoint : path-like, optional
         An .h5 file to go on from, where it is there, and to write every ``checkpoint_every``
         iterations (by default 10) and at the end. ``iterations`` are together with those in it. The
@@ -448,8 +467,8 @@ def mlem(
 
     Parameters
     ----------
-    geometry, grid, readings, start, voxel_mask, reading_mask, memory, checkpoint, checkpoint_every
-    axes, copy, cancel, progress, proceed
+    geometry, grid, readings, start, voxel_mask, reading_mask, memory, plan, checkpoint
+    checkpoint_every, axes, copy, cancel, progress, proceed
         As `sart`. Readings and start must not be negative; a start of zeros becomes ones.
     **options
         See `MlemOptions` and `StoppingRules`. ``block``: views of a block, all by default (MLEM).
@@ -473,8 +492,8 @@ def cgls(
 
     Parameters
     ----------
-    geometry, grid, readings, start, voxel_mask, reading_mask, memory, checkpoint, checkpoint_every
-    axes, copy, cancel, progress, proceed
+    geometry, grid, readings, start, voxel_mask, reading_mask, memory, plan, checkpoint
+    checkpoint_every, axes, copy, cancel, progress, proceed
         As `sart`.
     **options
         See `CglsOptions` and `StoppingRules`.
@@ -498,8 +517,8 @@ def lsqr(
 
     Parameters
     ----------
-    geometry, grid, readings, start, voxel_mask, reading_mask, memory, checkpoint, checkpoint_every
-    axes, copy, cancel, progress, proceed
+    geometry, grid, readings, start, voxel_mask, reading_mask, memory, plan, checkpoint
+    checkpoint_every, axes, copy, cancel, progress, proceed
         As `sart`.
     **options
         See `LsqrOptions` (``damping``, mm) and `StoppingRules`.
@@ -523,8 +542,8 @@ def total_variation(
 
     Parameters
     ----------
-    geometry, grid, readings, start, voxel_mask, reading_mask, memory, checkpoint, checkpoint_every
-    axes, copy, cancel, progress, proceed
+    geometry, grid, readings, start, voxel_mask, reading_mask, memory, plan, checkpoint
+    checkpoint_every, axes, copy, cancel, progress, proceed
         As `sart`.
     **options
         See `TotalVariationOptions`, of which ``weight`` should be given, and `StoppingRules`. By

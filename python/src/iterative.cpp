@@ -3,12 +3,14 @@
 #include "geometry.hpp"
 #include "options.hpp"
 #include "projection.hpp"
+#include "ranks.hpp"
 #include "reconstruction.hpp"
 
 #include <iso/ct/cgls.hpp>
 #include <iso/ct/iterate.hpp>
 #include <iso/ct/lsqr.hpp>
 #include <iso/ct/mlem.hpp>
+#include <iso/ct/ranked.hpp>
 #include <iso/ct/sart.hpp>
 #include <iso/ct/streamed.hpp>
 #include <iso/ct/total_variation.hpp>
@@ -141,13 +143,18 @@ class iterations {
  public:
   iterations(scan const& s, grid const& g, any_object readings, any_object start,
              any_object voxel_mask, any_object reading_mask, any_object into, std::int64_t memory,
-             bool has_checkpoint, nb::dict keywords, std::string const& axes, bool copy,
-             any_object cancel, any_object progress)
+             any_object share, bool has_checkpoint, nb::dict keywords, std::string const& axes,
+             bool copy, any_object cancel, any_object progress)
       : grid_(g), memory_(memory), zyx_(is_zyx(axes, name)) {
+    if (!nb::handle(share).is_none()) {
+      share_ = nb::cast<rank_share>(nb::handle(share));
+    }
+    auto const voxels_here = share_ ? share_->volume_extents() : extents_of(g);
+    auto const readings_here = share_ ? share_->projection_extents() : s.extents();
     auto const options = options_of<Options>(keywords, name);
     placement const of_scan = projection_placement(zyx_, copy);
     placement const of_volume = volume_placement(zyx_, copy);
-    native_array b(readings, {name, "readings", false, true}, of_scan, s.extents(), false);
+    native_array b(readings, {name, "readings", false, true}, of_scan, readings_here, false);
     std::optional<native_array> x;
     std::optional<native_array> counted_readings;
     auto const optional = [&](auto& to, nb::handle from, char const* what, placement const& where,
@@ -157,11 +164,11 @@ class iterations {
         require_type(*to, b.is_double(), name, what);
       }
     };
-    optional(x, start, "start", of_volume, extents_of(g));
-    optional(voxels_, voxel_mask, "voxel_mask", of_volume, extents_of(g));
-    optional(counted_readings, reading_mask, "reading_mask", of_scan, s.extents());
+    optional(x, start, "start", of_volume, voxels_here);
+    optional(voxels_, voxel_mask, "voxel_mask", of_volume, voxels_here);
+    optional(counted_readings, reading_mask, "reading_mask", of_scan, readings_here);
     is_double_ = b.is_double();
-    output volume(into, {name, "the volume", false, true}, of_volume, is_double_, extents_of(g));
+    output volume(into, {name, "the volume", false, true}, of_volume, is_double_, voxels_here);
     auto const given = [](std::optional<native_array> const& a) { return a ? &*a : nullptr; };
     target const at =
         target_of(name, {&b, given(x), given(voxels_), given(counted_readings)}, volume);
@@ -182,9 +189,9 @@ class iterations {
         T* const values = volume.data<T>();
         on_backend(at, [&]<class Exec>(Exec const& exec) {
           using space = typename Exec::memory_space;
-          auto const voxels = wrap_volume<space>(values, g);
+          auto const voxels = volume_of<space>(values);
           if (x) {
-            Kokkos::deep_copy(exec, voxels.data, wrap_volume<space>(x->data<T const>(), g).data);
+            Kokkos::deep_copy(exec, voxels.data, volume_of<space>(x->data<T const>()).data);
           } else {
             Kokkos::deep_copy(exec, voxels.data, T(0));
           }
@@ -356,25 +363,45 @@ class iterations {
             std::optional<native_array> const& counted_readings, Options const& options,
             job const& control) {
     using space = typename Exec::memory_space;
-    auto const n = s.extents();
     ct::iterative_masks<T, space> masks;
     if (voxels_) {
-      masks.voxels = wrap_volume<space>(voxels_->data<T const>(), grid_).data;
+      masks.voxels = volume_of<space>(voxels_->data<T const>()).data;
     }
     if (counted_readings) {
-      masks.readings =
-          wrap_projections<space>(counted_readings->data<T const>(), n[0], n[1], n[2]).data;
+      masks.readings = readings_of<space>(s, counted_readings->data<T const>()).data;
     }
     using method = typename method_of<Options>::template type<Exec, T>;
     method_ = std::make_shared<typed_method<Exec, T, method>>(
-        exec, *s.geometry, wrap_projections<space>(readings.data<T const>(), n[0], n[1], n[2]),
-        wrap_volume<space>(values, grid_), options, masks, control,
-        memory_ > 0 ? ct::streamed(streaming_instance(exec), {.device_bytes = memory_})
-                    : ct::streamed());
+        exec, *s.geometry, readings_of<space>(s, readings.data<T const>()),
+        volume_of<space>(values), options, masks, control, place_of_arrays(exec));
+  }
+
+  /// Returns where volume and readings lie.
+  template <class Exec>
+  [[nodiscard]] ct::elsewhere place_of_arrays(Exec const& exec) const {
+    if (share_) {
+      return ct::ranked(exec, *share_->ranks, *share_->plan);
+    }
+    if (memory_ > 0) {
+      return ct::streamed(streaming_instance(exec), {.device_bytes = memory_});
+    }
+    return {};
+  }
+  /// Returns the voxels, or readings, that lie in this process.
+  template <class Space, class T>
+  [[nodiscard]] volume_view<T, Space> volume_of(T* data) const {
+    return share_ ? share_->template volume<Space>(data) : wrap_volume<Space>(data, grid_);
+  }
+  template <class Space, class T>
+  [[nodiscard]] projection_view<T, Space> readings_of(scan const& s, T* data) const {
+    auto const [views, u, v] = s.extents();
+    return share_ ? share_->template projections<Space>(data)
+                  : wrap_projections<Space>(data, views, u, v);
   }
 
   grid grid_;
-  std::int64_t memory_;  ///< through which volumes pass; 0: they do not
+  std::optional<rank_share> share_;  ///< what this process holds, where others have the rest
+  std::int64_t memory_;              ///< through which volumes pass; 0: they do not
   bool zyx_;
   bool is_double_ = false;
   bool busy_ = false;
@@ -392,8 +419,8 @@ void bind_method(nb::module_& m) {
   using type = iterations<Options>;
   nb::class_<type>(m, type::name)
       .def(nb::init<scan const&, grid const&, any_object, any_object, any_object, any_object,
-                    any_object, std::int64_t, bool, nb::dict, std::string const&, bool, any_object,
-                    any_object>())
+                    any_object, std::int64_t, any_object, bool, nb::dict, std::string const&, bool,
+                    any_object, any_object>())
       .def("step", [](type& self, any_object cancel,
                       any_object progress) { return type::tuple_of(self.step(cancel, progress)); })
       .def("run", &type::run)

@@ -4,6 +4,7 @@
 #include "geometry.hpp"
 #include "options.hpp"
 #include "projection.hpp"
+#include "ranks.hpp"
 #include "reconstruction.hpp"
 #include "treatment.hpp"
 
@@ -35,6 +36,7 @@ NB_MODULE(_core, m) {
   iso::python::bind_geometry(m);
   iso::python::bind_projection(m);
   iso::python::bind_fdk(m);
+  iso::python::bind_ranks(m);
   iso::python::bind_iterative(m);
   iso::python::bind_readings(m);
   iso::python::bind_gamma(m);

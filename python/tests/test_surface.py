@@ -98,7 +98,7 @@ WITHIN = "another name of Python's does it, as an argument or within a call"
 KERNEL = "it is for kernels of a program's own in C++"
 LATER = "not bound yet"
 SLABS = "not bound yet: slabs and devices whose memory a volume exceeds"
-RANKS = "not bound yet: several processes"
+RANKS = "not bound yet: several processes, but for projection and reconstruction"
 PARTS = "another name of Python's does it: a part of a reader or writer, or into memory of C++"
 FILES = "not bound yet: DICOM is read alone; stacks of images, pictures and plans"
 TEXT = "it is for programs that make options and texts from descriptions"
@@ -178,6 +178,10 @@ def public_classes():
 
 
 CLASSES = {
+    "ct::rank_plan": "mpi.Plan",
+    "ct::ranked": "Sart",
+    "ct::ranked_fdk": "mpi.fdk",
+    "ct::ranked_pair": "mpi.project",
     "ct::streamed": "Sart",
     "ct::streamed_pair": "Projector",
     "sparse::dose_matrix": "DoseMatrix",
@@ -187,7 +191,8 @@ CLASS_REASONS = [
     (r"ct::(staged_geometry|fdk_plan)|gamma::gamma_plan|ray::traversal_grid", WITHIN),
     (r"dose::(\w+_plan|staged_density_table)|sparse::(spmv_plan|row_block_csr)", WITHIN),
     (r"ct::(streamed\w*|ray_sums|slab_rays|stored_readings)|gamma::gamma_sums", SLABS),
-    (r"ct::elsewhere|(ct|sparse|dose|gamma|dvh)::rank\w*", RANKS),
+    (r"ct::elsewhere", WITHIN),
+    (r"(sparse|dose|gamma|dvh)::rank\w*", RANKS),
 ]
 
 
