@@ -341,7 +341,7 @@ job conversation::control() {
 }
 
 bool conversation::stops() {
-  if (error_ || here().ends) {
+  if (ends_ || error_ || here().ends) {
     return true;
   }
   auto const now = clock::now();
@@ -358,6 +358,8 @@ void conversation::begin() {
     throw cancelled("cancelled before it began");
   }
 }
+
+void conversation::begin_together() { ends_ = asks(); }
 
 bool conversation::asks() {
   asked_at_ = clock::now();

@@ -56,6 +56,9 @@ class conversation {
   /// Asks Python once, before a call that may end before it asks. The GIL is held.
   /// \throws iso::cancelled  Python wants no such call
   void begin();
+  /// Asks likewise, before a call that other processes make too: the answer is given to its first
+  /// question, by which all of them end together.
+  void begin_together();
   /// Returns a job whose callbacks refer to this object.
   [[nodiscard]] job control();
   /// Raises what a callback or a signal's handler raised. The GIL is held.
@@ -74,7 +77,11 @@ class conversation {
   clock::time_point asked_at_ = clock::now();
   clock::time_point told_at_{};
   std::optional<nb::python_error> error_;
+  bool ends_ = false;
 };
+
+/// Whether a call is made by this process alone, or by all ranks of a job.
+enum class made_by { one, all_ranks };
 
 /// Where calls run, and where the calls of an object run that was made there.
 enum class place { serial, openmp, cuda };
@@ -128,10 +135,14 @@ class computing {
 /// Runs `body(job const&)` as the head of this file says, which computes at this place. With the
 /// GIL held, raises what it threw.
 template <class Body>
-void call(asked const& how, place where, Body&& body) {
+void call(asked const& how, place where, Body&& body, made_by who = made_by::one) {
   admission const admitted(where);
   conversation with(how);
-  with.begin();
+  if (who == made_by::one) {
+    with.begin();
+  } else {
+    with.begin_together();
+  }
   std::exception_ptr failure;
   {
     nb::gil_scoped_release const released;
@@ -150,8 +161,8 @@ void call(asked const& how, place where, Body&& body) {
 
 /// Runs `body(job const&)` where the arrays of a call lie.
 template <class Body>
-void call(asked const& how, target const& at, Body&& body) {
-  call(how, at.where, std::forward<Body>(body));
+void call(asked const& how, target const& at, Body&& body, made_by who = made_by::one) {
+  call(how, at.where, std::forward<Body>(body), who);
 }
 
 /// Runs `body(job const&)` at the place that use() has chosen.

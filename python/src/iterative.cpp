@@ -177,54 +177,60 @@ class iterations {
                  "{}: a checkpoint of readings on a GPU (a hash of them is made on the host); give "
                  "readings on the host",
                  name);
-    call({cancel, progress}, at, [&](job const& control) {
-      b.prepare(true);
-      volume.prepare();
-      for (auto* array : {&x, &voxels_, &counted_readings}) {
-        if (*array) {
-          (*array)->prepare(true);
-        }
-      }
-      by_type(is_double_, [&]<class T>() {
-        T* const values = volume.data<T>();
-        on_backend(at, [&]<class Exec>(Exec const& exec) {
-          using space = typename Exec::memory_space;
-          auto const voxels = volume_of<space>(values);
-          if (x) {
-            Kokkos::deep_copy(exec, voxels.data, volume_of<space>(x->data<T const>()).data);
-          } else {
-            Kokkos::deep_copy(exec, voxels.data, T(0));
+    call(
+        {cancel, progress}, at,
+        [&](job const& control) {
+          b.prepare(true);
+          volume.prepare();
+          for (auto* array : {&x, &voxels_, &counted_readings}) {
+            if (*array) {
+              (*array)->prepare(true);
+            }
           }
-          place_ = place_of<Exec>;
-          make<Exec, T>(exec, s, values, b, counted_readings, options, control);
-        });
-        if (has_checkpoint) {
-          auto const span_of = [](native_array const* a, std::int64_t size) {
-            return a == nullptr ? std::span<T const>()
-                                : std::span<T const>(a->data<T const>(), std::size_t(size));
-          };
-          auto const [views, u, v] = s.extents();
-          std::int64_t const pixels = views * u * v;
-          belongs_ =
-              belongings_of<T>(options, *s.geometry, g,
-                               {span_of(&b, pixels),
-                                span_of(counted_readings ? &*counted_readings : nullptr, pixels),
-                                span_of(x ? &*x : nullptr, g.size()),
-                                span_of(voxels_ ? &*voxels_ : nullptr, g.size())});
-        }
-      });
-    });
+          by_type(is_double_, [&]<class T>() {
+            T* const values = volume.data<T>();
+            on_backend(at, [&]<class Exec>(Exec const& exec) {
+              using space = typename Exec::memory_space;
+              auto const voxels = volume_of<space>(values);
+              if (x) {
+                Kokkos::deep_copy(exec, voxels.data, volume_of<space>(x->data<T const>()).data);
+              } else {
+                Kokkos::deep_copy(exec, voxels.data, T(0));
+              }
+              place_ = place_of<Exec>;
+              make<Exec, T>(exec, s, values, b, counted_readings, options, control);
+            });
+            if (has_checkpoint) {
+              auto const span_of = [](native_array const* a, std::int64_t size) {
+                return a == nullptr ? std::span<T const>()
+                                    : std::span<T const>(a->data<T const>(), std::size_t(size));
+              };
+              auto const [views, u, v] = s.extents();
+              std::int64_t const pixels = views * u * v;
+              belongs_ = belongings_of<T>(
+                  options, *s.geometry, g,
+                  {span_of(&b, pixels),
+                   span_of(counted_readings ? &*counted_readings : nullptr, pixels),
+                   span_of(x ? &*x : nullptr, g.size()),
+                   span_of(voxels_ ? &*voxels_ : nullptr, g.size())});
+            }
+          });
+        },
+        who());
     volume_ = volume.release();
   }
 
   ct::iteration step(any_object cancel, any_object progress) {
     ct::iteration now;
     auto const method = check();
-    call({cancel, progress}, place_, [&](job const& control) {
-      in_use const one(busy_, name);
-      now = method->step(control);
-      keep(now);
-    });
+    call(
+        {cancel, progress}, place_,
+        [&](job const& control) {
+          in_use const one(busy_, name);
+          now = method->step(control);
+          keep(now);
+        },
+        who());
     return now;
   }
 
@@ -259,10 +265,13 @@ class iterations {
       };
     }
     auto const method = check();
-    call({cancel, progress}, place_, [&](job const& control) {
-      in_use const one(busy_, name);
-      ct::iterate(recorder{*method, *this}, rules, control);
-    });
+    call(
+        {cancel, progress}, place_,
+        [&](job const& control) {
+          in_use const one(busy_, name);
+          ct::iterate(recorder{*method, *this}, rules, control);
+        },
+        who());
     if (raised) {
       throw nb::python_error(std::move(*raised));
     }
@@ -376,6 +385,7 @@ class iterations {
         volume_of<space>(values), options, masks, control, place_of_arrays(exec));
   }
 
+  [[nodiscard]] made_by who() const { return share_ ? made_by::all_ranks : made_by::one; }
   /// Returns where volume and readings lie.
   template <class Exec>
   [[nodiscard]] ct::elsewhere place_of_arrays(Exec const& exec) const {

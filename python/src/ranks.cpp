@@ -85,8 +85,8 @@ class carried_ranks final : public backend::communicator {
     constexpr int may_write = 0x200;
     static std::byte nothing{};
     auto* const place = const_cast<std::byte*>(bytes > 0 ? data : &nothing);
-    return nb::steal(PyMemoryView_FromMemory(reinterpret_cast<char*>(place), Py_ssize_t(bytes),
-                                             may_write));
+    return nb::steal(
+        PyMemoryView_FromMemory(reinterpret_cast<char*>(place), Py_ssize_t(bytes), may_write));
   }
   static nb::list list_of(std::span<backend::parcel const> parcels) {
     nb::list all;
@@ -166,19 +166,22 @@ nb::object project(rank_share const& share, any_object volume, any_object out,
   output y(out, {name, "out", false, true}, projection_placement(zyx, copy), x.is_double(),
            share.projection_extents());
   target const at = target_of(name, {&x}, y);
-  call({cancel, progress}, at, [&](job const& control) {
-    x.prepare(true);
-    y.prepare();
-    by_type(x.is_double(), [&]<class T>() {
-      on_backend(at, [&]<class Exec>(Exec const& exec) {
-        using space = typename Exec::memory_space;
-        ct::ranked_pair<Exec, T>(exec, *share.ranks, *share.plan, options, batch_views)
-            .forward(0, share.volume<space>(x.data<T const>()),
-                     share.projections<space>(y.data<T>()), control);
-      });
-    });
-    y.finish();
-  });
+  call(
+      {cancel, progress}, at,
+      [&](job const& control) {
+        x.prepare(true);
+        y.prepare();
+        by_type(x.is_double(), [&]<class T>() {
+          on_backend(at, [&]<class Exec>(Exec const& exec) {
+            using space = typename Exec::memory_space;
+            ct::ranked_pair<Exec, T>(exec, *share.ranks, *share.plan, options, batch_views)
+                .forward(0, share.volume<space>(x.data<T const>()),
+                         share.projections<space>(y.data<T>()), control);
+          });
+        });
+        y.finish();
+      },
+      made_by::all_ranks);
   return y.release();
 }
 
@@ -193,19 +196,22 @@ nb::object back_project(rank_share const& share, any_object projections, any_obj
   output x(out, {name, "out", false, true}, volume_placement(zyx, copy), y.is_double(),
            share.volume_extents());
   target const at = target_of(name, {&y}, x);
-  call({cancel, progress}, at, [&](job const& control) {
-    y.prepare(true);
-    x.prepare();
-    by_type(y.is_double(), [&]<class T>() {
-      on_backend(at, [&]<class Exec>(Exec const& exec) {
-        using space = typename Exec::memory_space;
-        ct::ranked_pair<Exec, T>(exec, *share.ranks, *share.plan, options, batch_views)
-            .adjoint(0, share.projections<space>(y.data<T const>()),
-                     share.volume<space>(x.data<T>()), onto::zero, control);
-      });
-    });
-    x.finish();
-  });
+  call(
+      {cancel, progress}, at,
+      [&](job const& control) {
+        y.prepare(true);
+        x.prepare();
+        by_type(y.is_double(), [&]<class T>() {
+          on_backend(at, [&]<class Exec>(Exec const& exec) {
+            using space = typename Exec::memory_space;
+            ct::ranked_pair<Exec, T>(exec, *share.ranks, *share.plan, options, batch_views)
+                .adjoint(0, share.projections<space>(y.data<T const>()),
+                         share.volume<space>(x.data<T>()), onto::zero, control);
+          });
+        });
+        x.finish();
+      },
+      made_by::all_ranks);
   return x.release();
 }
 
@@ -220,19 +226,22 @@ nb::object fdk(rank_share const& share, any_object projections, any_object out,
   output x(out, {name, "out", false, true}, volume_placement(zyx, copy), p.is_double(),
            share.volume_extents());
   target const at = target_of(name, {&p}, x);
-  call({cancel, progress}, at, [&](job const& control) {
-    p.prepare(true);
-    x.prepare();
-    by_type(p.is_double(), [&]<class T>() {
-      on_backend(at, [&]<class Exec>(Exec const& exec) {
-        using space = typename Exec::memory_space;
-        ct::ranked_fdk<Exec, T>(exec, *share.ranks, *share.plan, options, batch_views)
-            .apply(share.projections<space>(p.data<T const>()), share.volume<space>(x.data<T>()),
-                   onto::zero, control);
-      });
-    });
-    x.finish();
-  });
+  call(
+      {cancel, progress}, at,
+      [&](job const& control) {
+        p.prepare(true);
+        x.prepare();
+        by_type(p.is_double(), [&]<class T>() {
+          on_backend(at, [&]<class Exec>(Exec const& exec) {
+            using space = typename Exec::memory_space;
+            ct::ranked_fdk<Exec, T>(exec, *share.ranks, *share.plan, options, batch_views)
+                .apply(share.projections<space>(p.data<T const>()),
+                       share.volume<space>(x.data<T>()), onto::zero, control);
+          });
+        });
+        x.finish();
+      },
+      made_by::all_ranks);
   return x.release();
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  ranks.hpp
-//! Holds the ranks of a job and what each of them owns, for Python's classes mpi.Ranks and mpi.Plan.
+//! Holds the ranks of a job and what each of them owns, for Python's classes mpi.Ranks and
+//! mpi.Plan.
 #pragma once
 
 #include "geometry.hpp"
