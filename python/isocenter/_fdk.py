@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._calls import ArrayT, Axes, Closing, Event, Progress, event, integer, like, order
+from ._calls import ArrayT, Axes, Closing, Event, Progress, event, integer, like, memory_of, order
 from ._calls import VOLUME, device_array, progress_of, real_type
 from ._geometry import Geometry, Grid, cores, scan_core
 from ._options import FdkOptions, ScanOptions
@@ -23,6 +23,7 @@ def fdk(
     *,
     out: object = None,
     add: bool = False,
+    memory: int | str | None = None,
     axes: Axes = "zyx",
     copy: bool | None = None,
     cancel: Event | None = None,
@@ -46,6 +47,9 @@ def fdk(
         What is written and returned in place of a new array.
     add : bool
         Add to ``out`` in place of overwriting it.
+    memory : int or str, optional
+        Bytes of the device that computes, through which volume and readings on the host pass: see
+        `project`. No bit changes.
     axes, copy, cancel, progress
         As `project`.
     **options
@@ -78,6 +82,7 @@ def fdk(
         projections,
         out,
         bool(add),
+        memory_of(memory, "fdk"),
         dict(options),
         laid,
         copy is not False,
@@ -101,8 +106,8 @@ class Fdk(Closing[_core.Fdk]):
         The voxels.
     dtype : float32 or float64
         The type of its arrays.
-    axes, copy
-        As `project`, of all its calls.
+    memory, axes, copy
+        As `fdk`, of all its calls.
     **options
         See `FdkOptions`.
 
@@ -124,6 +129,7 @@ class Fdk(Closing[_core.Fdk]):
         grid: Grid,
         *,
         dtype: npt.DTypeLike = np.float32,
+        memory: int | str | None = None,
         axes: Axes = "zyx",
         copy: bool | None = None,
         **options: Unpack[FdkOptions],
@@ -132,7 +138,8 @@ class Fdk(Closing[_core.Fdk]):
         is_double = real_type(dtype, "Fdk") == np.float64
         laid = order(axes, "Fdk")
         self._geometry, self._grid = geometry, grid
-        self._core = _core.Fdk(scan, box, is_double, dict(options), laid, copy is not False)
+        limit = memory_of(memory, "Fdk")
+        self._core = _core.Fdk(scan, box, is_double, limit, dict(options), laid, copy is not False)
 
     @property
     def geometry(self) -> Geometry:

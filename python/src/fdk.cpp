@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "geometry.hpp"
 #include "options.hpp"
+#include "projection.hpp"
 #include "reconstruction.hpp"
 
 #include <iso/ct/fdk.hpp>
 #include <iso/ct/fdk_reconstructor.hpp>
 #include <iso/ct/scan_weights.hpp>
+#include <iso/ct/streamed_fdk.hpp>
 
 #include <memory>
 
@@ -17,6 +19,12 @@ void refuse_add_without_out(bool add, nb::handle out, char const* function) {
   ISO_VALIDATE(!add || !out.is_none(),
                "{}: add without out (there is nothing to add to); give the volume as out",
                function);
+}
+
+void refuse_add_with_memory(bool add, std::int64_t memory, char const* function) {
+  ISO_VALIDATE(!add || memory == 0,
+               "{}: add with memory (slabs of the volume are overwritten); leave {} out", function,
+               "one");
 }
 
 /// Returns the readings' extents with the columns that the filter adds.
@@ -89,16 +97,18 @@ nb::object weighted_back_project(scan const& s, grid const& g, any_object filter
 }
 
 nb::object fdk(scan const& s, grid const& g, any_object projections, any_object out, bool add,
-               nb::dict keywords, std::string const& axes, bool copy, any_object cancel,
-               any_object progress) {
+               std::int64_t memory, nb::dict keywords, std::string const& axes, bool copy,
+               any_object cancel, any_object progress) {
   bool const zyx = is_zyx(axes, "fdk");
   refuse_add_without_out(add, out, "fdk");
+  refuse_add_with_memory(add, memory, "fdk");
   auto const options = options_of<ct::fdk_options>(keywords, "fdk");
   native_array p(projections, {"fdk", "projections", false, true}, projection_placement(zyx, copy),
                  s.extents(), false);
   output x(out, {"fdk", "out", false, true}, volume_placement(zyx, copy), p.is_double(),
            extents_of(g));
   target const at = target_of("fdk", {&p}, x);
+  refuse_memory_on_gpu(memory, at, "fdk");
   call({cancel, progress}, at, [&](job const& control) {
     p.prepare(true);
     x.prepare(add);
@@ -106,6 +116,15 @@ nb::object fdk(scan const& s, grid const& g, any_object projections, any_object 
       on_backend(at, [&]<class Exec>(Exec const& exec) {
         using space = typename Exec::memory_space;
         auto const n = s.extents();
+        if (memory > 0) {
+          using host = Kokkos::HostSpace;
+          auto const device = streaming_instance(exec);
+          ct::streamed_fdk<std::remove_const_t<decltype(device)>, T>(
+              device, *s.geometry, g, options, {.device_bytes = memory})
+              .apply(wrap_projections<host>(p.data<T const>(), n[0], n[1], n[2]),
+                     wrap_volume<host>(x.data<T>(), g), control);
+          return;
+        }
         workspace<space> const scratch(ct::fdk_bytes_needed<T>(exec, *s.geometry, options));
         ct::fdk_plan<space> const plan(exec, *s.geometry, options);
         ct::fdk<Exec, T>(exec, plan, wrap_projections<space>(p.data<T const>(), n[0], n[1], n[2]),
@@ -165,13 +184,46 @@ class typed_reconstructor final : public any_reconstructor {
   ct::fdk_reconstructor<Exec, T> reconstructor_;
 };
 
+/// The same, of volumes that pass through so much memory of `Device`.
+template <class Device, class T>
+class streamed_reconstructor final : public any_reconstructor {
+ public:
+  using host = Kokkos::HostSpace;
+
+  streamed_reconstructor(Device const& device, ct::geometry const& g, grid const& volume,
+                         ct::fdk_options const& options, std::int64_t memory)
+      : scan_{g.num_views(), g.num_u(), g.num_v()},
+        grid_(volume),
+        reconstructor_(device, g, volume, options, {.device_bytes = memory}) {}
+
+  void apply(void const* projections, void* volume, onto /*zero*/,
+             job const& control) const override {
+    reconstructor_.apply(
+        wrap_projections<host>(static_cast<T const*>(projections), scan_[0], scan_[1], scan_[2]),
+        wrap_volume<host>(static_cast<T*>(volume), grid_), control);
+  }
+  [[nodiscard]] std::int64_t bytes() const override { return reconstructor_.report().device_bytes; }
+  [[nodiscard]] std::string arc() const override {
+    return std::string(to_word(reconstructor_.arc()));
+  }
+  [[nodiscard]] std::string detector() const override {
+    return std::string(to_word(reconstructor_.detector()));
+  }
+
+ private:
+  std::array<std::int64_t, 3> scan_;
+  grid grid_;
+  mutable ct::streamed_fdk<Device, T> reconstructor_;  ///< one call at a time
+};
+
 /// What Python's class Fdk holds.
 class reconstructor {
  public:
-  reconstructor(scan s, grid const& g, bool is_double, nb::dict keywords, std::string const& axes,
-                bool copy)
+  reconstructor(scan s, grid const& g, bool is_double, std::int64_t memory, nb::dict keywords,
+                std::string const& axes, bool copy)
       : scan_(std::move(s)),
         grid_(g),
+        memory_(memory),
         is_double_(is_double),
         zyx_(is_zyx(axes, "Fdk")),
         copy_(copy) {
@@ -180,6 +232,13 @@ class reconstructor {
       by_type(is_double, [&]<class T>() {
         on_backend([&]<class Exec>(Exec const& exec) {
           place_ = place_of<Exec>;
+          if (memory_ > 0) {
+            auto const device = streaming_instance(exec);
+            held_ =
+                std::make_shared<streamed_reconstructor<std::remove_const_t<decltype(device)>, T>>(
+                    device, *scan_.geometry, grid_, options, memory_);
+            return;
+          }
           held_ =
               std::make_shared<typed_reconstructor<Exec, T>>(exec, *scan_.geometry, grid_, options);
         });
@@ -190,6 +249,7 @@ class reconstructor {
   nb::object apply(any_object projections, any_object out, bool add, any_object cancel,
                    any_object progress) {
     refuse_add_without_out(add, out, "Fdk");
+    refuse_add_with_memory(add, memory_, "Fdk");
     native_array p(projections, {"Fdk", "projections"}, projection_placement(zyx_, copy_),
                    scan_.extents(), false);
     require_type(p, is_double_, "Fdk", "projections");
@@ -215,6 +275,7 @@ class reconstructor {
  private:
   scan scan_;
   grid grid_;
+  std::int64_t memory_;
   bool is_double_;
   bool zyx_;
   bool copy_;
@@ -253,7 +314,7 @@ void bind_fdk(nb::module_& m) {
   m.def("weigh_scan", weigh_scan);
   m.def("ramp_taps", ramp_taps);
   nb::class_<reconstructor>(m, "Fdk")
-      .def(nb::init<scan, grid const&, bool, nb::dict, std::string const&, bool>())
+      .def(nb::init<scan, grid const&, bool, std::int64_t, nb::dict, std::string const&, bool>())
       .def("apply", &reconstructor::apply)
       .def("close", &reconstructor::close)
       .def_prop_ro("bytes", &reconstructor::bytes)

@@ -53,6 +53,23 @@ def test_projections_have_the_same_bits(scan, grid, projector, dtype, backend):
             assert B.bytes == A.bytes
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_filtered_backprojections_have_the_same_bits(scan, grid, dtype, backend):
+    readings = np.random.default_rng(2).random(scan.shape).astype(dtype)
+    limit = LIMIT * np.dtype(dtype).itemsize // 4
+    whole = iso.fdk(scan, grid, readings, window="hann")
+    assert np.array_equal(iso.fdk(scan, grid, readings, memory=limit, window="hann"), whole)
+    with iso.Fdk(scan, grid, dtype=dtype, memory=limit, window="hann") as fdk:
+        assert 0 < fdk.bytes <= limit and (fdk.arc, fdk.detector) == ("full", "centred")
+        assert np.array_equal(fdk(readings), whole)
+        with pytest.raises(ValueError, match="Fdk: add with memory"):
+            fdk(readings, out=whole, add=True)
+    with pytest.raises(ValueError, match="fdk: add with memory"):
+        iso.fdk(scan, grid, readings, out=whole, add=True, memory=limit)
+    with pytest.raises(MemoryError, match="^fdk: "):
+        iso.fdk(scan, grid, readings, memory=1000)
+
+
 METHODS = [
     (iso.sart, {}),
     (iso.sart, {"block": 16}),
