@@ -139,6 +139,15 @@ def number(x: object, what: str) -> float:
         ) from None
 
 
+def finite(x: object, what: str, *, least: float = -np.inf, above: bool = False) -> float:
+    """Return a finite number that is not below the least one, or above it."""
+    value = number(x, what)
+    if not np.isfinite(value) or value < least or (above and value == least):
+        wanted = "" if np.isinf(least) else f", {'above' if above else 'at least'} {least:g}"
+        raise ValueError(f"{what} is {value:g} (a finite number is needed{wanted}); give one")
+    return value
+
+
 def integer(x: object, what: str) -> int:
     """Return an integer, or say what is wrong with it: a size of 2.5 is a mistake."""
     try:
@@ -200,12 +209,21 @@ def doubles(x: npt.ArrayLike, what: str) -> npt.NDArray[np.float64]:
         ) from None
 
 
+def shown(x: object) -> str:
+    """Return a value for a sentence: a word or a number itself, of all else the type."""
+    if isinstance(x, (str, bytes, bool, int, float, type(None))):
+        return repr(x)[:80]
+    if isinstance(x, (type, np.dtype)):
+        return str(getattr(x, "__name__", x))
+    return f"of type {type(x).__name__}"
+
+
 def order(axes: object, function: str) -> str:
     """Return the word for an order of axes."""
     if not isinstance(axes, str) or axes not in ("zyx", "xyz"):
         raise ValueError(
-            f"{function}: axes {axes!r} (the orders are 'zyx', with (view, v, u), and 'xyz', with "
-            "(view, u, v)); choose one of them"
+            f"{function}: axes {shown(axes)} (the orders are 'zyx', with (view, v, u), and 'xyz', "
+            "with (view, u, v)); choose one of them"
         )
     return str(axes)
 
@@ -228,9 +246,17 @@ def real_type(dtype: npt.DTypeLike, function: str) -> np.dtype[Any]:
         found = np.dtype(object)
     if found not in (np.float32, np.float64):
         raise TypeError(
-            f"{function}: dtype {dtype!r} (float32 and float64 are possible); choose one of them"
+            f"{function}: dtype {shown(dtype)} (float32 and float64 are possible); choose one of "
+            "them"
         )
     return found
+
+
+def word(x: object, what: str) -> str:
+    """Return a word, or say that it is none."""
+    if not isinstance(x, str):
+        raise TypeError(f"{what} is {shown(x)} (a word is needed); give one")
+    return x
 
 
 def words(x: object, what: str) -> list[str]:

@@ -114,7 +114,7 @@ class _Method(Closing["_core._Method"]):
     def __init__(
         self, geometry: Geometry, grid: Grid, readings: Any, keywords: dict[str, Any]
     ) -> None:
-        name = type(self).__name__
+        name = keywords.pop("_function", type(self).__name__)
         scan, box = cores(name, geometry, grid)
         given = {key: keywords.pop(key) for key in _GIVEN if key in keywords}
         self._given = readings if type(readings) is not np.ndarray else None
@@ -375,7 +375,7 @@ def _run(
     keywords: dict[str, Any],
     defaults: dict[str, Any] | None = None,
 ) -> Reconstruction[ArrayT]:
-    name = kind.__name__
+    name = "total_variation" if kind is TotalVariation else kind.__name__.lower()
     own = (*StoppingRules.__annotations__, *_Run.__annotations__)
     rules = {**(defaults or {}), **{key: keywords.pop(key) for key in own if key in keywords}}
     proceed = rules.pop("proceed", None)
@@ -384,7 +384,8 @@ def _run(
         raise ValueError(f"{name}: checkpoint_every {every} (at least 1 is needed); give more")
     tell = progress_of(keywords.pop("progress", None), name)
     halves = None if tell is None else _Halves(tell)
-    method = kind(geometry, grid, readings, progress=halves, **keywords)  # type: ignore[call-arg]
+    keywords.update(progress=halves, _function=name)
+    method = kind(geometry, grid, readings, **keywords)
     if halves is not None:
         halves.go_on()
     saves = method._checkpoint is not None

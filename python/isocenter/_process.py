@@ -8,7 +8,7 @@ import os
 from typing import Any, Literal, cast
 
 from . import _core, _load
-from ._calls import ArrayT, Axes, integer, like, order
+from ._calls import ArrayT, Axes, integer, like, order, shown, word
 
 atexit.register(_core.end)
 os.register_at_fork(after_in_child=_core.after_fork_in_child)
@@ -31,7 +31,7 @@ def use(backend: Literal["openmp", "serial"]) -> None:
     -----
     A `Projector` stays on the backend on which it was made.
     """
-    _core.use(str(backend))
+    _core.use(word(backend, "use: backend"))
 
 
 def set_threads(count: int | None) -> None:
@@ -111,7 +111,8 @@ def native(
 def _is_projections(kind: str) -> bool:
     if not isinstance(kind, str) or kind not in ("volume", "projections"):
         raise ValueError(
-            f"native: kind is {kind!r} (there are 'volume' and 'projections'); choose one of them"
+            f"native: kind is {shown(kind)} (there are 'volume' and 'projections'); choose one of "
+            "them"
         )
     return kind == "projections"
 

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._calls import ArrayT, Axes, Closing, Event, Progress, doubles, event, like, number, numbers
-from ._calls import order, progress_of, real_type
+from ._calls import ArrayT, Axes, Closing, Event, Progress, doubles, event, finite, like, number
+from ._calls import numbers, order, progress_of, real_type
 from ._geometry import Grid, grid_core
 from ._options import CalculatorOptions, ConvolveOptions, TermaOptions
 
@@ -71,10 +71,20 @@ class Beam:
                 "give one, of one pixel for an open field"
             )
         low_x, high_x, low_y, high_y = numbers(field, 4, "dose.Beam: field")
-        place = numbers(isocentre, 3, "dose.Beam: isocentre")
-        angles = tuple(
-            number(x, "dose.Beam: an angle") for x in (gantry_deg, couch_deg, collimator_deg)
+        place = tuple(
+            finite(x, "dose.Beam: isocentre")
+            for x in numbers(isocentre, 3, "dose.Beam: isocentre")
         )
+        angles = tuple(
+            finite(angle, f"dose.Beam: {name}")
+            for name, angle in (
+                ("gantry_deg", gantry_deg),
+                ("couch_deg", couch_deg),
+                ("collimator_deg", collimator_deg),
+            )
+        )
+        distance = finite(source_distance, "dose.Beam: source_distance", least=0, above=True)
+        photons = finite(weight, "dose.Beam: weight", least=0)
         rows, columns = values.shape
         self._arguments = {
             "fluence": values,
@@ -83,16 +93,16 @@ class Beam:
             "gantry_deg": angles[0],
             "couch_deg": angles[1],
             "collimator_deg": angles[2],
-            "source_distance": number(source_distance, "dose.Beam: source_distance"),
-            "weight": number(weight, "dose.Beam: weight"),
+            "source_distance": distance,
+            "weight": photons,
         }
         self._core = _core.Beam.make(
-            number(source_distance, "dose.Beam: source_distance"),
+            distance,
             place,
             angles,
             (low_x, low_y, (high_x - low_x) / columns, (high_y - low_y) / rows),
             np.ascontiguousarray(values.T),
-            number(weight, "dose.Beam: weight"),
+            photons,
         )
 
     @classmethod

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Projection and reconstruction on several processes, the ranks of a job, by mpi4py.
 
-Each rank holds some planes of the volume and some rows of the detector. Results have the bits of one
-process, for any number of ranks. All ranks make the same calls in the same order, with their own
-parts of the arrays. A rank that raises alone leaves the others waiting: start programs by
+Each rank holds some planes of the volume and some rows of the detector. Results have the bits of
+one process, for any number of ranks. All ranks make the same calls in the same order, with their
+own parts of the arrays. A rank that raises alone leaves the others waiting: start programs by
 ``mpirun -n 4 python -m mpi4py program.py``, which then ends all.
 """
 
@@ -169,8 +169,8 @@ class Plan:
 
     Notes
     -----
-    Rows are shared so that a rank has, of the readings that see the volume, the share that it has of
-    the planes. Where there are more ranks than planes some have none, and arrays without elements.
+    Rows are shared so that a rank has, of the readings that see the volume, the share that it has
+    of the planes. Where there are more ranks than planes some have none, and empty arrays.
     """
 
     __slots__ = ("_core", "_geometry", "_grid", "_ranks")

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._calls import Axes, Event, Progress, doubles, event, order, progress_of
+from ._calls import Axes, Event, Progress, doubles, event, order, progress_of, word
 from ._geometry import Grid, grid_core
 
 __all__ = ["between", "radiological_path", "sort"]
@@ -78,7 +78,7 @@ def radiological_path(
         doubles(rays, f"{name}: rays"),
         grid_core(name, grid),
         volume,
-        str(method),
+        word(method, f"{name}: method"),
         order(axes, name),
         copy is not False,
         event(cancel, name),
@@ -112,4 +112,4 @@ def sort(
     Determinism: the same on every backend and for any number of threads.
     """
     given = doubles(rays, "rays.sort: rays")
-    return _core.sort_rays(given, grid_core("rays.sort", grid), str(order))
+    return _core.sort_rays(given, grid_core("rays.sort", grid), word(order, "rays.sort: order"))

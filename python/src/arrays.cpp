@@ -378,10 +378,12 @@ bool is_zyx(std::string_view axes, char const* function) {
 }
 
 placement volume_placement(bool zyx, bool may_copy) {
+  note_axes(zyx);
   return {zyx ? std::array{2, 1, 0, 3} : std::array{0, 1, 2, 3}, may_copy};
 }
 
 placement projection_placement(bool zyx, bool may_copy) {
+  note_axes(zyx);
   return {zyx ? std::array{0, 2, 1, 3} : std::array{0, 1, 2, 3}, may_copy};
 }
 

@@ -14,7 +14,6 @@
 #include <cuda_runtime_api.h>
 #endif
 
-#include <cctype>
 #include <cstdlib>
 #include <map>
 #include <mutex>
@@ -117,40 +116,17 @@ void check_rounding() {
   }
 }
 
-/// Returns the message without the names of C++: `iso::ct::sart: ...` begins with `sart`, and
-/// `off_grid::cut` is 'cut'.
-std::string in_python(std::string_view what) {
-  std::string text(what);
-  for (std::size_t at = text.find("iso::"); at != std::string::npos; at = text.find("iso::", at)) {
-    std::size_t end = at + 5;
-    for (;;) {
-      std::size_t last = end;
-      while (last < text.size() && (std::islower(text[last]) != 0 || text[last] == '_')) {
-        ++last;
-      }
-      if (last == end || text.compare(last, 2, "::") != 0) {
-        break;
-      }
-      end = last + 2;
-    }
-    text.erase(at, end - at);
+thread_local bool axes_are_zyx = true;
+
+/// Returns the message in the words of Python: those of the function that was called, its keywords
+/// and order of axes. The GIL is held.
+std::string in_python(char const* what) {
+  try {
+    return nb::cast<std::string>(
+        nb::module_::import_("isocenter._messages").attr("translated")(what, axes_are_zyx));
+  } catch (std::exception const&) {
+    return what;  // the interpreter ends
   }
-  auto const is_name = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-  };
-  for (std::size_t at = text.find("::"); at != std::string::npos; at = text.find("::")) {
-    std::size_t first = at;
-    while (first > 0 && is_name(text[first - 1])) {
-      --first;
-    }
-    std::size_t last = at + 2;
-    while (last < text.size() && is_name(text[last])) {
-      ++last;
-    }
-    text =
-        text.substr(0, first) + "'" + text.substr(at + 2, last - at - 2) + "'" + text.substr(last);
-  }
-  return text;
 }
 
 /// Raises the class of this name of isocenter._errors.
@@ -292,6 +268,8 @@ counters& counted() {
   static auto* const one = new counters;
   return *one;
 }
+
+void note_axes(bool zyx) { axes_are_zyx = zyx; }
 
 place chosen_place() { return here().serial ? place::serial : place::openmp; }
 

@@ -38,6 +38,9 @@ struct counters {
 };
 counters& counted();
 
+/// Notes the order of axes of the call that this thread makes, for indices in its messages.
+void note_axes(bool zyx);
+
 /// The keyword arguments `cancel` and `progress` of a call, borrowed for its time.
 struct asked {
   nb::handle cancel;

@@ -242,7 +242,7 @@ class iterations {
     if (total) {
       std::lock_guard const alone(history_mutex_);
       auto const made = std::int64_t(history_.size());
-      ISO_VALIDATE(made <= rules.iterations,
+      ISO_VALIDATE(made == 0 || made <= rules.iterations,
                    "{}: {} iterations (the checkpoint has made {}); ask for as many, or name "
                    "another file",
                    name, rules.iterations, made);
