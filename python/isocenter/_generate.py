@@ -42,17 +42,45 @@ def _declaration(field: dict[str, Any]) -> str:
     return f"    {field['keyword']}: Literal[\n{words},\n    {tail}"
 
 
+def _bases() -> dict[str, str]:
+    """Return the dictionary of which another one has all keywords, of the largest there is."""
+    found: dict[str, str] = {}
+    for name, fields in _core.fields.items():
+        parts = [
+            (len(others), other)
+            for other, others in _core.fields.items()
+            if len(others) > 1
+            and all(one in fields for one in others)
+            and (len(others) < len(fields) or other > name)
+        ]
+        found[name] = max(parts)[1] if parts else ""
+    return found
+
+
 def text() -> str:
     """Return the text of _options.py."""
     parts = [HEAD]
-    for name, fields in sorted(_core.fields.items()):
+    bases = _bases()
+
+    def depth(name: str) -> int:
+        return 1 + depth(bases[name]) if bases[name] else 0
+
+    # A base stands before what is made of it.
+    for name in sorted(_core.fields, key=lambda name: (depth(name), name)):
+        base = bases[name]
+        known = _core.fields[base] if base else []
+        fields = [field for field in _core.fields[name] if field not in known]
+        units = "Lengths are mm, angles rad, values of voxels 1/mm."
+        if base:
+            units = f"Also those of `{base}`. {units.replace('values of ', '')}"
         lines = [
-            f"class {name}(TypedDict, total=False):",
-            '    """Keywords of calls. Lengths are mm, angles rad, values of voxels 1/mm.',
-            "",
-            "    Attributes",
-            "    ----------",
+            f"class {name}({base or 'TypedDict'}, total=False):",
+            f'    """Keywords of calls. {units}',
         ]
+        if not fields:
+            parts.append(f'{lines[0]}\n    """Keywords of calls: those of `{base}`."""\n')
+            continue
+        lines += ["", "    Attributes", "    ----------"]
         for field in fields:
             lines.append(f"    {field['keyword']} : default {_default(field)}")
             lines.append(_wrapped(field["says"], "        "))

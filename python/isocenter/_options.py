@@ -34,44 +34,6 @@ class BackProjectOptions(TypedDict, total=False):
     max_abs: float | None
 
 
-class CalculatorOptions(TypedDict, total=False):
-    """Keywords of calls. Lengths are mm, angles rad, values of voxels 1/mm.
-
-    Attributes
-    ----------
-    cones : default 8
-        polar
-    azimuths : default 8
-        of each cone
-    placing : default 'equal_energy'
-        where the borders between the cones lie
-    hardening_correction : default True
-        whether the TERMA takes the hardening of the spectrum into account
-    engine : default 'lattice'
-        lattice: each direction's lines visit every voxel once; voxel_lines: a line of every
-        direction through every voxel, exact and slow; voxel_samples: the same by samples at equal
-        steps; non_voxel: rays and samples of a grid turned into each direction
-    radial_step : default 1.0
-        distance of samples, for voxel_samples and non_voxel
-    ray_spacing : default 2.0
-        distance of rays, for non_voxel
-    tilt : default True
-        whether the kernel follows the diverging rays
-    margin : default 27.0
-        how far beyond the edges of the field dose is calculated
-    """
-
-    cones: int
-    azimuths: int
-    placing: Literal["equal_energy", "equal_solid_angle"]
-    hardening_correction: bool
-    engine: Literal["lattice", "voxel_lines", "voxel_samples", "non_voxel"]
-    radial_step: float
-    ray_spacing: float
-    tilt: bool
-    margin: float
-
-
 class CentreOptions(TypedDict, total=False):
     """Keywords of calls. Lengths are mm, angles rad, values of voxels 1/mm.
 
@@ -85,41 +47,6 @@ class CentreOptions(TypedDict, total=False):
 
     guess: float
     reach: float
-
-
-class CglsOptions(TypedDict, total=False):
-    """Keywords of calls. Lengths are mm, angles rad, values of voxels 1/mm.
-
-    Attributes
-    ----------
-    projector : default 'joseph'
-        how an iterative method projects
-    sum : default 'ordered'
-        how the terms of a ray are added; reproducible: in any order
-    edge : default 'zero'
-        what lies beyond the volume's voxels
-    region : default 'box'
-        the voxels that count
-    oversampling : default 1
-        exact projectors: rays a pixel along u and along v
-    words : default 0
-        of 32 bits, that a sum of the adjoint has at least; 0: as few as its error allows
-    projection : default 'exact'
-        exact, of that projector; or texture, by a GPU's texture units, which no backprojection
-        matches
-    backprojector : default 'adjoint'
-        adjoint, of that projector; or fdk, that of filtered backprojection, which does not match it
-        (sirt, sart, os-sart, mlem, osem)
-    """
-
-    projector: Literal["joseph", "joseph-spline", "amanatides-woo", "branchless", "siddon"]
-    sum: Literal["ordered", "reproducible"]
-    edge: Literal["zero", "truncate"]
-    region: Literal["box", "cylinder"]
-    oversampling: int
-    words: int
-    projection: Literal["exact", "texture"]
-    backprojector: Literal["adjoint", "fdk"]
 
 
 class ConvolveOptions(TypedDict, total=False):
@@ -193,37 +120,6 @@ class DoseMatrixOptions(TypedDict, total=False):
     processor: Literal["host", "avx512-host", "device"] | None
 
 
-class FdkOptions(TypedDict, total=False):
-    """Keywords of calls. Lengths are mm, angles rad, values of voxels 1/mm.
-
-    Attributes
-    ----------
-    window : default 'ram-lak'
-        window of the ramp filter
-    cutoff : default 1.0
-        of the detector's Nyquist frequency
-    arc : default 'automatic'
-        full: the whole circle; short: an arc of half a circle and the fan or more, by Parker's
-        weights; automatic: by the views' angles
-    detector : default 'automatic'
-        displaced: opposite views complete each other (half-fan); centred: they do not; automatic:
-        displaced where the axis is seen beside the middle by more than a tenth of the width
-    truncation_correction : default 0
-        objects wider than the detector: columns beyond its edges over which readings fall to zero
-    max_roll : default None
-        degrees by which the detector's rows may leave the plane of rotation: more makes what
-        changes along z visibly wrong (default: 5 over a full circle; 1.5 over an arc, half a circle
-        of parallel rays, or with a displaced detector)
-    """
-
-    window: Literal["ram-lak", "shepp-logan", "cosine", "hamming", "hann"]
-    cutoff: float
-    arc: Literal["automatic", "full", "short"]
-    detector: Literal["automatic", "centred", "displaced"]
-    truncation_correction: int
-    max_roll: float | None
-
-
 class GammaOptions(TypedDict, total=False):
     """Keywords of calls. Lengths are mm, angles rad, values of voxels 1/mm.
 
@@ -266,85 +162,6 @@ class LineIntegralOptions(TypedDict, total=False):
     """
 
     min_transmission: float
-
-
-class LsqrOptions(TypedDict, total=False):
-    """Keywords of calls. Lengths are mm, angles rad, values of voxels 1/mm.
-
-    Attributes
-    ----------
-    damping : default 0.0
-        weight of the volume's size, mm
-    projector : default 'joseph'
-        how an iterative method projects
-    sum : default 'ordered'
-        how the terms of a ray are added; reproducible: in any order
-    edge : default 'zero'
-        what lies beyond the volume's voxels
-    region : default 'box'
-        the voxels that count
-    oversampling : default 1
-        exact projectors: rays a pixel along u and along v
-    words : default 0
-        of 32 bits, that a sum of the adjoint has at least; 0: as few as its error allows
-    projection : default 'exact'
-        exact, of that projector; or texture, by a GPU's texture units, which no backprojection
-        matches
-    backprojector : default 'adjoint'
-        adjoint, of that projector; or fdk, that of filtered backprojection, which does not match it
-        (sirt, sart, os-sart, mlem, osem)
-    """
-
-    damping: float
-    projector: Literal["joseph", "joseph-spline", "amanatides-woo", "branchless", "siddon"]
-    sum: Literal["ordered", "reproducible"]
-    edge: Literal["zero", "truncate"]
-    region: Literal["box", "cylinder"]
-    oversampling: int
-    words: int
-    projection: Literal["exact", "texture"]
-    backprojector: Literal["adjoint", "fdk"]
-
-
-class MlemOptions(TypedDict, total=False):
-    """Keywords of calls. Lengths are mm, angles rad, values of voxels 1/mm.
-
-    Attributes
-    ----------
-    block : default 0
-        views of a block (default: 8)
-    order : default 'golden'
-        golden, each block far from those before it, or sequential
-    projector : default 'joseph'
-        how an iterative method projects
-    sum : default 'ordered'
-        how the terms of a ray are added; reproducible: in any order
-    edge : default 'zero'
-        what lies beyond the volume's voxels
-    region : default 'box'
-        the voxels that count
-    oversampling : default 1
-        exact projectors: rays a pixel along u and along v
-    words : default 0
-        of 32 bits, that a sum of the adjoint has at least; 0: as few as its error allows
-    projection : default 'exact'
-        exact, of that projector; or texture, by a GPU's texture units, which no backprojection
-        matches
-    backprojector : default 'adjoint'
-        adjoint, of that projector; or fdk, that of filtered backprojection, which does not match it
-        (sirt, sart, os-sart, mlem, osem)
-    """
-
-    block: int
-    order: Literal["sequential", "golden"]
-    projector: Literal["joseph", "joseph-spline", "amanatides-woo", "branchless", "siddon"]
-    sum: Literal["ordered", "reproducible"]
-    edge: Literal["zero", "truncate"]
-    region: Literal["box", "cylinder"]
-    oversampling: int
-    words: int
-    projection: Literal["exact", "texture"]
-    backprojector: Literal["adjoint", "fdk"]
 
 
 class ProjectOptions(TypedDict, total=False):
@@ -402,60 +219,6 @@ class ProjectorOptions(TypedDict, total=False):
         (sirt, sart, os-sart, mlem, osem)
     """
 
-    projector: Literal["joseph", "joseph-spline", "amanatides-woo", "branchless", "siddon"]
-    sum: Literal["ordered", "reproducible"]
-    edge: Literal["zero", "truncate"]
-    region: Literal["box", "cylinder"]
-    oversampling: int
-    words: int
-    projection: Literal["exact", "texture"]
-    backprojector: Literal["adjoint", "fdk"]
-
-
-class SartOptions(TypedDict, total=False):
-    """Keywords of calls. Lengths are mm, angles rad, values of voxels 1/mm.
-
-    Attributes
-    ----------
-    block : default 0
-        views of a block (default: 8)
-    order : default 'golden'
-        golden, each block far from those before it, or sequential
-    relaxation : default 1.0
-        length of a step, above 0 and below 2
-    column_sums : default 'blocks'
-        blocks, of each block its own, a volume each; or scan, one volume for all, of each voxel the
-        largest
-    lower : default -inf
-        least value of a voxel, /mm
-    upper : default inf
-        largest value of a voxel, /mm
-    projector : default 'joseph'
-        how an iterative method projects
-    sum : default 'ordered'
-        how the terms of a ray are added; reproducible: in any order
-    edge : default 'zero'
-        what lies beyond the volume's voxels
-    region : default 'box'
-        the voxels that count
-    oversampling : default 1
-        exact projectors: rays a pixel along u and along v
-    words : default 0
-        of 32 bits, that a sum of the adjoint has at least; 0: as few as its error allows
-    projection : default 'exact'
-        exact, of that projector; or texture, by a GPU's texture units, which no backprojection
-        matches
-    backprojector : default 'adjoint'
-        adjoint, of that projector; or fdk, that of filtered backprojection, which does not match it
-        (sirt, sart, os-sart, mlem, osem)
-    """
-
-    block: int
-    order: Literal["sequential", "golden"]
-    relaxation: float
-    column_sums: Literal["blocks", "scan"]
-    lower: float
-    upper: float
     projector: Literal["joseph", "joseph-spline", "amanatides-woo", "branchless", "siddon"]
     sum: Literal["ordered", "reproducible"]
     edge: Literal["zero", "truncate"]
@@ -552,8 +315,69 @@ class TermaOptions(TypedDict, total=False):
     hardening_correction: bool
 
 
-class TotalVariationOptions(TypedDict, total=False):
-    """Keywords of calls. Lengths are mm, angles rad, values of voxels 1/mm.
+class CalculatorOptions(ConvolveOptions, total=False):
+    """Keywords of calls. Also those of `ConvolveOptions`. Lengths are mm, angles rad, voxels 1/mm.
+
+    Attributes
+    ----------
+    hardening_correction : default True
+        whether the TERMA takes the hardening of the spectrum into account
+    margin : default 27.0
+        how far beyond the edges of the field dose is calculated
+    """
+
+    hardening_correction: bool
+    margin: float
+
+
+class CglsOptions(ProjectorOptions, total=False):
+    """Keywords of calls: those of `ProjectorOptions`."""
+
+
+class FdkOptions(ScanOptions, total=False):
+    """Keywords of calls. Also those of `ScanOptions`. Lengths are mm, angles rad, voxels 1/mm.
+
+    Attributes
+    ----------
+    window : default 'ram-lak'
+        window of the ramp filter
+    cutoff : default 1.0
+        of the detector's Nyquist frequency
+    """
+
+    window: Literal["ram-lak", "shepp-logan", "cosine", "hamming", "hann"]
+    cutoff: float
+
+
+class LsqrOptions(ProjectorOptions, total=False):
+    """Keywords of calls. Also those of `ProjectorOptions`. Lengths are mm, angles rad, voxels 1/mm.
+
+    Attributes
+    ----------
+    damping : default 0.0
+        weight of the volume's size, mm
+    """
+
+    damping: float
+
+
+class MlemOptions(ProjectorOptions, total=False):
+    """Keywords of calls. Also those of `ProjectorOptions`. Lengths are mm, angles rad, voxels 1/mm.
+
+    Attributes
+    ----------
+    block : default 0
+        views of a block (default: 8)
+    order : default 'golden'
+        golden, each block far from those before it, or sequential
+    """
+
+    block: int
+    order: Literal["sequential", "golden"]
+
+
+class TotalVariationOptions(ProjectorOptions, total=False):
+    """Keywords of calls. Also those of `ProjectorOptions`. Lengths are mm, angles rad, voxels 1/mm.
 
     Attributes
     ----------
@@ -567,35 +391,31 @@ class TotalVariationOptions(TypedDict, total=False):
         least value of a voxel, /mm
     upper : default inf
         largest value of a voxel, /mm
-    projector : default 'joseph'
-        how an iterative method projects
-    sum : default 'ordered'
-        how the terms of a ray are added; reproducible: in any order
-    edge : default 'zero'
-        what lies beyond the volume's voxels
-    region : default 'box'
-        the voxels that count
-    oversampling : default 1
-        exact projectors: rays a pixel along u and along v
-    words : default 0
-        of 32 bits, that a sum of the adjoint has at least; 0: as few as its error allows
-    projection : default 'exact'
-        exact, of that projector; or texture, by a GPU's texture units, which no backprojection
-        matches
-    backprojector : default 'adjoint'
-        adjoint, of that projector; or fdk, that of filtered backprojection, which does not match it
-        (sirt, sart, os-sart, mlem, osem)
     """
 
     weight: float
     gradient_scale: float
     lower: float
     upper: float
-    projector: Literal["joseph", "joseph-spline", "amanatides-woo", "branchless", "siddon"]
-    sum: Literal["ordered", "reproducible"]
-    edge: Literal["zero", "truncate"]
-    region: Literal["box", "cylinder"]
-    oversampling: int
-    words: int
-    projection: Literal["exact", "texture"]
-    backprojector: Literal["adjoint", "fdk"]
+
+
+class SartOptions(MlemOptions, total=False):
+    """Keywords of calls. Also those of `MlemOptions`. Lengths are mm, angles rad, voxels 1/mm.
+
+    Attributes
+    ----------
+    relaxation : default 1.0
+        length of a step, above 0 and below 2
+    column_sums : default 'blocks'
+        blocks, of each block its own, a volume each; or scan, one volume for all, of each voxel the
+        largest
+    lower : default -inf
+        least value of a voxel, /mm
+    upper : default inf
+        largest value of a voxel, /mm
+    """
+
+    relaxation: float
+    column_sums: Literal["blocks", "scan"]
+    lower: float
+    upper: float

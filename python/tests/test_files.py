@@ -173,6 +173,108 @@ def test_vectors_go_both_ways(tmp_path):
     assert departures(both([("vector", path)])) == []
 
 
+@needs_dump
+def test_ct_series_go_both_ways(tmp_path):
+    grid = iso.Grid((7, 6, 5), (0.9765625, 1.25, 2.5), (-250.1, 8.0, -1024.3))
+    hounsfield = np.random.default_rng(6).integers(-32768, 32768, grid.shape).astype(np.float64)
+    hounsfield[0, 0, :4] = 0.5, -0.5, 1.49, -1.51
+    files.write_ct(tmp_path / "ct", hounsfield, grid)
+    found = files.read_ct(tmp_path / "ct")
+    wanted = hounsfield.copy()
+    wanted[0, 0, :4] = 1, -1, 1, -2
+    assert np.array_equal(found.values, wanted) and found.unread == []
+    assert found.grid.size == grid.size
+    assert np.allclose(found.grid.spacing, grid.spacing, rtol=1e-12)
+    assert np.allclose(found.grid.origin, grid.origin, rtol=1e-12)
+    assert len(list((tmp_path / "ct").iterdir())) == 5
+    # Of the study of the first; equal contents are equal files.
+    (tmp_path / "other").mkdir()
+    files.write_ct(tmp_path / "other", hounsfield + 0.25 * (hounsfield < 32000), grid,
+                   like=tmp_path / "ct")  # fmt: skip
+    other = files.read_identity(next((tmp_path / "other").iterdir()))
+    assert (other.study, other.frame_of_reference) == (
+        found.identity.study,
+        found.identity.frame_of_reference,
+    )
+    assert other.series != found.identity.series
+    files.write_ct(tmp_path / "again", hounsfield, grid)
+    for path in (tmp_path / "ct").iterdir():
+        assert path.read_bytes() == (tmp_path / "again" / path.name).read_bytes()
+    assert departures(both([("ct", tmp_path / name) for name in ("ct", "other")])) == []
+
+
+def test_ct_series_that_are_not_written(tmp_path, grid, voxels):
+    full = tmp_path / "full"
+    full.mkdir()
+    (full / "mine").write_text("1")
+    for folder, values, word in (
+        (full, voxels, "empty"),
+        (tmp_path / "a", voxels * 1e6, "32767"),
+        (tmp_path / "a", voxels * np.nan, "finite"),
+        (tmp_path / "no" / "a", voxels, "make that first"),
+    ):
+        with pytest.raises(OSError, match=word):
+            files.write_ct(folder, values, grid)
+    with pytest.raises(OSError, match="study"):
+        files.write_ct(tmp_path / "a", voxels, grid, like=full)
+    with pytest.raises(ValueError, match="shape"):
+        files.write_ct(tmp_path / "a", voxels[1:], grid)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["full"]
+
+
+@pytest.mark.parametrize("stored", ["uint16", "float32"])
+def test_images_go_both_ways(tmp_path, readings, stored):
+    views = np.floor(readings * 65535) if stored == "uint16" else readings
+    files.write_images(tmp_path / "scan", views, stored=stored)
+    names = sorted(path.name for path in (tmp_path / "scan").iterdir())
+    assert names[0] == "view_0000.tif" and len(names) == len(views)
+    found = files.read_images(tmp_path / "scan")
+    assert np.array_equal(found.values, views) and found.geometry is None
+    iso.counters(reset=True)
+    iso.native(found.values, kind="projections")
+    assert iso.counters()["reorders"] == 0
+    one = files.read_images(tmp_path / "scan" / "view_0003.tif")
+    assert np.array_equal(one.values, views[3:4])
+    # Another program's view of the file: the first row is the top one.
+    from PIL import Image
+
+    assert np.array_equal(np.asarray(Image.open(tmp_path / "scan" / names[0])), views[0, ::-1])
+    (tmp_path / "scan" / "view_0002.tif").unlink()
+    with pytest.raises(OSError, match="number 2"):
+        files.read_images(tmp_path / "scan")
+
+
+@needs_tool
+def test_the_tool_reads_images(tmp_path, scan, readings):
+    files.write_images(tmp_path / "scan", readings)
+    (tmp_path / "scan.json").write_text(scan.to_json())
+    command = [TOOL, "--quiet", "reconstruct", "--projections", "scan", "--line-integrals"]
+    command += ["--geometry", "scan.json", "--extent", "13", "11", "9", "--output", "v.mha"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    found = files.read_volume(tmp_path / "v.mha")
+    assert np.array_equal(found.values, iso.fdk(scan, found.grid, readings))
+
+
+def test_images_that_are_not_written_or_read(tmp_path, readings):
+    for views, word in ((readings * 1e6, "65535"), (readings * np.nan, "finite")):
+        with pytest.raises(OSError, match=word):
+            files.write_images(tmp_path / "a", views, stored="uint16")
+    with pytest.raises(ValueError, match="shape"):
+        files.write_images(tmp_path / "a", readings[0])
+    with pytest.raises(ValueError, match="stored"):
+        files.write_images(tmp_path / "a", readings, stored="int8")
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "x1.tif").write_bytes(b"II*\0 no TIFF")
+    with pytest.raises(OSError, match="x1.tif.*TIFF"):
+        files.read_images(tmp_path / "x1.tif")
+    (tmp_path / "y2.tif").write_bytes(b"")
+    with pytest.raises(OSError, match="another series"):
+        files.read_images(tmp_path)
+    with pytest.raises(OSError, match="no such file"):
+        files.read_images(tmp_path / "z.tif")
+
+
 def test_what_is_not_written_leaves_what_was_there(tmp_path, grid, voxels):
     path = tmp_path / "v.mha"
     path.write_text("before")

@@ -9,15 +9,16 @@ read, raises OSError with a sentence that names it. No message says a patient's 
 from __future__ import annotations
 
 import os
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from .._calls import number as _number
+from .._calls import shown as _shown
 from .._dvh import Structure
 from .._geometry import Geometry, Grid
-from . import _dicom, _hdf5, _images, _market
+from . import _dicom, _dicom_writer, _hdf5, _images, _market, _tiff
 from ._common import Floats, Path, ending, floats_of, library, refuse
 from ._dicom import Identity
 
@@ -31,12 +32,15 @@ __all__ = [
     "Volume",
     "read_ct",
     "read_identity",
+    "read_images",
     "read_matrix",
     "read_rt_dose",
     "read_stack",
     "read_structures",
     "read_vector",
     "read_volume",
+    "write_ct",
+    "write_images",
     "write_matrix",
     "write_stack",
     "write_vector",
@@ -305,6 +309,45 @@ def read_ct(folder: Path, *, recursive: bool = False) -> CtSeries:
     return CtSeries(*_dicom.read_series(folder, bool(recursive)))
 
 
+def write_ct(
+    folder: Path, hounsfield: npt.ArrayLike, grid: Grid, *, like: Path | None = None
+) -> None:
+    """Write a CT series, a DICOM file for each slice.
+
+    Parameters
+    ----------
+    folder : path-like
+        A new folder, or an empty one. It holds all files, or stays as it was.
+    hounsfield : array of real numbers, shape (z, y, x)
+        Hounsfield units, which are rounded to whole ones of 16 bits.
+    grid : Grid
+        Where the voxels lie in the patient's coordinates, mm.
+    like : path-like, optional
+        A DICOM file, or the folder of a series, of whose patient, study and frame of reference it
+        is. By default there is no patient, and a new study and frame.
+
+    Raises
+    ------
+    ValueError
+        For a shape that is not the grid's.
+    OSError
+        For a folder that is not empty, values that 16 bits do not hold, ``like`` that is no DICOM.
+
+    Notes
+    -----
+    UIDs are made of the content: the same volume, with the same ``like``, gives the same files.
+    """
+    voxels = np.asarray(hounsfield)
+    if voxels.shape != grid.shape or voxels.dtype.kind not in "biuf":
+        raise ValueError(
+            f"write_ct: hounsfield of shape {voxels.shape} and {voxels.dtype} (real numbers of "
+            f"shape {grid.shape} are needed); give those"
+        )
+    if hasattr(voxels, "mask"):
+        raise TypeError("write_ct: hounsfield is a masked array; call its method filled")
+    _dicom_writer.write_series(folder, voxels, grid, like)
+
+
 def read_rt_dose(path: Path, *, any_unit: bool = False, slice_thickness: float = 0.0) -> RtDose:
     """Read an RT Dose.
 
@@ -431,6 +474,66 @@ def write_stack(
             "those of the geometry"
         )
     _hdf5.write_stack(path, readings, unit, "" if geometry is None else geometry.to_json())
+
+
+def read_images(name: Path) -> Stack:
+    """Read detector images from TIFF files.
+
+    Parameters
+    ----------
+    name : path-like
+        A file, which may hold several images, or a folder, of which all TIFF files are taken in the
+        order of the last number in their names.
+
+    Returns
+    -------
+    Stack
+        Shape (view, v, u) in float32: column 0 is u = 0, and the bottom row is v = 0. It has no
+        geometry, and no unit.
+
+    Raises
+    ------
+    OSError
+        Nothing there; a number that is missing or stands twice; images of two sizes or types; other
+        pixels than one channel of uint8, uint16, float32 or float64; a damaged file.
+    """
+    values, _ = _tiff.read_images(name)
+    return Stack(values, None, "")
+
+
+def write_images(
+    folder: Path, views: npt.ArrayLike, *, stored: Literal["uint16", "float32"] = "float32"
+) -> None:
+    """Write detector images, a TIFF file for each view.
+
+    Parameters
+    ----------
+    folder : path-like
+        A new folder, or an empty one. It holds all files, or stays as it was.
+    views : array of real numbers, shape (view, v, u)
+        Images; the row v = 0 is the bottom one.
+    stored : {'float32', 'uint16'}
+        The type of a pixel; 'uint16': values are rounded, and lie from 0 to 65535.
+
+    Raises
+    ------
+    ValueError
+        For another shape, or another type of pixels.
+    OSError
+        For a folder that is not empty, or values that do not fit.
+    """
+    images = np.asarray(views)
+    if images.ndim != 3 or images.dtype.kind not in "biuf" or hasattr(images, "mask"):
+        raise ValueError(
+            f"write_images: views of shape {images.shape} and {images.dtype} (real numbers of "
+            "shape (view, v, u) are needed, without a mask); give those"
+        )
+    if stored not in ("uint16", "float32"):
+        raise ValueError(
+            f"write_images: stored is {_shown(stored)} (there are 'uint16' and 'float32'); choose "
+            "one of them"
+        )
+    _tiff.write_images(folder, images, stored)
 
 
 def read_matrix(path: Path) -> Any:

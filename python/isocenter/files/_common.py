@@ -8,6 +8,7 @@ import errno
 import importlib
 import os
 import pathlib
+import shutil
 import stat
 import tempfile
 from collections.abc import Iterator
@@ -110,6 +111,29 @@ def replacing(path: Path) -> Iterator[pathlib.Path]:
     finally:
         temporary.unlink(missing_ok=True)
         os.rmdir(folder)
+
+
+@contextlib.contextmanager
+def filling(folder: Path) -> Iterator[pathlib.Path]:
+    """Give a temporary folder, which becomes a new or empty one where nothing is raised."""
+    to = pathlib.Path(folder).absolute()
+    if to.exists() and (not to.is_dir() or any(to.iterdir())):
+        refuse(folder, "is no empty folder (the files have one of their own); name another")
+    if not to.parent.is_dir():
+        refuse(folder, "cannot be made (the folder around it is not there); make that first")
+    try:
+        made = pathlib.Path(tempfile.mkdtemp(prefix=".iso-", dir=to.parent))
+    except OSError as error:
+        refuse(folder, f"cannot be made ({error.strerror}); choose another place")
+    try:
+        yield made
+        mask = os.umask(0)
+        os.umask(mask)
+        made.chmod(stat.S_IMODE(to.stat().st_mode) if to.exists() else 0o777 & ~mask)
+        os.replace(made, to)
+    except BaseException:
+        shutil.rmtree(made, ignore_errors=True)
+        raise
 
 
 def check_range(path: Path, largest: float) -> None:
