@@ -201,18 +201,7 @@ class iterations {
               make<Exec, T>(exec, s, values, b, counted_readings, options, control);
             });
             if (has_checkpoint) {
-              auto const span_of = [](native_array const* a, std::int64_t size) {
-                return a == nullptr ? std::span<T const>()
-                                    : std::span<T const>(a->data<T const>(), std::size_t(size));
-              };
-              auto const [views, u, v] = s.extents();
-              std::int64_t const pixels = views * u * v;
-              belongs_ = belongings_of<T>(
-                  options, *s.geometry, g,
-                  {span_of(&b, pixels),
-                   span_of(counted_readings ? &*counted_readings : nullptr, pixels),
-                   span_of(x ? &*x : nullptr, g.size()),
-                   span_of(voxels_ ? &*voxels_ : nullptr, g.size())});
+              belongs_ = belongings_of<T>(options, s, b, given(counted_readings), given(x));
             }
           });
         },
@@ -292,7 +281,7 @@ class iterations {
   }
   void close() { method_.reset(); }
 
-  [[nodiscard]] belongings const& belongs() const { return belongs_; }
+  [[nodiscard]] ct::detail::belongings const& belongs() const { return belongs_; }
   [[nodiscard]] bool is_double() const { return is_double_; }
   /// Returns the names, whether each is a number, and the sizes of what a checkpoint holds.
   [[nodiscard]] nb::list parts() {
@@ -385,6 +374,25 @@ class iterations {
         volume_of<space>(values), options, masks, control, place_of_arrays(exec));
   }
 
+  /// Returns what a checkpoint belongs to. Null arrays are none.
+  template <class T>
+  [[nodiscard]] ct::detail::belongings belongings_of(Options const& options, scan const& s,
+                                                     native_array const& readings,
+                                                     native_array const* counted_readings,
+                                                     native_array const* start) const {
+    auto const [views, u, v] = s.extents();
+    std::int64_t const pixels = views * u * v;
+    auto const floats_of = [](native_array const* a, std::int64_t size) {
+      return a == nullptr ? std::vector<float>()
+                          : std::vector<float>(a->data<T const>(), a->data<T const>() + size);
+    };
+    auto const of_readings = floats_of(counted_readings, pixels);
+    auto const of_start = floats_of(start, grid_.size());
+    auto const of_voxels = floats_of(voxels_ ? &*voxels_ : nullptr, grid_.size());
+    return ct::detail::belongings_of<T>(
+        method_named(options), options, *s.geometry, grid_,
+        {{readings.data<T const>(), std::size_t(pixels)}, of_readings, of_start, of_voxels});
+  }
   [[nodiscard]] made_by who() const { return share_ ? made_by::all_ranks : made_by::one; }
   /// Returns where volume and readings lie.
   template <class Exec>
@@ -415,7 +423,7 @@ class iterations {
   bool zyx_;
   bool is_double_ = false;
   bool busy_ = false;
-  belongings belongs_;
+  ct::detail::belongings belongs_;
   nb::object volume_;
   std::optional<native_array> voxels_;  ///< that the method reads
   place place_ = place::serial;

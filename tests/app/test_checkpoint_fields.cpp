@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A checkpoint belongs to every field of the options of its method that changes a bit.
-#include "iterative.hpp"
+#include <iso/ct/detail/checkpoint_belongings.hpp>
 
 #include <doctest/doctest.h>
 
@@ -37,7 +37,7 @@ TEST_CASE("checkpoint: belongs to every field that a method takes") {
     std::visit(
         [&](auto const& options) {
           describe(name_reader{names}, options);
-          describe(iso::jobs::field_teller{method, told}, options);
+          describe(iso::ct::detail::field_teller{method, told}, options);
         },
         default_options(method, 1));
     for (auto const& name : names) {

@@ -23,22 +23,6 @@
 
 namespace iso::jobs {
 
-/// A hash of numbers that iterations depend on: a checkpoint of others is refused.
-class fingerprint {
- public:
-  void add(double value) { values_.push_back(value); }
-  template <class T>
-  void add(std::vector<T> const& numbers) {
-    add(std::bit_cast<double>(cases::hash_bits<T>(numbers)));
-  }
-  [[nodiscard]] std::string text() const {
-    return cases::hash_text(cases::hash_bits<double>(values_));
-  }
-
- private:
-  std::vector<double> values_;
-};
-
 /// The checkpoint of one run, of the whole where ranks share it; without a file name it does
 /// nothing.
 template <class T, class Exec>

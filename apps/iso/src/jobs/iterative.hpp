@@ -10,6 +10,7 @@
 
 #include <iso/cases/memory.hpp>
 #include <iso/ct/cgls.hpp>
+#include <iso/ct/detail/checkpoint_belongings.hpp>
 #include <iso/ct/lsqr.hpp>
 #include <iso/ct/mlem.hpp>
 #include <iso/ct/noise_of_counts.hpp>
@@ -21,6 +22,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -69,73 +71,20 @@ double checkpoint_bytes(std::int64_t visited, double voxels, double pixels) {
   return held + (backend::is_device<Exec> ? std::max(voxels, pixels) : 0) * double(sizeof(T));
 }
 
-/// Tells every field that a method takes, for what a checkpoint belongs to.
-struct field_teller {
-  ct::iterative_method method;
-  std::vector<std::pair<std::string, std::string>>& all;
-  char const* suffix = "";
-
-  void operator()(auto const&, hidden_field const&) const {}
-  template <class T>
-  void operator()(T const& x, field const& f) const {
-    if constexpr (described<T const>) {
-      describe(field_teller{method, all, std::is_same_v<T, ct::value_range> ? " bound" : ""}, x);
-    } else if (ct::takes_field(method, f.name)) {
-      auto name = std::string(f.name);
-      std::replace(name.begin(), name.end(), '-', ' ');
-      name += suffix;
-      if constexpr (worded<T>) {
-        all.emplace_back(name, to_word(x));
-      } else if (is_finite(double(x))) {
-        all.emplace_back(name, message("{}", {iso::detail::as_message_arg(x)}));
-      } else {
-        // A side of the box that is not given.
-        bool const tv = method == ct::iterative_method::tv;
-        all.emplace_back(name, tv ? "from the data" : "none");
-      }
-    }
-  }
-};
-
-/// Returns what a checkpoint belongs to. How often an iteration runs, and where, changes no bit.
+/// Returns what a checkpoint belongs to.
 template <class T>
-std::vector<std::pair<std::string, std::string>> belongings_of(iterative_request const& request,
-                                                               ct::geometry const& g,
-                                                               grid const& box,
-                                                               std::vector<T> const& readings) {
-  auto const add_vector = [](fingerprint& print, vec3<double> const& v) {
-    print.add(v.x);
-    print.add(v.y);
-    print.add(v.z);
+ct::detail::belongings belongings_of(iterative_request const& request, ct::geometry const& g,
+                                     grid const& box, std::vector<T> const& readings) {
+  auto const span_of = [](auto const& given) {
+    return given ? std::span<float const>(given->values) : std::span<float const>();
   };
-  fingerprint scan;
-  scan.add(g.kind() == ct::beam::cone ? 0 : 1);
-  for (auto const& view : g.views()) {
-    add_vector(scan, view.source);
-    add_vector(scan, view.detector_origin);
-    add_vector(scan, view.u_step);
-    add_vector(scan, view.v_step);
-  }
-  scan.add(double(g.num_u()));
-  scan.add(double(g.num_v()));
-  scan.add(readings);
-  scan.add(request.reading_mask ? request.reading_mask->values : std::vector<float>());
-  fingerprint volume;
-  for (auto const n : box.extent) {
-    volume.add(double(n));
-  }
-  add_vector(volume, box.spacing);
-  add_vector(volume, box.origin);
-  volume.add(request.start ? request.start->values : std::vector<float>());
-  volume.add(request.mask ? request.mask->values : std::vector<float>());
-  std::vector<std::pair<std::string, std::string>> all = {
-      {"method", std::string(to_word(request.method))},
-      {"precision", std::string(to_word(precision_of<T>))},
-      {"scan", scan.text()},
-      {"volume", volume.text()}};
-  std::visit([&](auto const& options) { describe(field_teller{request.method, all}, options); },
-             request.options);
-  return all;
+  ct::detail::given_arrays<T> const given{readings, span_of(request.reading_mask),
+                                          span_of(request.start), span_of(request.mask)};
+  return std::visit(
+      [&](auto const& options) {
+        return ct::detail::belongings_of<T>(request.method, options, g, box, given);
+      },
+      request.options);
 }
 
 /// Returns the blocks of views by which the request's method projects.
