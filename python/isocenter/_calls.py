@@ -6,7 +6,7 @@ from __future__ import annotations
 import operator
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
 from typing import Any, Generic, Literal, Protocol, Self, TypeAlias, TypeVar, cast
 
@@ -236,6 +236,24 @@ def event(cancel: Event | None, function: str) -> Event | None:
             "give a threading.Event"
         )
     return cancel
+
+
+def how(
+    function: str,
+    options: Mapping[str, Any],
+    axes: object,
+    copy: bool | None,
+    cancel: Event | None,
+    progress: Progress,
+) -> tuple[dict[str, Any], str, bool, Event | None, Callable[[float], object] | None]:
+    """Return the last arguments of calls of the extension module, which all functions share."""
+    return (
+        dict(options),
+        order(axes, function),
+        copy is not False,
+        event(cancel, function),
+        progress_of(progress, function),
+    )
 
 
 def real_type(dtype: npt.DTypeLike, function: str) -> np.dtype[Any]:

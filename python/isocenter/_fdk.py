@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._calls import ArrayT, Axes, Closing, Event, Progress, event, integer, like, memory_of, order
-from ._calls import VOLUME, device_array, progress_of, real_type
+from ._calls import ArrayT, Axes, Closing, Event, Progress, VOLUME, device_array, event, how
+from ._calls import integer, like, memory_of, order, progress_of, real_type
 from ._geometry import Geometry, Grid, cores, scan_core
 from ._options import FdkOptions, ScanOptions
 
@@ -83,11 +83,7 @@ def fdk(
         out,
         bool(add),
         memory_of(memory, "fdk"),
-        dict(options),
-        laid,
-        copy is not False,
-        event(cancel, "fdk"),
-        progress_of(progress, "fdk"),
+        *how("fdk", options, laid, copy, cancel, progress),
     )
     return cast(ArrayT, like(projections, result, out))
 
@@ -221,11 +217,7 @@ def filter_projections(
         scan_core(name, geometry),
         projections,
         out,
-        dict(options),
-        order(axes, name),
-        copy is not False,
-        event(cancel, name),
-        progress_of(progress, name),
+        *how(name, options, axes, copy, cancel, progress),
     )
     return cast(ArrayT, like(projections, result, out))
 
@@ -275,11 +267,7 @@ def weighted_back_project(
         filtered,
         out,
         bool(add),
-        dict(options),
-        order(axes, name),
-        copy is not False,
-        event(cancel, name),
-        progress_of(progress, name),
+        *how(name, options, axes, copy, cancel, progress),
     )
     return cast(ArrayT, like(filtered, result, out))
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._calls import Axes, Event, Progress, event, order, progress_of, words
+from ._calls import Axes, Event, Progress, how, words
 from ._geometry import Grid, grid_core
 from ._options import GammaOptions
 
@@ -125,11 +125,7 @@ def gamma(
         own if evaluated_grid is None else grid_core("gamma", evaluated_grid),
         evaluated,
         named,
-        dict(options),
-        order(axes, "gamma"),
-        copy is not False,
-        event(cancel, "gamma"),
-        progress_of(progress, "gamma"),
+        *how("gamma", options, axes, copy, cancel, progress),
     )
     summaries = (
         GammaSummary(criterion=name, **one) for name, one in zip(named, told, strict=True)

@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._calls import ArrayT, Axes, Closing, Event, Progress, event, like, memory_of, order
-from ._calls import PROJECTIONS, VOLUME, device_array, progress_of, real_type, streamed
+from ._calls import ArrayT, Axes, Closing, Event, PROJECTIONS, Progress, VOLUME
+from ._calls import device_array, event, how, like, memory_of, order, progress_of, real_type
+from ._calls import streamed
 from ._geometry import Geometry, Grid, cores
 from ._options import BackProjectOptions, ProjectOptions, ProjectorOptions
 
@@ -88,11 +89,7 @@ def project(
         volume,
         out,
         limit,
-        streamed(dict(options), limit),
-        laid,
-        copy is not False,
-        event(cancel, "project"),
-        progress_of(progress, "project"),
+        *how("project", streamed(dict(options), limit), laid, copy, cancel, progress),
     )
     return cast(ArrayT, like(volume, result, out))
 
@@ -160,11 +157,7 @@ def back_project(
         out,
         bool(add),
         memory_of(memory, "back_project"),
-        dict(options),
-        laid,
-        copy is not False,
-        event(cancel, "back_project"),
-        progress_of(progress, "back_project"),
+        *how("back_project", options, laid, copy, cancel, progress),
     )
     return cast(ArrayT, like(projections, result, out))
 

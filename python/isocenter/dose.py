@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._calls import ArrayT, Axes, Closing, Event, Progress, doubles, event, finite, like, number
-from ._calls import numbers, order, progress_of, real_type
+from ._calls import ArrayT, Axes, Closing, Event, Progress, doubles, event, finite, how
+from ._calls import like, number, numbers, order, progress_of, real_type
 from ._geometry import Grid, grid_core
 from ._options import CalculatorOptions, ConvolveOptions, TermaOptions
 
@@ -358,11 +358,7 @@ def terma(
         spectrum_name,
         spectrum_table,
         own if region is None else grid_core(name, region),
-        dict(options),
-        order(axes, name),
-        copy is not False,
-        event(cancel, name),
-        progress_of(progress, name),
+        *how(name, options, axes, copy, cancel, progress),
     )
     return cast(ArrayT, like(density, result, None))
 
@@ -438,11 +434,7 @@ def convolve(
         spectrum_table,
         out,
         bool(add),
-        dict(options),
-        order(axes, name),
-        copy is not False,
-        event(cancel, name),
-        progress_of(progress, name),
+        *how(name, options, axes, copy, cancel, progress),
     )
     return cast(ArrayT, like(terma, result, out))
 

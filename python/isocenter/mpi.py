@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from typing import Any, Unpack, cast
 
 from . import _core
-from ._calls import PROJECTIONS, VOLUME, ArrayT, Axes, Event, Progress, device_array, event
-from ._calls import integer, like, number, order, progress_of
+from ._calls import ArrayT, Axes, Event, PROJECTIONS, Progress, VOLUME, device_array, how
+from ._calls import integer, like, number, order
 from ._geometry import Geometry, Grid, cores
 from ._options import FdkOptions, ProjectorOptions
 
@@ -312,11 +312,7 @@ def project(
         volume,
         out,
         integer(batch, f"{name}: batch"),
-        {"sum": "reproducible", **options},
-        laid,
-        copy is not False,
-        event(cancel, name),
-        progress_of(progress, name),
+        *how(name, {"sum": "reproducible", **options}, laid, copy, cancel, progress),
     )
     return cast(ArrayT, like(volume, result, out))
 
@@ -369,11 +365,7 @@ def back_project(
         projections,
         out,
         integer(batch, f"{name}: batch"),
-        {"sum": "reproducible", **options},
-        laid,
-        copy is not False,
-        event(cancel, name),
-        progress_of(progress, name),
+        *how(name, {"sum": "reproducible", **options}, laid, copy, cancel, progress),
     )
     return cast(ArrayT, like(projections, result, out))
 
@@ -429,10 +421,6 @@ def fdk(
         projections,
         out,
         integer(batch, f"{name}: batch"),
-        dict(options),
-        laid,
-        copy is not False,
-        event(cancel, name),
-        progress_of(progress, name),
+        *how(name, options, laid, copy, cancel, progress),
     )
     return cast(ArrayT, like(projections, result, out))
