@@ -13,7 +13,7 @@
 
 namespace iso::dose::detail {
 
-/// Finds the planes of a line in which some rows, or lanes, meet the box: for one number of the
+/// The planes of a line in which some rows, or lanes, meet the box: for one number of the
 /// first after the other, which grow. From plane to plane displacements go one way.
 class met_planes {
  public:
