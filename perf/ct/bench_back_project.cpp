@@ -5,8 +5,9 @@
 //   back_project/<method>/<detector>/<precision>/<backend>/<N>
 //
 // <detector>: `pixels_as_voxels` has N x N pixels, `coarse` N/2 x N/2 of twice the width, `fine` 2N
-// x 2N of half the width; `tilted` is pixels_as_voxels rolled by one degree and pitched by two, and
-// `tilted_coarse` and `tilted_fine` are the others so. `joseph_linear` upright is the gather,
+// x 2N of half the width; `slices` is pixels_as_voxels with voxels of 1 x 1 x 3 mm, N/3 along z;
+// `tilted` is pixels_as_voxels rolled by one degree and pitched by two, and `tilted_coarse`,
+// `tilted_fine` and `tilted_slices` are the others so. `joseph_linear` upright is the gather,
 // `joseph_linear_avx2` the same with registers of 32 bytes on a processor; every other row is the
 // scatter, `joseph_linear_general` that of upright scans, `joseph_linear_two_words` with two words
 // a voxel.
@@ -61,16 +62,26 @@ struct detector {
   char const* name;
   double pixels;  ///< a voxel, each way
   bool tilted = false;
+  std::int64_t slice = 1;  ///< the height of a voxel, mm
 };
-constexpr detector detectors[] = {
-    {"pixels_as_voxels", 1},      {"coarse", 0.5},         {"fine", 2}, {"tilted", 1, true},
-    {"tilted_coarse", 0.5, true}, {"tilted_fine", 2, true}};
+constexpr detector detectors[] = {{"pixels_as_voxels", 1},
+                                  {"coarse", 0.5},
+                                  {"fine", 2},
+                                  {"tilted", 1, true},
+                                  {"tilted_coarse", 0.5, true},
+                                  {"tilted_fine", 2, true},
+                                  {"slices", 1, false, 3},
+                                  {"tilted_slices", 1, true, 3}};
 
 template <class Exec, class T>
 void measure(benchmark::State& state, row const& what, detector const& with, std::int64_t n,
              std::int64_t views) {
   Exec const exec;
-  auto const volume = smooth_volume(n);
+  auto volume = smooth_volume(n);
+  if (with.slice > 1) {
+    std::int64_t const slices = (n + with.slice - 1) / with.slice;
+    volume.box = grid::centred({n, n, slices}, {1, 1, double(with.slice)});
+  }
   auto scan = cone_scan(n, views, with.pixels);
   if (with.tilted) {
     double const degree = 0.017453292519943295;
@@ -107,6 +118,7 @@ void measure(benchmark::State& state, row const& what, detector const& with, std
   state.counters["ms_per_view"] = 1e3 * seconds / double(views);
   state.counters["forward_ms_per_view"] = 1e3 * typical(forward) / double(views);
   state.counters["ratio"] = seconds / typical(forward);
+  state.counters["ns_per_voxel"] = 1e9 * seconds / double(views) / double(volume.box.size());
   set_counters(state, exec, seconds, back_project.work(), back_project.error());
 }
 
@@ -121,16 +133,16 @@ void add_rows(std::string const& backend, std::string const& precision) {
       for (auto const n : sizes) {
         bool const gathers = each.method == ct::projector::joseph_linear &&
                              each.path == ct::joseph_path::automatic && !with.tilted;
-        bool const is_odd = with.pixels != 1 || sizeof(T) == 8;
+        bool const is_odd = with.pixels != 1 || with.slice != 1 || sizeof(T) == 8;
         // Scatters: linear Joseph's on all detectors, on the others one each way.
         bool const is_common = gathers || each.method == ct::projector::joseph_linear || !is_odd;
         bool const is_vector_row = each.host_vector_bytes < 64;
-        if (!is_common || (is_vector_row && (device || with.tilted)) ||
-            (device && is_odd && n > 512) || (each.words > 0 && (!with.tilted || is_odd))) {
+        if (!is_common || (is_vector_row && device) || (device && is_odd && n > 512) ||
+            (each.words > 0 && (!with.tilted || is_odd))) {
           continue;
         }
         std::int64_t const views = smoke()                                  ? 17
-                                   : !device                                ? (gathers ? 16 : 4)
+                                   : !device                                ? 16
                                    : !gathers || n > 512 || with.pixels > 1 ? (n > 512 ? 32 : 64)
                                                                             : 360;
         add_row(std::string("back_project/") + each.name + "/" + with.name + "/" + precision + "/" +

@@ -9,7 +9,8 @@
 // `pitch` and `roll`, its detector turned by 3, 1.7 and 0.6 degrees; `aside`, its detector moved by
 // a quarter of its width; `helix`; `parallel` and `parallel_roll`; `laminography`, its axis tilted
 // by 29 degrees; `slices`, upright with voxels of 1 x 1 x 3 mm, a third as many; `coarse` and
-// `fine`, upright with pixels of twice and half a voxel.
+// `fine`, upright with pixels of twice and half a voxel; `slices_roll`, `coarse_roll` and
+// `fine_roll`, these with a detector turned as roll's.
 //
 // Counters beside the usual: `forward_ms`, `adjoint_ms`, `fdk_ms`, of a view, medians (on a
 // processor minima, Serial's of its processor time); `forward_ratio`, `adjoint_ratio`, `fdk_ratio`,
@@ -57,6 +58,9 @@ grid cube(std::int64_t n) { return grid::centred({n, n, n}, {1, 1, 1}); }
 scanned turned(std::int64_t n, std::int64_t views, ct::detector_turn const& by) {
   return {ct::turn_detector(cone_scan(n, views), by), cube(n)};
 }
+ct::geometry rolled(ct::geometry const& scan) {
+  return ct::turn_detector(scan, {.roll = 0.6 * degree});
+}
 /// Parallel rays whose pixels are as wide as voxels.
 ct::geometry parallel(std::int64_t n, std::int64_t views) {
   return ct::circular_parallel({.num_u = n, .num_v = n, .pitch_u = 1, .pitch_v = 1},
@@ -87,9 +91,7 @@ std::vector<kind> kinds() {
       {"helix", [](number n, number views) { return scanned{wound(n, views), cube(n), false}; }},
       {"parallel", [](number n, number views) { return scanned{parallel(n, views), cube(n)}; }},
       {"parallel_roll",
-       [](number n, number views) {
-         return scanned{ct::turn_detector(parallel(n, views), {.roll = 0.6 * degree}), cube(n)};
-       }},
+       [](number n, number views) { return scanned{rolled(parallel(n, views)), cube(n)}; }},
       {"laminography",
        [](number n, number views) {
          return scanned{ct::laminography(cone_scan(n, views), 29 * degree), cube(n), false};
@@ -100,6 +102,14 @@ std::vector<kind> kinds() {
        }},
       {"coarse", [](number n, number views) { return scanned{cone_scan(n, views, 0.5), cube(n)}; }},
       {"fine", [](number n, number views) { return scanned{cone_scan(n, views, 2), cube(n)}; }},
+      {"slices_roll",
+       [](number n, number views) {
+         return scanned{rolled(cone_scan(n, views)), grid::centred({n, n, (n + 2) / 3}, {1, 1, 3})};
+       }},
+      {"coarse_roll",
+       [](number n, number views) { return scanned{rolled(cone_scan(n, views, 0.5)), cube(n)}; }},
+      {"fine_roll",
+       [](number n, number views) { return scanned{rolled(cone_scan(n, views, 2)), cube(n)}; }},
   };
 }
 

@@ -21,7 +21,8 @@ inline constexpr int rows = 2;
 inline constexpr int group_lanes = 32 * rows;
 inline constexpr std::int64_t groups = 120;
 inline constexpr std::int64_t all_lanes = group_lanes * groups;
-inline constexpr std::int32_t table_length = 40;
+inline constexpr std::int32_t wide_places = 16;  ///< of the narrowest window of four registers
+inline constexpr std::int32_t table_length = 64;
 
 /// What a lane computes: values of T, and integers.
 enum of_values {
@@ -56,10 +57,12 @@ enum of_values {
   window_upper,
   window_lower_within,
   window_upper_within,
+  wide_window,
   count_of_values
 };
 enum of_integers {
   truncated,
+  rounded,
   whole,
   whole_signed,
   lane_number,
@@ -194,6 +197,7 @@ struct every_operation {
     out(clamped, clamp(a, value(T(-1)), value(T(2))));
     out(bits_joined, bit_cast<T>(bit_cast<bits_of<T>>(a) | bit_cast<bits_of<T>>(b)));
     out(truncated, truncate(part.load(in.z + first)));
+    out(rounded, nearest(part.load(in.z + first)));
   }
   template <class Part, class Out>
   KOKKOS_FUNCTION void comparisons(Part const& part, std::int64_t first, Out const& out) const {
@@ -253,6 +257,10 @@ struct every_operation {
     Part::template scattered<T>(everywhere).pair_within(beyond, 0, table_length, c, d);
     out(lower_within, c);
     out(upper_within, d);
+    using index = typename Part::index;
+    index const from_end = (part.lane() * index(3)) & index(wide_places - 1);
+    index const spread = at_end(group) ? index(table_length - 1) - from_end : from_end;
+    value wide = gather(in.table, spread);
     if constexpr (Group::has_windows) {
       constexpr int width = Part::shape::width;
       std::int32_t low[Part::shape::registers];
@@ -261,11 +269,16 @@ struct every_operation {
       }
       Part::template window<T>(low, 1, within).pair(place, a, b);
       Part::template window<T>(low, 1, everywhere).pair_within(beyond, 0, table_length, c, d);
+      for (std::int32_t& l : low) {
+        l = at_end(group) ? table_length - 4 * width : 0;
+      }
+      wide = Part::template window<T, 4>(low, 1, within).pick(spread);
     }
     out(window_lower, a);
     out(window_upper, b);
     out(window_lower_within, c);
     out(window_upper_within, d);
+    out(wide_window, wide);
   }
 };
 

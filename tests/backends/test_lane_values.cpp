@@ -140,6 +140,9 @@ void expect_values(host_inputs<T> const& in, std::size_t n, auto const& out) {
   };
   out(lower_within, within(in.beyond[n]));
   out(upper_within, within(in.beyond[n] + 1));
+  auto const from_end = std::int32_t(n % 32) * 3 % wide_places;
+  bool const end = at_end(std::int64_t(n) / group_lanes);
+  out(wide_window, in.table[std::size_t(end ? table_length - 1 - from_end : from_end)]);
   out(window_lower_within, within(in.beyond[n]));
   out(window_upper_within, within(in.beyond[n] + 1));
 }
@@ -151,6 +154,7 @@ void expect_integers(host_inputs<T> const& in, std::size_t n, auto const& out) {
   auto const wrapped = [](std::int64_t x) { return std::int32_t(std::uint32_t(x)); };
   T const z = in.z[n];
   out(truncated, std::int32_t(std::trunc(z)));
+  out(rounded, std::int32_t(std::nearbyint(z)));
   out(whole_signed, std::int32_t(std::floor(z)));
   out(whole, z > T(0) ? std::int32_t(std::trunc(z)) : 0);
   out(lane_number, std::int32_t(n % 32));

@@ -37,7 +37,7 @@ struct every_operation {
       using value = typename part_type::template per_lane<float>;
       using whole = typename part_type::index;
       value const here = part.load(x + 32 * index);
-      whole const k = truncate(floor(here));
+      whole const k = min(truncate(floor(here)), nearest(here));
       value const back = bit_cast<float>(bit_cast<std::int32_t>(convert<float>(k)));
       value const same = gather(x, clamp(part.lane(), whole(0), whole(31)));
       value const mean = blend(value(0.5F), fma(back, value(1), value(0)), same);

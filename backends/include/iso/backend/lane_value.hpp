@@ -129,6 +129,16 @@ KOKKOS_FORCEINLINE_FUNCTION lane_value<std::int32_t, S> truncate(lane_value<T, S
   }
   return out;
 }
+/// Rounds to the nearest whole number, of two the even one; takes numbers that 32 bits hold.
+template <class T, class S>
+KOKKOS_FORCEINLINE_FUNCTION lane_value<std::int32_t, S> nearest(lane_value<T, S> const& a) {
+  using to = lane_value<std::int32_t, S>;
+  to out;
+  ISO_EACH_REGISTER(int i = 0; i < S::registers; ++i) {
+    out.r[i] = S::isa::template nearest<typename to::reg>(a.r[i]);
+  }
+  return out;
+}
 /// Returns 32-bit integers as T, exactly or rounded to nearest.
 template <class T, class S>
 KOKKOS_FORCEINLINE_FUNCTION lane_value<T, S> convert(lane_value<std::int32_t, S> const& k) {

@@ -7,12 +7,14 @@
 #include <iso/backend/team.hpp>
 #include <iso/backend/unroll.hpp>
 #include <iso/core/numerics.hpp>
+#include <iso/ct/detail/back_project_brick_lanes.hpp>
 #include <iso/ct/detail/back_project_bricks.hpp>
 #include <iso/ct/detail/voxel_step.hpp>
 
 #include <Kokkos_Core.hpp>
 
 #include <cstdint>
+#include <type_traits>
 
 namespace iso::ct::detail {
 
@@ -81,16 +83,29 @@ struct brick_kernel {
     std::int64_t const index = first_brick + place;
     brick_place const brick(bricks, index);
     auto const words = team.words();
-    team.each(team_words, [&](int n) { words.set(words.first() + 4 * std::uint32_t(n), 0); });
+    team.each(team_words,
+              [&](int n) { words.set(words.first() + 4 * std::uint32_t(n), zero_of<Team>); });
     team.sync();
     team.groups([&](auto const& group, int number, int count) {
-      add_rays(group, words, brick, rectangles + index * num_views, number, count);
+      if constexpr (by_lanes<Team>) {
+        add_by_lanes(group, words, brick, rectangles + index * num_views);
+      } else {
+        add_rays(group, words, brick, rectangles + index * num_views, number, count);
+      }
     });
     team.sync();
     finish(team, words, brick);
   }
 
  private:
+  using lanes = brick_lanes<Samples, Shape>;
+  template <class Team>
+  static constexpr bool by_lanes = lanes::template apply<typename Team::group>;
+  /// The word that stands for zero. Lanes add to two words at once: with this one all sums are
+  /// numbers without a sign, which carry nothing.
+  template <class Team>
+  static constexpr std::uint32_t zero_of = by_lanes<Team> ? std::uint32_t(1) << 31 : 0U;
+
   /// Adds every count-th chunk of 32 pixels, from the number-th on, of all views' rectangles.
   template <class Group, class Words>
   KOKKOS_FORCEINLINE_FUNCTION void add_rays(Group const& group, Words const& words,
@@ -120,6 +135,29 @@ struct brick_kernel {
         });
       }
       before += chunks;
+    }
+  }
+
+  /// Adds all views' rectangles, 32 rays side by side.
+  template <class Group, class Words>
+  KOKKOS_FORCEINLINE_FUNCTION void add_by_lanes(Group const& group, Words const& words,
+                                                brick_place const& brick,
+                                                pixel_rectangle const* views) const {
+    brick_line<T> const none{};
+    lanes side_by_side(brick);
+    for (std::int32_t view = 0; view < num_views; ++view) {
+      pixel_rectangle const pixels = views[view];
+      brick_line<T> const* ray = rays + (view * num_u + pixels.u) * num_v + pixels.v;
+      std::int32_t v = 0;
+      for (std::int32_t left = pixels.count_u * pixels.count_v; left > 0; left -= 32) {
+        for (int n = 0; n < 32; ++n) {
+          side_by_side.template set<Group>(n, n < left ? *ray : none);
+          bool const row_ends = v + 1 == pixels.count_v;
+          v = row_ends ? 0 : v + 1;
+          ray += row_ends ? num_v - pixels.count_v + 1 : 1;
+        }
+        side_by_side.add(group, words);
+      }
     }
   }
 
@@ -349,19 +387,12 @@ struct brick_kernel {
     constexpr int z_size = Shape::most[2];
     double const unit = products->unit;
     double const digit = double(std::int64_t(1) << low_bits);
-    team.each(Shape::most[0] * y_size * z_size, [&](int n) {
-      std::int32_t const x = n / (y_size * z_size);
-      std::int32_t const y = n / z_size % y_size;
-      std::int32_t const z = n % z_size;
-      if (x >= brick.high[0] - brick.low[0] || y >= brick.high[1] - brick.low[1] ||
-          z >= brick.high[2] - brick.low[2]) {
-        return;
-      }
+    auto const finish_voxel = [&](std::int32_t x, std::int32_t y, std::int32_t z) {
       std::uint32_t const at = words.first() + std::uint32_t((x + Shape::room) * Shape::pitch_x +
                                                              (y + Shape::room) * Shape::pitch_y +
                                                              (z + Shape::room) * Shape::pitch_z);
-      double sum = double(
-          std::int32_t(words.get(at + std::uint32_t((Shape::words - 1) * Shape::next_word))));
+      double sum = double(std::int32_t(
+          words.get(at + std::uint32_t((Shape::words - 1) * Shape::next_word)) - zero_of<Team>));
       for (int word = Shape::words - 2; word >= 0; --word) {
         sum =
             Kokkos::fma(sum, digit, double(words.get(at + std::uint32_t(word * Shape::next_word))));
@@ -372,7 +403,27 @@ struct brick_kernel {
       } else {
         volume[index] = canonical(T(Kokkos::fma(sum, unit, begins ? 0.0 : double(volume[index]))));
       }
-    });
+    };
+    std::int32_t const size[3] = {brick.high[0] - brick.low[0], brick.high[1] - brick.low[1],
+                                  brick.high[2] - brick.low[2]};
+    if constexpr (Team::is_device) {
+      team.each(Shape::most[0] * y_size * z_size, [&](int n) {
+        std::int32_t const x = n / (y_size * z_size);
+        std::int32_t const y = n / z_size % y_size;
+        std::int32_t const z = n % z_size;
+        if (x < size[0] && y < size[1] && z < size[2]) {
+          finish_voxel(x, y, z);
+        }
+      });
+    } else {
+      for (std::int32_t x = 0; x < size[0]; ++x) {
+        for (std::int32_t y = 0; y < size[1]; ++y) {
+          for (std::int32_t z = 0; z < size[2]; ++z) {
+            finish_voxel(x, y, z);
+          }
+        }
+      }
+    }
   }
 };
 

@@ -31,6 +31,7 @@ template <unsigned Threads>
 class cuda_team {
  public:
   static constexpr bool is_device = true;
+  using group = cuda_lane_group<Threads>;
 
   class words_of_team {
    public:

@@ -3,6 +3,8 @@
 #ifndef ISO_BACKEND_DETAIL_HOST_TEAM_HPP
 #define ISO_BACKEND_DETAIL_HOST_TEAM_HPP
 
+#include <iso/backend/unroll.hpp>
+
 #include <Kokkos_Core.hpp>
 
 #include <cstdint>
@@ -28,6 +30,7 @@ template <class Group, int Words>
 class host_team {
  public:
   static constexpr bool is_device = false;
+  using group = Group;
 
   class words_of_team {
    public:
@@ -44,7 +47,60 @@ class host_team {
       words_[(place + std::uint32_t(Offset)) / 4] += x;
     }
 
+    /// Adds values of lanes at places of their own: `a` and `b` to neighbouring words, `c` and `d`
+    /// to those `Offset` further on. The lower word of each pair must stay a number of 32 bits
+    /// without a sign as it is added to, or its carry goes to the upper one.
+    template <int Offset, class Value>
+    KOKKOS_FORCEINLINE_FUNCTION void add_pairs(Value const& place, Value const& a, Value const& b,
+                                               Value const& c, Value const& d) const {
+      using isa = typename Value::isa;
+      constexpr int width = Value::shape::width;
+      alignas(64) std::uint32_t places[width];
+      alignas(64) std::uint64_t first[width];
+      alignas(64) std::uint64_t second[width];
+      for (int n = 0; n < Value::shape::registers; ++n) {
+        isa::store_each(places, place.r[n]);
+        isa::store_pairs(first, a.r[n], b.r[n]);
+        isa::store_pairs(second, c.r[n], d.r[n]);
+        ISO_EACH_REGISTER(int l = 0; l < width; ++l) {
+          char* const at = reinterpret_cast<char*>(words_) + places[isa::pair_lane(l)];
+          add_two(at, first[l]);
+          add_two(at + Offset, second[l]);
+        }
+      }
+    }
+    /// Adds four values of each lane, at a place of its own, `Q` and `P` further on, and both.
+    template <int Q, int P, class Value>
+    KOKKOS_FORCEINLINE_FUNCTION void add_corners(Value const& place, Value const& a, Value const& b,
+                                                 Value const& c, Value const& d) const {
+      using isa = typename Value::isa;
+      constexpr int width = Value::shape::width;
+      alignas(64) std::uint32_t places[width];
+      alignas(64) std::uint32_t x[4][width];
+      for (int n = 0; n < Value::shape::registers; ++n) {
+        isa::store_each(places, place.r[n]);
+        isa::store_each(x[0], a.r[n]);
+        isa::store_each(x[1], b.r[n]);
+        isa::store_each(x[2], c.r[n]);
+        isa::store_each(x[3], d.r[n]);
+        ISO_EACH_REGISTER(int lane = 0; lane < width; ++lane) {
+          std::uint32_t* const at = words_ + places[lane] / 4;
+          at[0] += x[0][lane];
+          at[Q / 4] += x[1][lane];
+          at[P / 4] += x[2][lane];
+          at[(P + Q) / 4] += x[3][lane];
+        }
+      }
+    }
+
    private:
+    KOKKOS_FORCEINLINE_FUNCTION static void add_two(char* at, std::uint64_t x) {
+      std::uint64_t both;
+      __builtin_memcpy(&both, at, sizeof both);
+      both += x;
+      __builtin_memcpy(at, &both, sizeof both);
+    }
+
     std::uint32_t* words_;
   };
 

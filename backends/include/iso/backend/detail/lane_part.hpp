@@ -87,16 +87,16 @@ struct picks {
   }
 };
 
-/// The value f of neighbouring places, worked out once for all lanes: two registers of places for
-/// each register of lanes, from a low of its own on, out of which every lane picks.
-template <class T, class Shape>
-struct place_window : picks<T, Shape, place_window<T, Shape>> {
+/// The value f of neighbouring places, worked out once for all lanes: `Count` registers of places
+/// for each register of lanes, from a low of its own on, out of which every lane picks. An even
+/// number.
+template <class T, class Shape, int Count = 2>
+struct place_window : picks<T, Shape, place_window<T, Shape, Count>> {
   using value = lane_value<T, Shape>;
   using index = lane_value<std::int32_t, Shape>;
   using isa = typename Shape::isa;
   std::int32_t low[Shape::registers];
-  typename value::reg first[Shape::registers];
-  typename value::reg second[Shape::registers];
+  typename value::reg places[Shape::registers][Count];
 
   template <class F>
   KOKKOS_FORCEINLINE_FUNCTION place_window(std::int32_t const* lows, std::int32_t stride,
@@ -104,8 +104,9 @@ struct place_window : picks<T, Shape, place_window<T, Shape>> {
     using run = run_of_places<isa, Shape::width>;
     ISO_EACH_REGISTER(int i = 0; i < Shape::registers; ++i) {
       low[i] = lows[i * stride];
-      first[i] = f(run{low[i]}).r[0];
-      second[i] = f(run{low[i] + Shape::width}).r[0];
+      ISO_EACH_REGISTER(int n = 0; n < Count; ++n) {
+        places[i][n] = f(run{low[i] + n * Shape::width}).r[0];
+      }
     }
   }
   KOKKOS_FORCEINLINE_FUNCTION value pick(index const& k) const { return picked(within(k)); }
@@ -127,7 +128,13 @@ struct place_window : picks<T, Shape, place_window<T, Shape>> {
   KOKKOS_FORCEINLINE_FUNCTION value picked(index const& at) const {
     value out;
     ISO_EACH_REGISTER(int i = 0; i < Shape::registers; ++i) {
-      out.r[i] = isa::pick(first[i], second[i], at.r[i]);
+      out.r[i] = isa::pick(places[i][0], places[i][1], at.r[i]);
+      ISO_EACH_REGISTER(int n = 2; n < Count; n += 2) {
+        auto const before =
+            isa::less(at.r[i], isa::template all<typename index::reg>(n * Shape::width));
+        out.r[i] =
+            isa::select(before, out.r[i], isa::pick(places[i][n], places[i][n + 1], at.r[i]));
+      }
     }
     return out;
   }
@@ -211,13 +218,13 @@ struct lane_part {
     rest = z - down;
   }
 
-  /// Finds f(place) for neighbouring places that a permute picks from, register i's beginning at
-  /// lows[i stride]; or for places far apart. `f` says what stands at a place, whose load(p) is
-  /// p[place].
-  template <class T, class F>
-  KOKKOS_FORCEINLINE_FUNCTION static place_window<T, shape> window(std::int32_t const* lows,
-                                                                   std::int32_t stride,
-                                                                   F const& f) {
+  /// Finds f(place) for neighbouring places that permutes pick from, register i's beginning at
+  /// lows[i stride], `Window` registers of them; or for places far apart. `f` says what stands at a
+  /// place, whose load(p) is p[place].
+  template <class T, int Window = 2, class F>
+  KOKKOS_FORCEINLINE_FUNCTION static place_window<T, shape, Window> window(std::int32_t const* lows,
+                                                                           std::int32_t stride,
+                                                                           F const& f) {
     return {lows, stride, f};
   }
   template <class T, class F>

@@ -4,6 +4,7 @@
 #define ISO_BACKEND_DETAIL_LANES_AVX2_HPP
 
 #include <iso/backend/detail/lane_register.hpp>
+#include <iso/backend/unroll.hpp>
 
 // GCC's own header of AVX-512 (its bug 105593); before GCC 13.
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 13
@@ -162,6 +163,14 @@ struct avx2_lanes {
     }
   }
   template <class To, class R>
+  static To nearest(R const& a) {
+    if constexpr (is_register<R, float, 32>) {
+      return put<To>(_mm256_cvtps_epi32(get(a)));
+    } else {
+      return put<To>(_mm256_cvtpd_epi32(get(a)));
+    }
+  }
+  template <class To, class R>
   static To convert(R const& k) {
     if constexpr (is_register<To, float, 32>) {
       return put<To>(_mm256_cvtepi32_ps(__m256i(get(k))));
@@ -224,6 +233,55 @@ struct avx2_lanes {
   template <class R, class K, int... I>
   static R gather(typename R::element const* p, K const& k, std::integer_sequence<int, I...>) {
     return put<R>(native<R>{p[k.x[I]]...});
+  }
+  // What lanes add to memory one after the other goes through arrays that the compiler cannot see
+  // through: out of a register it would take two instructions for each.
+
+  /// Returns the lane whose pair store_pairs stores as the n-th: of each four lanes the first two,
+  /// then the others.
+  static constexpr int pair_lane(int n) { return n % 4 / 2 * 4 + n % 2 + n / 4 * 2; }
+  /// Stores low + 2^32 high of every lane, modulo 2^64.
+  template <class K>
+  static void store_pairs(std::uint64_t (&to)[8], K const& low, K const& high) {
+    __m256i const x = __m256i(get(low));
+    __m256i const y = _mm256_add_epi32(__m256i(get(high)), _mm256_srai_epi32(x, 31));
+    __m256i const first = _mm256_unpacklo_epi32(x, y);
+    __m256i const second = _mm256_unpackhi_epi32(x, y);
+    __builtin_memcpy(to, &first, sizeof first);
+    __builtin_memcpy(to + 4, &second, sizeof second);
+    asm("" : "+m"(to));
+  }
+  /// Stores every lane, for loads of one at a time.
+  template <class K>
+  static void store_each(std::uint32_t (&to)[8], K const& k) {
+    store(reinterpret_cast<std::int32_t*>(to), k);
+    asm("" : "+m"(to));
+  }
+  /// Stores word c of record n at to[32 c + n], of eight records of eight words.
+  template <class Record>
+  static void store_words(std::uint32_t* to, Record const* const* records) {
+    static_assert(sizeof(Record) == 32);
+    __m256i r[8];
+    __m256i s[8];
+    ISO_EACH_REGISTER(int n = 0; n < 8; ++n) {
+      r[n] = _mm256_loadu_si256(reinterpret_cast<__m256i const*>(records[n]));
+    }
+    ISO_EACH_REGISTER(int n = 0; n < 8; n += 2) {
+      s[n] = _mm256_unpacklo_epi32(r[n], r[n + 1]);
+      s[n + 1] = _mm256_unpackhi_epi32(r[n], r[n + 1]);
+    }
+    ISO_EACH_REGISTER(int n = 0; n < 8; n += 4) {
+      r[n] = _mm256_unpacklo_epi64(s[n], s[n + 2]);
+      r[n + 1] = _mm256_unpackhi_epi64(s[n], s[n + 2]);
+      r[n + 2] = _mm256_unpacklo_epi64(s[n + 1], s[n + 3]);
+      r[n + 3] = _mm256_unpackhi_epi64(s[n + 1], s[n + 3]);
+    }
+    ISO_EACH_REGISTER(int c = 0; c < 4; ++c) {
+      __m256i const low = _mm256_permute2x128_si256(r[c], r[c + 4], 0x20);
+      __m256i const high = _mm256_permute2x128_si256(r[c], r[c + 4], 0x31);
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + 32 * c), low);
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + 32 * (c + 4)), high);
+    }
   }
   /// Returns elements k of the two registers a and b in a row, 0 <= k < 2 width.
   template <class R, class K>

@@ -163,6 +163,14 @@ struct avx512_lanes {
     }
   }
   template <class To, class R>
+  static To nearest(R const& a) {
+    if constexpr (is_register<R, float, 64>) {
+      return put<To>(_mm512_cvtps_epi32(get(a)));
+    } else {
+      return put<To>(_mm512_cvtpd_epi32(get(a)));
+    }
+  }
+  template <class To, class R>
   static To convert(R const& k) {
     if constexpr (is_register<To, float, 64>) {
       return put<To>(_mm512_cvtepi32_ps(__m512i(get(k))));
@@ -243,6 +251,30 @@ struct avx512_lanes {
   template <class R, class K, int... I>
   static R gather(typename R::element const* p, K const& k, std::integer_sequence<int, I...>) {
     return put<R>(native<R>{p[k.x[I]]...});
+  }
+  /// Returns the lane whose pair store_pairs stores as the n-th: of each four lanes the first two,
+  /// then the others.
+  static constexpr int pair_lane(int n) { return n % 8 / 2 * 4 + n % 2 + n / 8 * 2; }
+  /// Stores low + 2^32 high of every lane, modulo 2^64.
+  template <class K>
+  static void store_pairs(std::uint64_t (&to)[16], K const& low, K const& high) {
+    __m512i const x = __m512i(get(low));
+    __m512i const y = _mm512_add_epi32(__m512i(get(high)), _mm512_srai_epi32(x, 31));
+    __m512i const first = _mm512_unpacklo_epi32(x, y);
+    __m512i const second = _mm512_unpackhi_epi32(x, y);
+    __builtin_memcpy(to, &first, sizeof first);
+    __builtin_memcpy(to + 8, &second, sizeof second);
+    asm("" : "+m"(to));
+  }
+  /// Stores every lane, for loads of one at a time.
+  template <class K>
+  static void store_each(std::uint32_t (&to)[16], K const& k) {
+    store(reinterpret_cast<std::int32_t*>(to), k);
+    asm("" : "+m"(to));
+  }
+  template <class Record>
+  static void store_words(std::uint32_t* to, Record const* const* records) {
+    avx2_lanes::store_words(to, records);
   }
   /// Returns elements k of the two registers a and b in a row, 0 <= k < 2 width.
   template <class R, class K>

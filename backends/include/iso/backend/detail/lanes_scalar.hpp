@@ -89,6 +89,11 @@ struct scalar_lanes {
     return To(a);
   }
   template <class To, class R>
+  KOKKOS_FORCEINLINE_FUNCTION static To nearest(R a) {
+    // The sum has whole numbers for neighbours.
+    return To(std::uint32_t(Kokkos::bit_cast<std::uint64_t>(double(a) + 0x1.8p52)));
+  }
+  template <class To, class R>
   KOKKOS_FORCEINLINE_FUNCTION static To convert(R a) {
     return To(a);
   }
