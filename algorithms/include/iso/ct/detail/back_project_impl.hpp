@@ -74,8 +74,8 @@ struct gather_scratch {
     if (plan.lines) {
       t.rays.lines = memory.take<pixel_ray_line<T>>({t.num_views, t.num_u, t.num_v});
     } else {
-      // Behind each row, room for two registers of 64 bytes.
-      t.rays.pitch = (t.num_v + 15) / 16 * 16 + 128 / std::int32_t(sizeof(T));
+      // Behind each row, room for a window of registers of 64 bytes.
+      t.rays.pitch = (t.num_v + 15) / 16 * 16 + ray_window_registers * 64 / std::int32_t(sizeof(T));
       t.rays.slopes = memory.take<T>({t.num_views, t.num_u, t.rays.pitch});
       t.rays.bases = memory.take<T>({t.num_views, t.num_u, t.rays.pitch});
       t.rays.values = memory.take<T>({t.num_views, t.num_u, t.rays.pitch});

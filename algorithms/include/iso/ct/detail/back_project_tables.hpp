@@ -17,6 +17,10 @@ namespace iso::ct::detail {
 /// The number of neighbouring planes of the driving axis that share their candidates.
 inline constexpr std::int32_t candidate_planes = 4;
 
+/// The most registers of a processor that hold the rays of a register of heights, which picks its
+/// candidates out of them: up to three or four rays a voxel.
+inline constexpr int ray_window_registers = 6;
+
 /// The columns of voxels that one (view, u) passes.
 template <class T>
 struct alignas(16) ray_column_walk {

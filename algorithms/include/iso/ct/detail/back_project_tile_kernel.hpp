@@ -32,7 +32,6 @@ struct back_project_tile_kernel {
 
   static constexpr std::int32_t edge = Edge;         ///< columns of a tile each way
   static constexpr std::int32_t height = 32 * Rows;  ///< of a tile
-  static constexpr int registers = 2;
   /// Spaces columns' sums; columns whose distance is a power of two crowd into few of a cache's
   /// sets.
   static constexpr std::int32_t pitch = height + 64 / std::int32_t(sizeof(T));
@@ -122,6 +121,9 @@ struct back_project_tile_kernel {
     for (std::int32_t i = first; i < first + edge; i += candidate_planes) {
       plane_range const planes = plane_range{f.first, f.last()}.clipped(i, i + candidate_planes);
       part.count = 0;
+      for (touched_plane& plane : part.planes) {
+        plane.i = T(0);
+      }
       for (std::int32_t plane = planes.first; plane < planes.last; ++plane) {
         touched_plane& found = part.planes[part.count];
         find_columns(s, f, plane, found);
@@ -164,15 +166,17 @@ struct back_project_tile_kernel {
   template <care Care, class Group>
   KOKKOS_FORCEINLINE_FUNCTION void add_planes(Group const& group, tile& s,
                                               ray_column_part const& f) const {
-    group.template parts<T, registers, Rows>(s.rows, [&](auto const& part) {
-      if (f.found.count == 3) {
-        add_part<Care, 3>(part, s.heights, f);
-      } else if (f.found.count == 2) {
-        add_part<Care, 2>(part, s.heights, f);
-      } else {
-        add_part<Care, 0>(part, s.heights, f);
-      }
-    });
+    // The more candidates, the more registers they are picked from.
+    if (f.found.count == 3) {
+      group.template parts<T, 2, Rows>(
+          s.rows, [&](auto const& part) { add_part<Care, 3>(part, s.heights, f); });
+    } else if (f.found.count == 2) {
+      group.template parts<T, 2, Rows>(
+          s.rows, [&](auto const& part) { add_part<Care, 2>(part, s.heights, f); });
+    } else {
+      group.template parts<T, 1, Rows>(
+          s.rows, [&](auto const& part) { add_part<Care, 0>(part, s.heights, f); });
+    }
   }
 
   /// Adds some heights; `Count` candidates, or as many as there are.
@@ -182,18 +186,31 @@ struct back_project_tile_kernel {
     constexpr int width = Part::shape::width;
     if constexpr (width > 1) {
       std::int32_t lows[Part::shape::registers];
-      bool fits = true;
+      std::int32_t most = 0;
       for (int n = 0; n < Part::shape::registers; ++n) {
         int const lane = part.first_of_register(n);
         // Monotone in the height, its rounding included.
         std::int32_t const one = f.found.first(heights[lane]);
         std::int32_t const other = f.found.first(heights[lane + width - 1]);
         lows[n] = one < other ? one : other;
-        fits = fits && (one < other ? other - one : one - other) + f.found.count <= 2 * width;
+        std::int32_t const rays = (one < other ? other - one : one - other) + f.found.count;
+        most = most < rays ? rays : most;
       }
-      if (fits) {
+      if (most <= 2 * width) {
         add_picked<Care, Count>(part, heights, f, [&](auto const& function) {
           return Part::template window<T>(lows, 1, function);
+        });
+        return;
+      }
+      if (Count == 0 && most <= 4 * width) {
+        add_picked<Care, Count>(part, heights, f, [&](auto const& function) {
+          return Part::template window<T, 4>(lows, 1, function);
+        });
+        return;
+      }
+      if (Count == 0 && most <= ray_window_registers * width) {
+        add_picked<Care, Count>(part, heights, f, [&](auto const& function) {
+          return Part::template window<T, ray_window_registers>(lows, 1, function);
         });
         return;
       }
@@ -207,38 +224,58 @@ struct back_project_tile_kernel {
   KOKKOS_FORCEINLINE_FUNCTION void add_picked(Part const& part, T const* heights,
                                               ray_column_part const& f,
                                               Columns const& pixels_of) const {
+    static_assert(candidate_planes == 4);
+    if (f.count > 2) {
+      add_to_planes<Care, Count, 4>(part, heights, f, pixels_of);
+    } else {
+      add_to_planes<Care, Count, 2>(part, heights, f, pixels_of);
+    }
+  }
+
+  /// Adds to the columns of at most `Planes` planes. What a candidate is, is picked once for all of
+  /// them; planes beyond f.count cost their arithmetic.
+  template <care Care, int Count, int Planes, class Part, class Columns>
+  KOKKOS_FORCEINLINE_FUNCTION void add_to_planes(Part const& part, T const* heights,
+                                                 ray_column_part const& f,
+                                                 Columns const& pixels_of) const {
     using value = typename Part::template per_lane<T>;
     using index = typename Part::index;
     value const k = part.load(heights);
     value const below = k - value(T(1));
     index const first = truncate(
         clamp(fma(k, value(f.found.slope), value(f.found.base)), value(T(0)), value(f.found.most)));
+    auto const slope_at = [&](auto const& place) { return place.load(f.slopes); };
+    auto const base_at = [&](auto const& place) { return place.load(f.bases); };
     auto const value_at = [&](auto const& place) { return place.load(f.values); };
+    auto const slopes = pixels_of(slope_at);
+    auto const bases = pixels_of(base_at);
     auto const values = pixels_of(value_at);
-    for (std::int32_t n = 0; n < f.count; ++n) {
-      touched_plane const& plane = f.planes[n];
-      auto const z_at = [&](auto const& place) {
-        auto const slope = place.load(f.slopes);
-        return fma(std::decay_t<decltype(slope)>(plane.i), slope, place.load(f.bases));
-      };
-      auto const z = pixels_of(z_at);
-      value blended(T(0));
-      auto const add = [&](index const& v) {
-        value const share = height_share<Care>(z.pick(v), k, below);
-        value const pixel = values.pick(v);
-        blended = Care == care::full ? fma_where(value(T(0)) < share, share, pixel, blended)
-                                     : fma(share, pixel, blended);
-      };
-      if constexpr (Count > 0) {
-        backend::unrolled<Count>([&](auto c) { add(first + index(int(c))); });
-      } else {
-        for (std::int32_t c = 0; c < f.found.count; ++c) {
-          add(first + index(c));
-        }
+    value blended[Planes];
+    ISO_EACH_REGISTER(int n = 0; n < Planes; ++n) { blended[n] = value(T(0)); }
+    auto const add = [&](index const& v) {
+      value const slope = slopes.pick(v);
+      value const base = bases.pick(v);
+      value const pixel = values.pick(v);
+      ISO_EACH_REGISTER(int n = 0; n < Planes; ++n) {
+        value const share = height_share<Care>(fma(value(f.planes[n].i), slope, base), k, below);
+        blended[n] = Care == care::full ? fma_where(value(T(0)) < share, share, pixel, blended[n])
+                                        : fma(share, pixel, blended[n]);
       }
-      for (std::int32_t c = 0; c < plane.count; ++c) {
-        part.store(plane.columns[c],
-                   fma(value(plane.weights[c]), blended, part.load(plane.columns[c])));
+    };
+    if constexpr (Count > 0) {
+      backend::unrolled<Count>([&](auto c) { add(first + index(int(c))); });
+    } else {
+      for (std::int32_t c = 0; c < f.found.count; ++c) {
+        add(first + index(c));
+      }
+    }
+    ISO_EACH_REGISTER(int n = 0; n < Planes; ++n) {
+      if (n < f.count) {
+        touched_plane const& plane = f.planes[n];
+        for (std::int32_t c = 0; c < plane.count; ++c) {
+          part.store(plane.columns[c],
+                     fma(value(plane.weights[c]), blended[n], part.load(plane.columns[c])));
+        }
       }
     }
   }
