@@ -107,18 +107,24 @@ class measurement {
                                          options);
     auto const of_one = make_volume<T, space>(exec_, "dose", box_);
     auto const of_all = all.make_dose("dose");
+    std::vector<dose::beam> beams(std::size_t(settings_.beams));
+    std::int64_t voxels = 0;  // of all beams' regions
+    for (std::size_t n = 0; n < beams.size(); ++n) {
+      beams[n].gantry = 6.28318530717958648 * double(n) / double(beams.size());
+      beams[n].fluence = dose::fluence_map::rectangle(-50, 50, -50, 50);
+      voxels += dose::region_around(beams[n], box_, options.margin).size();
+    }
     auto const calculate = [&](auto& by, volume const& to) {
       Kokkos::deep_copy(exec_, to.data, T(0));
-      for (int n = 0; n < settings_.beams; ++n) {
-        dose::beam b;
-        b.gantry = 6.28318530717958648 * double(n) / double(settings_.beams);
-        b.fluence = dose::fluence_map::rectangle(-50, 50, -50, 50);
+      for (dose::beam const& b : beams) {
         by.add(b, density, to);
       }
     };
+    // TERMA goes to all, and words to the owners.
     rows_.row(
         "dose", [&] { calculate(one, of_one); }, [&] { calculate(all, of_all); },
-        [&] { return rows_.agree(cases::part_of(of_one.data, own_), of_all.data); });
+        [&] { return rows_.agree(cases::part_of(of_one.data, own_), of_all.data); },
+        2 * std::int64_t(sizeof(T)) * voxels * (rows_.ranks().size() - 1));
   }
 
   void gamma() {
@@ -158,7 +164,19 @@ class measurement {
                                        planes_, planes_, criteria)
               .apply(of_all, status_part);
         },
-        [&] { return rows_.agree(first(cases::part_of(of_one, own_)), first(of_all)); });
+        [&] { return rows_.agree(first(cases::part_of(of_one, own_)), first(of_all)); },
+        std::int64_t(sizeof(T)) * n[0] * n[1] * planes_elsewhere(criteria));
+  }
+
+  /// Returns how many evaluated planes go to ranks that do not own them.
+  std::int64_t planes_elsewhere(std::vector<gamma::criterion> const& criteria) const {
+    std::int64_t count = 0;
+    for (slab const& own : planes_) {
+      if (own.count() > 0) {
+        count += gamma::planes_needed(box_, box_, own, criteria).count() - own.count();
+      }
+    }
+    return count;
   }
 
   settings settings_;

@@ -167,7 +167,10 @@ class measurement {
                                   count);
           exec_.fence("iso_ranks_products: bits");
           return rows_.none(count);
-        });
+        },
+        // By words the sums of rows go, else what is multiplied.
+        std::int64_t(sizeof(double)) * settings_.vectors *
+            (what == "by_words" ? matrix.num_rows : matrix.num_cols) * (ranks().size() - 1));
   }
 
   counting_ranks& ranks() { return rows_.ranks(); }
