@@ -23,10 +23,10 @@
 #include <iso/core/divide_planes.hpp>
 #include <iso/ct/cgls.hpp>
 #include <iso/ct/detail/rank_windows.hpp>
+#include <iso/ct/detail/streamed_impl.hpp>
 #include <iso/ct/fdk_reconstructor.hpp>
 #include <iso/ct/projector_pair.hpp>
 #include <iso/ct/ranked.hpp>
-#include <iso/ct/ray_sums.hpp>
 #include <iso/ct/sart.hpp>
 #include <iso/ct/total_variation.hpp>
 #include <iso/mpi/communicator.hpp>
@@ -79,7 +79,8 @@ std::int64_t bytes_by_table(std::string const& what, ct::rank_plan const& plan,
     }
     return pixels;
   };
-  std::int64_t const halo = ct::ray_sums<T, Kokkos::HostSpace>::halo_needed(scan, plan.grid(), {});
+  std::int64_t const halo = ct::detail::largest_halo(
+      scan, plan.grid(), ct::detail::streamed_forward<T>({}, scan, plan.grid()));
   auto const planes = [&](std::int64_t of_halo) {
     std::int64_t count = 0;
     for (int rank = 0; rank < plan.size(); ++rank) {
