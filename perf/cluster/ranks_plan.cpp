@@ -13,8 +13,6 @@
 #include "ranks_rows.hpp"
 #include "support/program.hpp"
 
-#include <iso/backend/device_facts.hpp>
-#include <iso/backend/registry.hpp>
 #include <iso/cases/bits.hpp>
 #include <iso/cases/memory.hpp>
 #include <iso/cases/slabs.hpp>
@@ -22,11 +20,9 @@
 #include <iso/dose/calculator.hpp>
 #include <iso/dose/ranked_calculator.hpp>
 #include <iso/gamma/ranked_gamma.hpp>
-#include <iso/mpi/communicator.hpp>
 
 #include <cmath>
 #include <cstdint>
-#include <fstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -36,14 +32,12 @@ namespace {
 
 using T = float;
 
-struct settings {
-  std::string backend = "openmp";
-  std::string json_file;
+struct settings : ranks_settings {
   std::int64_t size = 48;
   int beams = 3;
   int cones = 8;
-  int repeats = 3;
-  std::vector<std::string> rows = {"dose", "gamma"};
+
+  settings() { rows = {"dose", "gamma"}; }
 };
 
 template <execution_space Exec>
@@ -193,32 +187,15 @@ class measurement {
 int main(int argc, char** argv) {
   iso::perf::settings s;
   CLI::App app("Doses and their comparison on ranks beside one memory", "iso_ranks_plan");
-  app.add_option("--backend", s.backend)->capture_default_str();
   app.add_option("--size", s.size, "voxels along a side")->capture_default_str();
   app.add_option("--beams", s.beams, "of the plan")->capture_default_str();
   app.add_option("--cones", s.cones, "of 8 directions each")->capture_default_str();
-  app.add_option("--repeats", s.repeats, "of each")->capture_default_str();
-  app.add_option("--rows", s.rows, "what to time");
-  app.add_option("--json", s.json_file, "file to write");
-  iso::mpi::scope const mpi(argc, argv);
-  iso::mpi::communicator ranks(MPI_COMM_WORLD);
-  int const code = iso::perf::run_program(app, argc, argv, [&] {
-    iso::backend::with_name(s.backend, [&]<class Tag>(Tag) {
-      using exec_space = typename Tag::execution_space;
-      auto const facts = iso::backend::facts(exec_space());
-      iso::perf::json said = iso::perf::measurement<exec_space>(s, ranks).run();
-      said["processor"] = facts.processor;
-      said["git_revision"] = facts.git_revision;
-      said["size"] = s.size;
-      said["beams"] = s.beams;
-      said["cones"] = s.cones;
-      if (ranks.rank() == 0 && !s.json_file.empty()) {
-        std::ofstream(s.json_file) << said.dump(2) << "\n";
-      }
-    });
+  s.add_to(app, "what to time");
+  return iso::perf::run_ranks(app, argc, argv, s, [&]<class Exec>(Exec const&, auto& ranks) {
+    iso::perf::json said = iso::perf::measurement<Exec>(s, ranks).run();
+    said["size"] = s.size;
+    said["beams"] = s.beams;
+    said["cones"] = s.cones;
+    return said;
   });
-  if (code != 0) {
-    ranks.abort(code);
-  }
-  return code;
 }

@@ -15,11 +15,8 @@
 #include "ranks_rows.hpp"
 #include "support/program.hpp"
 
-#include <iso/backend/device_facts.hpp>
-#include <iso/backend/registry.hpp>
 #include <iso/cases/product.hpp>
 #include <iso/cases/times.hpp>
-#include <iso/mpi/communicator.hpp>
 #include <iso/sparse/convert.hpp>
 #include <iso/sparse/ranked_product.hpp>
 #include <iso/sparse/row_block_csr.hpp>
@@ -27,20 +24,17 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <fstream>
 #include <string>
 #include <vector>
 
 namespace iso::perf {
 namespace {
 
-struct settings {
-  std::string backend = "openmp";
-  std::string json_file;
+struct settings : ranks_settings {
   double nonzeros = 1e6;
   int vectors = 1;
-  int repeats = 5;
-  std::vector<std::string> rows = {"product", "transposed", "by_words"};
+
+  settings() { rows = {"product", "transposed", "by_words"}; }
 };
 
 struct shift_kernel {
@@ -189,29 +183,12 @@ class measurement {
 int main(int argc, char** argv) {
   iso::perf::settings s;
   CLI::App app("Products on ranks beside one memory", "iso_ranks_products");
-  app.add_option("--backend", s.backend)->capture_default_str();
   app.add_option("--nonzeros", s.nonzeros, "of the matrix, about")->capture_default_str();
   app.add_option("--vectors", s.vectors, "at once")->capture_default_str();
-  app.add_option("--repeats", s.repeats, "of each")->capture_default_str();
-  app.add_option("--rows", s.rows, "what to time");
-  app.add_option("--json", s.json_file, "file to write");
-  iso::mpi::scope const mpi(argc, argv);
-  iso::mpi::communicator ranks(MPI_COMM_WORLD);
-  int const code = iso::perf::run_program(app, argc, argv, [&] {
-    iso::backend::with_name(s.backend, [&]<class Tag>(Tag) {
-      using exec_space = typename Tag::execution_space;
-      auto const facts = iso::backend::facts(exec_space());
-      iso::perf::json said = iso::perf::measurement<exec_space>(s, ranks).run();
-      said["processor"] = facts.processor;
-      said["git_revision"] = facts.git_revision;
-      said["vectors"] = s.vectors;
-      if (ranks.rank() == 0 && !s.json_file.empty()) {
-        std::ofstream(s.json_file) << said.dump(2) << "\n";
-      }
-    });
+  s.add_to(app, "what to time");
+  return iso::perf::run_ranks(app, argc, argv, s, [&]<class Exec>(Exec const&, auto& ranks) {
+    iso::perf::json said = iso::perf::measurement<Exec>(s, ranks).run();
+    said["vectors"] = s.vectors;
+    return said;
   });
-  if (code != 0) {
-    ranks.abort(code);
-  }
-  return code;
 }

@@ -7,8 +7,11 @@
 
 #include <iso/backend/carrier.hpp>
 #include <iso/backend/communicator.hpp>
+#include <iso/backend/device_facts.hpp>
+#include <iso/backend/registry.hpp>
 #include <iso/cases/memory.hpp>
 #include <iso/core/concepts.hpp>
+#include <iso/mpi/communicator.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -18,6 +21,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -253,5 +257,49 @@ class rank_rows {
   int repeats_;
   json said_{{"rows", json::array()}};
 };
+
+/// What the command lines of the programs share.
+struct ranks_settings {
+  std::string backend = "openmp";
+  std::string json_file;
+  int repeats = 3;
+  bool staged = false;
+  std::vector<std::string> rows;
+
+  /// \param of_rows  what --help says of the rows
+  void add_to(CLI::App& app, char const* of_rows) {
+    app.add_option("--backend", backend)->capture_default_str();
+    app.add_option("--repeats", repeats, "of each")->capture_default_str();
+    app.add_flag("--staged", staged, "send by way of the host's memory");
+    app.add_option("--rows", rows, of_rows);
+    app.add_option("--json", json_file, "file to write");
+  }
+};
+
+/// Runs a program on ranks, whose measure(exec, ranks) returns what the file has beside the
+/// machine. A rank that fails ends the others.
+template <class Measure>
+int run_ranks(CLI::App& app, int argc, char** argv, ranks_settings const& s,
+              Measure const& measure) {
+  mpi::scope const mpi(argc, argv);
+  mpi::communicator whole(MPI_COMM_WORLD);
+  int const code = run_program(app, argc, argv, [&] {
+    mpi::communicator ranks(MPI_COMM_WORLD, {.link_gpus = !s.staged});
+    backend::with_name(s.backend, [&]<class Tag>(Tag) {
+      using exec_space = typename Tag::execution_space;
+      auto const facts = backend::facts(exec_space());
+      json said = measure(exec_space(), ranks);
+      said["processor"] = facts.processor;
+      said["git_revision"] = facts.git_revision;
+      if (ranks.rank() == 0 && !s.json_file.empty()) {
+        std::ofstream(s.json_file) << said.dump(2) << "\n";
+      }
+    });
+  });
+  if (code != 0) {
+    whole.abort(code);
+  }
+  return code;
+}
 
 }  // namespace iso::perf

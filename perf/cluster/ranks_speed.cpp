@@ -15,8 +15,6 @@
 #include "support/program.hpp"
 
 #include <iso/backend/carrier.hpp>
-#include <iso/backend/device_facts.hpp>
-#include <iso/backend/registry.hpp>
 #include <iso/cases/projection.hpp>
 #include <iso/cases/slabs.hpp>
 #include <iso/cases/times.hpp>
@@ -29,12 +27,10 @@
 #include <iso/ct/ranked.hpp>
 #include <iso/ct/sart.hpp>
 #include <iso/ct/total_variation.hpp>
-#include <iso/mpi/communicator.hpp>
 
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
-#include <fstream>
 #include <functional>
 #include <memory>
 #include <numbers>
@@ -47,17 +43,14 @@ namespace {
 
 using T = float;
 
-struct settings {
-  std::string backend = "openmp";
-  std::string json_file;
+struct settings : ranks_settings {
   std::int64_t size = 64;
   std::int64_t views = 64;
   double pitch = 0;  ///< of the detector, degrees
-  int repeats = 3;
   bool alone = false;
   bool staged = false;
-  std::vector<std::string> rows = {"forward", "adjoint",        "fdk", "sirt", "cgls",
-                                   "os_sart", "total_variation"};
+
+  settings() { rows = {"forward", "adjoint", "fdk", "sirt", "cgls", "os_sart", "total_variation"}; }
 };
 
 /// Returns the bytes that a call, or an iteration, sends by the table in docs/algorithms/ranks.md:
@@ -269,35 +262,16 @@ class measurement {
 int main(int argc, char** argv) {
   iso::perf::settings s;
   CLI::App app("Ranks beside one memory", "iso_ranks_speed");
-  app.add_option("--backend", s.backend)->capture_default_str();
   app.add_option("--size", s.size, "voxels along a side, and pixels")->capture_default_str();
   app.add_option("--views", s.views, "a multiple of 4")->capture_default_str();
   app.add_option("--pitch", s.pitch, "of the detector, degrees")->capture_default_str();
-  app.add_option("--repeats", s.repeats, "of each")->capture_default_str();
   app.add_flag("--alone", s.alone, "time ranks by themselves");
-  app.add_flag("--staged", s.staged, "send by way of the host's memory");
-  app.add_option("--rows", s.rows, "what to time: also blocks_of_8");
-  app.add_option("--json", s.json_file, "file to write");
-  iso::mpi::scope const mpi(argc, argv);
-  iso::mpi::communicator whole(MPI_COMM_WORLD);
-  int const code = iso::perf::run_program(app, argc, argv, [&] {
-    iso::mpi::communicator ranks(MPI_COMM_WORLD, {.link_gpus = !s.staged});
-    iso::backend::with_name(s.backend, [&]<class Tag>(Tag) {
-      using exec_space = typename Tag::execution_space;
-      auto const facts = iso::backend::facts(exec_space());
-      iso::perf::json said = iso::perf::measurement<exec_space>(s, ranks).run();
-      said["processor"] = facts.processor;
-      said["git_revision"] = facts.git_revision;
-      said["size"] = s.size;
-      said["views"] = s.views;
-      said["pitch"] = s.pitch;
-      if (ranks.rank() == 0 && !s.json_file.empty()) {
-        std::ofstream(s.json_file) << said.dump(2) << "\n";
-      }
-    });
+  s.add_to(app, "what to time: also blocks_of_8");
+  return iso::perf::run_ranks(app, argc, argv, s, [&]<class Exec>(Exec const&, auto& ranks) {
+    iso::perf::json said = iso::perf::measurement<Exec>(s, ranks).run();
+    said["size"] = s.size;
+    said["views"] = s.views;
+    said["pitch"] = s.pitch;
+    return said;
   });
-  if (code != 0) {
-    whole.abort(code);
-  }
-  return code;
 }
