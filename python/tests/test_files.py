@@ -226,6 +226,66 @@ def test_ct_series_that_are_not_written(tmp_path, grid, voxels):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["full"]
 
 
+@needs_dump
+def test_doses_go_both_ways(tmp_path):
+    grid = iso.Grid((7, 6, 5), (0.9765625, 1.25, 2.5), (-250.1, 8.0, -1024.3))
+    dose = np.random.default_rng(7).random(grid.shape, dtype=np.float32) * 71
+    files.write_rt_dose(tmp_path / "dose.dcm", dose, grid)
+    found = files.read_rt_dose(tmp_path / "dose.dcm")
+    assert np.abs(found.values - dose).max() <= 71 * 2.0**-24
+    assert (found.unit, found.type, found.summation) == ("Gy", "PHYSICAL", "PLAN")
+    assert found.grid.size == grid.size and found.states_thickness and len(found.plans) == 1
+    assert np.allclose(found.grid.spacing, grid.spacing, rtol=1e-12)
+    assert np.allclose(found.grid.origin, grid.origin, rtol=1e-12)
+    # Of the study of a series; equal contents are equal files, and zeros and one frame are a dose.
+    files.write_ct(tmp_path / "ct", np.zeros(grid.shape), grid)
+    files.write_rt_dose(tmp_path / "like.dcm", dose, grid, like=tmp_path / "ct")
+    files.write_rt_dose(tmp_path / "again.dcm", dose, grid, like=tmp_path / "ct")
+    series = files.read_ct(tmp_path / "ct").identity
+    own = files.read_identity(tmp_path / "like.dcm")
+    assert (own.study, own.frame_of_reference) == (series.study, series.frame_of_reference)
+    assert (tmp_path / "like.dcm").read_bytes() == (tmp_path / "again.dcm").read_bytes()
+    flat = iso.Grid((7, 6, 1), grid.spacing, grid.origin)
+    files.write_rt_dose(tmp_path / "zero.dcm", np.zeros(flat.shape), flat)
+    assert not files.read_rt_dose(tmp_path / "zero.dcm").values.any()
+    names = ("dose", "like", "zero")
+    assert departures(both([("dose", tmp_path / f"{name}.dcm") for name in names])) == []
+
+
+def test_a_dose_of_a_plan(tmp_path, grid, voxels):
+    pydicom = pytest.importorskip("pydicom")
+    plan = pydicom.Dataset()
+    plan.SOPClassUID, plan.Modality = "1.2.840.10008.5.1.4.1.1.481.5", "RTPLAN"
+    plan.SOPInstanceUID, plan.StudyInstanceUID, plan.FrameOfReferenceUID = "1.2.3", "1.2.4", "1.2.5"
+    plan.PatientID = "7"
+    plan.file_meta = pydicom.dataset.FileMetaDataset()
+    plan.file_meta.MediaStorageSOPClassUID = plan.SOPClassUID
+    plan.file_meta.MediaStorageSOPInstanceUID = plan.SOPInstanceUID
+    plan.file_meta.TransferSyntaxUID = pydicom.uid.ExplicitVRLittleEndian
+    plan.save_as(tmp_path / "plan.dcm", enforce_file_format=True)
+    for how in ("plan", "like"):
+        files.write_rt_dose(tmp_path / "dose.dcm", abs(voxels), grid, **{how: tmp_path / "plan.dcm"})
+        found = files.read_rt_dose(tmp_path / "dose.dcm")
+        assert found.plans == ["1.2.3"]
+        assert (found.identity.study, found.identity.frame_of_reference) == ("1.2.4", "1.2.5")
+    files.write_ct(tmp_path / "ct", np.zeros(grid.shape), grid)
+    with pytest.raises(OSError, match="another frame of reference"):
+        files.write_rt_dose(tmp_path / "no.dcm", abs(voxels), grid, like=tmp_path / "ct",
+                            plan=tmp_path / "plan.dcm")  # fmt: skip
+
+
+def test_doses_that_are_not_written(tmp_path, grid, voxels):
+    for values, word in ((-voxels - 1, "negative"), (voxels * np.nan, "finite")):
+        with pytest.raises(OSError, match=word):
+            files.write_rt_dose(tmp_path / "a.dcm", values, grid)
+    with pytest.raises(ValueError, match="write_rt_dose: dose of shape"):
+        files.write_rt_dose(tmp_path / "a.dcm", voxels[1:], grid)
+    files.write_rt_dose(tmp_path / "no_plan.dcm", abs(voxels), grid)
+    with pytest.raises(OSError, match="is no RT Plan"):
+        files.write_rt_dose(tmp_path / "a.dcm", abs(voxels), grid, plan=tmp_path / "no_plan.dcm")
+    assert [path.name for path in tmp_path.iterdir()] == ["no_plan.dcm"]
+
+
 @pytest.mark.parametrize("stored", ["uint16", "float32"])
 def test_images_go_both_ways(tmp_path, readings, stored):
     views = np.floor(readings * 65535) if stored == "uint16" else readings

@@ -77,6 +77,7 @@ BOUND = {
     "files::prepare_checkpoint": "Sart.save",
     "files::prepare_dicom_series": "files.write_ct",
     "files::prepare_matrix": "files.write_matrix",
+    "files::prepare_rt_dose": "files.write_rt_dose",
     "files::prepare_stack": "files.write_stack",
     "files::prepare_tiff": "files.write_images",
     "files::read_images": "files.read_images",

@@ -42,6 +42,7 @@ __all__ = [
     "write_ct",
     "write_images",
     "write_matrix",
+    "write_rt_dose",
     "write_stack",
     "write_vector",
     "write_volume",
@@ -295,6 +296,19 @@ def write_volume(path: Path, values: npt.ArrayLike, grid: Grid, *, unit: str = "
     _images.write_image(path, floats_of(path, voxels), grid, unit)
 
 
+def _voxels(values: npt.ArrayLike, grid: Grid, what: str) -> npt.NDArray[Any]:
+    """Return the values of a grid's voxels as an array of real numbers."""
+    voxels = np.asarray(values)
+    if voxels.shape != grid.shape or voxels.dtype.kind not in "biuf":
+        raise ValueError(
+            f"{what} of shape {voxels.shape} and {voxels.dtype} (real numbers of shape "
+            f"{grid.shape} are needed); give those"
+        )
+    if hasattr(values, "mask"):
+        raise TypeError(f"{what} is a masked array; call its method filled")
+    return voxels
+
+
 def read_ct(folder: Path, *, recursive: bool = False) -> CtSeries:
     """Read the CT series in a folder, and in the folders within where ``recursive``.
 
@@ -337,14 +351,7 @@ def write_ct(
     -----
     UIDs are made of the content: the same volume, with the same ``like``, gives the same files.
     """
-    voxels = np.asarray(hounsfield)
-    if voxels.shape != grid.shape or voxels.dtype.kind not in "biuf":
-        raise ValueError(
-            f"write_ct: hounsfield of shape {voxels.shape} and {voxels.dtype} (real numbers of "
-            f"shape {grid.shape} are needed); give those"
-        )
-    if hasattr(voxels, "mask"):
-        raise TypeError("write_ct: hounsfield is a masked array; call its method filled")
+    voxels = _voxels(hounsfield, grid, "write_ct: hounsfield")
     _dicom_writer.write_series(folder, voxels, grid, like)
 
 
@@ -369,6 +376,46 @@ def read_rt_dose(path: Path, *, any_unit: bool = False, slice_thickness: float =
     thickness = _number(slice_thickness, "read_rt_dose: slice_thickness")
     values, grid, identity, meaning, stated = _dicom.read_dose(path, bool(any_unit), thickness)
     return RtDose(values, grid, *meaning, stated, identity)
+
+
+def write_rt_dose(
+    path: Path,
+    dose: npt.ArrayLike,
+    grid: Grid,
+    *,
+    like: Path | None = None,
+    plan: Path | None = None,
+) -> None:
+    """Write a dose as RT Dose: physical, of a plan, in whole numbers of 32 bits.
+
+    Parameters
+    ----------
+    path : path-like
+        The file, which is replaced whole or stays as it was.
+    dose : array of real numbers, shape (z, y, x)
+        Gy. Values are rounded to multiples of the largest over 2^32 - 1.
+    grid : Grid
+        Where the voxels lie in the patient's coordinates, mm.
+    like : path-like, optional
+        A DICOM file, or the folder of a series, of whose patient, study and frame of reference it
+        is. By default those of ``plan``; else there is no patient, and a new study and frame.
+    plan : path-like, optional
+        The RT Plan that it is of; by default ``like`` where that is one, else a UID of no file.
+
+    Raises
+    ------
+    ValueError
+        For a shape that is not the grid's.
+    OSError
+        For values that are negative or not finite, ``plan`` that is no RT Plan, ``like`` and
+        ``plan`` of two frames of reference, a file that cannot be written.
+
+    Notes
+    -----
+    UIDs are made of the content: the same dose, with the same ``like`` and ``plan``, gives the same
+    file.
+    """
+    _dicom_writer.write_dose(path, _voxels(dose, grid, "write_rt_dose: dose"), grid, like, plan)
 
 
 def read_structures(path: Path) -> StructureSet:

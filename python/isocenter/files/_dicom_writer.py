@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes CT series by pydicom, as the library's own writer does."""
+"""Writes CT series and RT Doses by pydicom, as the library's own writers do."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ import numpy.typing as npt
 
 from .._geometry import Grid
 from . import _dicom
-from ._common import Path, check_coordinate, check_spacing, filling, library, refuse
+from ._common import Path, check_coordinate, check_spacing, filling, library, refuse, replacing
 
 _CT_IMAGE = "1.2.840.10008.5.1.4.1.1.2"
+_RT_PLAN = "1.2.840.10008.5.1.4.1.1.481.5"
 _EXPLICIT = "1.2.840.10008.1.2.1"
 #: What a series has from the patient and the study that it belongs to.
 _OF_STUDY = (
@@ -141,3 +142,117 @@ def write_series(
             item.PixelData = data if len(data) % 2 == 0 else data + b"\0"
             item["PixelData"].VR = "OW"
             item.save_as(made / f"slice{k + 1:05d}.dcm", enforce_file_format=True)
+
+
+def _plan_of(like: Path | None, plan: Path | None) -> tuple[Path | None, str]:
+    """Return the file of whose study a dose is, and the UID of its plan, which may be empty."""
+    if plan is not None:
+        own = _dicom.read_identity(plan)
+        if own.sop_class != _RT_PLAN:
+            refuse(plan, f"is no RT Plan (its modality is {own.modality or 'not said'}); name one")
+        if like is None:
+            return plan, own.sop_instance
+        frame = _of_study(like, lambda what: "")["FrameOfReferenceUID"]
+        if frame and own.frame_of_reference and frame != own.frame_of_reference:
+            refuse(plan, f"has another frame of reference than '{like}'; name those of one patient")
+        return like, own.sop_instance
+    if like is not None and not os.path.isdir(like):
+        own = _dicom.read_identity(like)
+        return like, own.sop_instance if own.sop_class == _RT_PLAN else ""
+    return like, ""
+
+
+def _decimal_above(number: float) -> str:
+    """Return the least number of ten digits that is no less, as DICOM writes it."""
+    more = number
+    while float(text := f"{more:.9e}") < number:
+        more *= 1 + 1e-10
+    return text
+
+
+def _check_dose(path: Path, dose: npt.NDArray[Any], grid: Grid) -> None:
+    if max(grid.size[:2]) > 65535 or dose.size > 1_000_000_000:
+        refuse(path, f"cannot hold {grid.size} voxels (65535 along x and y, 1e9 in all); crop them")
+    with np.errstate(invalid="ignore"):
+        if not (np.isfinite(dose) & (dose >= 0)).all():
+            refuse(path, "cannot hold values that are negative or not finite; replace them")
+    for length, first in zip(grid.spacing, grid.origin, strict=True):
+        check_spacing(path, length)
+        check_coordinate(path, first)
+
+
+def write_dose(
+    path: Path, dose: npt.NDArray[Any], grid: Grid, like: Path | None, plan: Path | None
+) -> None:
+    """Write an RT Dose: physical, of a plan, whole numbers of 32 bits."""
+    pydicom = library("pydicom", "DICOM is written")
+    short = pydicom.valuerep.format_number_as_ds
+    _check_dose(path, dose, grid)
+    of, plan_uid = _plan_of(like, plan)
+    contents = np.ascontiguousarray(dose, dtype=np.float64).tobytes()
+    named = [repr((grid.size, grid.spacing, grid.origin)), contents.hex(), plan_uid]
+
+    def uid(what: str) -> str:
+        # Of the content: the same dose gives the same file.
+        return str(pydicom.uid.generate_uid(entropy_srcs=[what, *named]))
+
+    study = _of_study(of, uid)
+    study["StudyInstanceUID"] = study["StudyInstanceUID"] or uid("study")
+    study["FrameOfReferenceUID"] = study["FrameOfReferenceUID"] or uid("frame")
+    named += [str(study["StudyInstanceUID"]), str(study["FrameOfReferenceUID"])]
+    nx, ny, nz = grid.size
+    dx, dy, dz = grid.spacing
+    most = float(dose.max())
+    scaling = _decimal_above(most / 4294967295.0) if most > 0 else "1"
+    offsets = [short(k * dz) for k in range(nz)]
+    if len("\\".join(offsets)) > 65534:
+        refuse(path, f"cannot hold {nz} frames (their offsets have 65534 characters); crop them")
+    reference = pydicom.Dataset()
+    reference.ReferencedSOPClassUID = _RT_PLAN
+    reference.ReferencedSOPInstanceUID = plan_uid or uid("plan")
+    item = pydicom.Dataset()
+    stored = {
+        **study,
+        "SOPClassUID": _dicom.RT_DOSE,
+        "SOPInstanceUID": uid("dose"),
+        "SeriesInstanceUID": uid("series"),
+        "Modality": "RTDOSE",
+        "Manufacturer": "Isocenter",
+        "SeriesDescription": "Isocenter",
+        "SeriesNumber": "",
+        "InstanceNumber": "1",
+        "OperatorsName": "",
+        "PositionReferenceIndicator": "",
+        "ReferencedRTPlanSequence": [reference],
+        "SliceThickness": short(dz),
+        "ImagePositionPatient": [short(x) for x in grid.origin],
+        "ImageOrientationPatient": ["1", "0", "0", "0", "1", "0"],
+        "PixelSpacing": [short(dy), short(dx)],
+        "Rows": ny,
+        "Columns": nx,
+        "SamplesPerPixel": 1,
+        "PhotometricInterpretation": "MONOCHROME2",
+        "BitsAllocated": 32,
+        "BitsStored": 32,
+        "HighBit": 31,
+        "PixelRepresentation": 0,
+        "DoseUnits": "GY",
+        "DoseType": "PHYSICAL",
+        "DoseSummationType": "PLAN",
+        "TissueHeterogeneityCorrection": "IMAGE",
+        "DoseGridScaling": scaling,
+    }
+    if nz > 1:  # one frame has no increment
+        stored |= {"NumberOfFrames": str(nz), "GridFrameOffsetVector": offsets}
+        stored["FrameIncrementPointer"] = pydicom.tag.Tag("GridFrameOffsetVector")
+    for name, value in stored.items():
+        setattr(item, name, value)
+    numbers = np.floor(dose.astype(np.float64) / float(scaling) + 0.5)
+    item.PixelData = numbers.astype("<u4").tobytes()
+    item["PixelData"].VR = "OW"
+    item.file_meta = pydicom.dataset.FileMetaDataset()
+    item.file_meta.MediaStorageSOPClassUID = _dicom.RT_DOSE
+    item.file_meta.MediaStorageSOPInstanceUID = item.SOPInstanceUID
+    item.file_meta.TransferSyntaxUID = pydicom.uid.UID(_EXPLICIT)
+    with replacing(path) as made:
+        item.save_as(made, enforce_file_format=True)
