@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//! Holds what calls on ranks share: whose they are, and readings that come from their owners.
+#pragma once
+
+#include <iso/backend/carrier.hpp>
+#include <iso/backend/for_each_index.hpp>
+#include <iso/backend/registry.hpp>
+#include <iso/core/view_checks.hpp>
+#include <iso/core/workspace.hpp>
+#include <iso/ct/detail/agreement.hpp>
+#include <iso/ct/detail/rank_windows.hpp>
+#include <iso/ct/detail/streamed_slabs.hpp>
+#include <iso/ct/detail/window_exchange.hpp>
+#include <iso/ct/forward_project.hpp>
+#include <iso/ct/ranked.hpp>
+
+#include <Kokkos_Core.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+namespace iso::ct::detail {
+
+/// What is known before anything is allocated. The windows are of all ranks.
+struct ranked_preparation {
+  rank_plan plan;                        ///< its views lie in the order of blocks
+  forward_project_options forward = {};  ///< one path for all views
+  std::int64_t halo = 0;                 ///< planes that a projection reads beyond its own
+  std::int64_t batch = 0;                ///< views that are computed at a time
+  std::vector<view_range> batches = {};  ///< of all blocks
+  rank_windows met = {};                 ///< by the rays of projections
+  rank_windows needed = {};              ///< by an adjoint, or a reconstruction
+};
+
+/// Has ranks agree, checks options, and finds the windows.
+/// \throws iso::invalid_argument  on every rank
+ranked_preparation prepare_pair(backend::communicator& ranks, rank_plan const& plan,
+                                view_blocks const& blocks, projector_options const& options,
+                                std::int64_t batch_views, std::int64_t value_bytes);
+ranked_preparation prepare_fdk(backend::communicator& ranks, rank_plan const& plan,
+                               fdk_options const& options, std::int64_t batch_views,
+                               std::int64_t value_bytes);
+
+/// Returns the planes that a rank owns, with so many below and above.
+slab planes_with(rank_plan const& plan, int rank, std::int64_t below, std::int64_t above);
+
+/// Throws unless a plan is of this scan and this grid.
+void validate_planned(rank_plan const& plan, geometry const& g, iso::grid const& volume);
+
+/// Returns the pixels that a rank's planes need and another rank owns, for each other one.
+shared_windows windows_from_owners(rank_plan const& plan, rank_windows const& needed, int rank);
+/// Returns the pixels that a rank owns and another rank's planes need, for each other one.
+shared_windows windows_of_owner(rank_plan const& plan, rank_windows const& needed, int rank);
+/// Returns windows of words of 32 flags each, which hold the flags of windows of pixels.
+shared_windows windows_of_flags(shared_windows all);
+/// Returns the planes that a rank owns and another rank reads, so many below its own and above
+/// them, as windows of one image whose u goes along columns of voxels.
+shared_windows planes_that_go(rank_plan const& plan, int rank, std::int64_t below,
+                              std::int64_t above);
+/// Returns the planes that a rank reads and another rank owns.
+shared_windows planes_that_come(rank_plan const& plan, int rank, std::int64_t below,
+                                std::int64_t above);
+
+/// Copies numbers into rows that have others beside them; index (row, number).
+template <class T>
+struct put_rows_kernel {
+  T* to;
+  T const* from;
+  std::int64_t stride;  ///< from a row to the next of `to`
+  std::int64_t length;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t index) const {
+    std::int64_t const row = index / length;
+    to[row * stride + index - row * length] = from[index];
+  }
+};
+
+/// Makes rows of images zero; index (column, row).
+template <class T>
+struct zero_rows_kernel {
+  image_rows<T> images;
+  row_range rows;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t index) const {
+    std::int64_t const column = index / rows.count();
+    std::int64_t const v = rows.first + index - column * rows.count();
+    images.data[column * images.num_v + v - images.first_v] = T(0);
+  }
+};
+
+/// Copies rows of images into images that have them and others, of so many columns.
+template <class Exec, class T>
+void put_rows(Exec const& exec, image_rows<T> const& all, image_rows<T const> const& some,
+              std::int64_t columns) {
+  T* const to = all.data + some.first_v - all.first_v;
+  if (some.num_v == 0) {
+    return;
+  }
+  if constexpr (backend::is_device<Exec>) {
+    auto const bytes = std::int64_t(sizeof(T));
+    backend::copy_rows(
+        exec, {reinterpret_cast<std::byte*>(to), bytes * all.num_v},
+        {reinterpret_cast<std::byte*>(const_cast<T*>(some.data)), bytes * some.num_v},
+        bytes * some.num_v, columns);
+  } else {
+    backend::for_each_index("iso::ct::ranked: rows", exec, columns * some.num_v,
+                            put_rows_kernel<T>{to, some.data, all.num_v, some.num_v});
+  }
+}
+
+/// Throws, naming `function`, unless a rank's arrays are those that it owns, of so many views.
+template <class Voxel, class Pixel, class Space>
+void validate_parts(rank_plan const& plan, int rank, std::int64_t views,
+                    volume_view<Voxel, Space> const& x, projection_view<Pixel, Space> const& p,
+                    char const* function) {
+  slab const& own = plan.planes(rank);
+  geometry const& g = plan.scan();
+  if (own.count() > 0) {
+    validate_slab(x, function);
+    validate_contiguous(x.data, "volume data", function);
+    ISO_VALIDATE(x.grid == plan.grid() && x.planes() == own,
+                 "{}: planes {} to {} of a grid of {} (rank {} owns {} to {} of the plan's grid); "
+                 "make them by iso::ct::make_volume_part",
+                 function, x.planes().first, x.planes().last - 1, x.grid.extent[2], rank, own.first,
+                 own.last - 1);
+  }
+  if (plan.rows(rank).count() > 0) {
+    validate(p, {views, g.num_u(), plan.rows(rank).count()}, function);
+    validate_contiguous(p.data, "projections", function);
+  }
+  memory_range const voxels = memory_of(x.data, "volume data");
+  memory_range const pixels = memory_of(p.data, "projections");
+  validate_apart(std::is_const_v<Voxel> ? pixels : voxels,
+                 {std::is_const_v<Voxel> ? voxels : pixels}, function);
+}
+
+/// What calls on ranks share: whose they are, and the readings of a batch of views, which come from
+/// where they are owned.
+template <class Exec, class T>
+struct rank_share {
+  using space = typename Exec::memory_space;
+
+  rank_share(Exec const& on, backend::communicator& ranks, ranked_preparation const& by)
+      : exec(on),
+        carrier(on, ranks),
+        plan(by.plan),
+        rank(ranks.rank()),
+        own(plan.planes(rank)),
+        rows(plan.rows(rank)),
+        batch(by.batch),
+        needed(by.needed[std::size_t(rank)]),
+        readings(on, rank, windows_of_owner(plan, by.needed, rank),
+                 windows_from_owners(plan, by.needed, rank), by.batches, sizeof(T)) {
+    for (view_range const& views : by.batches) {
+      largest_batch = std::max(largest_batch, views.count);
+    }
+  }
+
+  /// Calls f(first, count) for each batch of some views, of which `first` counts; ranks stop
+  /// together. Waits for `exec`.
+  template <class F>
+  void for_each_batch(view_range const& views, job const& control, F const& f) {
+    for (std::int64_t first = 0; first < views.count; first += batch) {
+      step_together(carrier.ranks(), control, double(first) / double(views.count));
+      f(first, std::min(batch, views.count - first));
+    }
+    exec.fence("iso::ct::ranked: the result is there");
+    step_together(carrier.ranks(), control, 1);
+  }
+
+  /// Returns the rows that hold what this rank's planes need of some views.
+  [[nodiscard]] row_range rows_needed(view_range const& views) const {
+    row_range all{plan.scan().num_v(), 0};
+    for (std::int64_t view = views.first; view < views.first + views.count; ++view) {
+      pixel_window const& w = needed[std::size_t(view)];
+      if (!w.empty()) {
+        all = {std::min(all.first, w.first_v), std::max(all.last, w.last_v)};
+      }
+    }
+    return all.count() > 0 ? all : row_range{0, 1};
+  }
+
+  /// Calls f(first, images, scratch) for each batch, where this rank has planes: images [views, u,
+  /// v] of the whole detector, with all that its planes need, and zeros beside it: in all rows, or
+  /// in those that have what is needed.
+  /// \param rows_here  [views, u, rows] that it owns
+  template <class F>
+  void for_each_gathered_batch(view_range const& views, T const* rows_here, bool all_rows,
+                               job const& control, F const& f) {
+    geometry const& g = plan.scan();
+    std::int64_t const owned = g.num_u() * rows.count();
+    workspace_parts parts(memory, "iso::ct::ranked");
+    T* const images = parts.take<T>({largest_batch, g.num_u(), g.num_v()});
+    auto const scratch = own.count() > 0 ? rest_of(memory, parts.bytes()) : memory;
+    image_rows<T> const all{images, g.num_u(), g.num_v()};
+    for_each_batch(views, control, [&](std::int64_t first, std::int64_t count) {
+      image_rows<T const> const mine{owned > 0 ? rows_here + first * owned : nullptr, g.num_u(),
+                                     rows.count(), rows.first};
+      projection_view<T const, space> const stack{
+          typename projection_view<T const, space>::data_type(images, count, g.num_u(), g.num_v())};
+      if (own.count() > 0) {
+        row_range const read =
+            all_rows ? row_range{0, g.num_v()} : rows_needed({views.first + first, count});
+        backend::for_each_index("iso::ct::ranked: zeros", exec, count * g.num_u() * read.count(),
+                                zero_rows_kernel<T>{all, read});
+        put_rows(exec, all, mine, count * g.num_u());
+      }
+      readings.template run<arrival::stored>(exec, carrier, mine, all,
+                                             {views.first + first, count});
+      if (own.count() > 0) {
+        f(first, stack, scratch);
+      }
+    });
+  }
+
+  /// Returns the bytes of the images of the largest batch, and of so much scratch.
+  [[nodiscard]] std::int64_t gathered_bytes(std::int64_t scratch) const {
+    workspace_parts parts("iso::ct::ranked");
+    parts.take<T>({largest_batch, plan.scan().num_u(), plan.scan().num_v()});
+    return parts.bytes() + scratch;
+  }
+
+  Exec exec;
+  backend::carrier<Exec> carrier;
+  rank_plan plan;
+  int rank;
+  slab own;
+  row_range rows;
+  std::int64_t batch;  ///< views that are computed at a time
+  std::int64_t largest_batch = 0;
+  std::vector<pixel_window> needed;  ///< of this rank, a view each
+  window_exchange<Exec> readings;
+  workspace<space> memory;
+};
+
+}  // namespace iso::ct::detail
