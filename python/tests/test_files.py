@@ -264,7 +264,8 @@ def test_a_dose_of_a_plan(tmp_path, grid, voxels):
     plan.file_meta.TransferSyntaxUID = pydicom.uid.ExplicitVRLittleEndian
     plan.save_as(tmp_path / "plan.dcm", enforce_file_format=True)
     for how in ("plan", "like"):
-        files.write_rt_dose(tmp_path / "dose.dcm", abs(voxels), grid, **{how: tmp_path / "plan.dcm"})
+        to = {how: tmp_path / "plan.dcm"}
+        files.write_rt_dose(tmp_path / "dose.dcm", abs(voxels), grid, **to)
         found = files.read_rt_dose(tmp_path / "dose.dcm")
         assert found.plans == ["1.2.3"]
         assert (found.identity.study, found.identity.frame_of_reference) == ("1.2.4", "1.2.5")
