@@ -74,11 +74,14 @@ struct gather_scratch {
     if (plan.lines) {
       t.rays.lines = memory.take<pixel_ray_line<T>>({t.num_views, t.num_u, t.num_v});
     } else {
-      // Behind each row, room for a window of registers of 64 bytes.
-      t.rays.pitch = (t.num_v + 15) / 16 * 16 + ray_window_registers * 64 / std::int32_t(sizeof(T));
-      t.rays.slopes = memory.take<T>({t.num_views, t.num_u, t.rays.pitch});
-      t.rays.bases = memory.take<T>({t.num_views, t.num_u, t.rays.pitch});
-      t.rays.values = memory.take<T>({t.num_views, t.num_u, t.rays.pitch});
+      // Rows a power of two apart would crowd into few of a cache's sets. Windows of registers read
+      // beyond a row, and pick nothing there: only behind the last one they need room.
+      t.rays.pitch = (t.num_v + 15) / 16 * 16 + 128 / std::int32_t(sizeof(T));
+      std::int64_t const count = std::int64_t(t.num_views) * t.num_u * t.rays.pitch +
+                                 ray_window_registers * 64 / std::int64_t(sizeof(T));
+      t.rays.slopes = memory.take<T>({count});
+      t.rays.bases = memory.take<T>({count});
+      t.rays.values = memory.take<T>({count});
     }
   }
 };
