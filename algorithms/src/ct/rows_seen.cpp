@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <iso/ct/detail/rows_seen.hpp>
+
+#include <iso/ct/detail/rank_windows.hpp>
 #include <iso/ct/view_projection.hpp>
 
 #include <algorithm>
@@ -59,15 +61,19 @@ row_range rows_seen(geometry const& scan, iso::grid const& whole, slab const& pl
   return all;
 }
 
-row_range rows_met(geometry const& scan, iso::grid const& whole, slab const& planes,
-                   std::int64_t first, std::int64_t count) {
-  row_range all{scan.num_v(), 0};
-  for (pixel_window const& window : slab_rays(scan.subset(first, count), whole, planes)) {
+row_range rows_of(std::span<pixel_window const> windows, row_range const& detector) {
+  row_range all{detector.last, detector.first};
+  for (pixel_window const& window : windows) {
     if (!window.empty()) {
       all = {std::min(all.first, window.first_v), std::max(all.last, window.last_v)};
     }
   }
-  return all.count() > 0 ? all : row_range{0, 1};
+  return all.count() > 0 ? all : row_range{detector.first, detector.first + 1};
+}
+
+row_range rows_met(geometry const& scan, iso::grid const& whole, slab const& planes,
+                   std::int64_t first, std::int64_t count) {
+  return rows_of(slab_rays(scan.subset(first, count), whole, planes), {0, scan.num_v()});
 }
 
 }  // namespace iso::ct::detail

@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <type_traits>
 #include <vector>
 
@@ -171,18 +172,6 @@ struct rank_share {
     step_together(carrier.ranks(), control, 1);
   }
 
-  /// Returns the rows that hold what this rank's planes need of some views.
-  [[nodiscard]] row_range rows_needed(view_range const& views) const {
-    row_range all{plan.scan().num_v(), 0};
-    for (std::int64_t view = views.first; view < views.first + views.count; ++view) {
-      pixel_window const& w = needed[std::size_t(view)];
-      if (!w.empty()) {
-        all = {std::min(all.first, w.first_v), std::max(all.last, w.last_v)};
-      }
-    }
-    return all.count() > 0 ? all : row_range{0, 1};
-  }
-
   /// Calls f(first, images, scratch) for each batch, where this rank has planes: images [views, u,
   /// v] of the whole detector, with all that its planes need, and zeros beside it: in all rows, or
   /// in those that have what is needed.
@@ -202,8 +191,10 @@ struct rank_share {
       projection_view<T const, space> const stack{
           typename projection_view<T const, space>::data_type(images, count, g.num_u(), g.num_v())};
       if (own.count() > 0) {
-        row_range const read =
-            all_rows ? row_range{0, g.num_v()} : rows_needed({views.first + first, count});
+        row_range const detector{0, g.num_v()};
+        std::span<pixel_window const> const of_batch(needed.data() + views.first + first,
+                                                     std::size_t(count));
+        row_range const read = all_rows ? detector : rows_of(of_batch, detector);
         backend::for_each_index("iso::ct::ranked: zeros", exec, count * g.num_u() * read.count(),
                                 zero_rows_kernel<T>{all, read});
         put_rows(exec, all, mine, count * g.num_u());
