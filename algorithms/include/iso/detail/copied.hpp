@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <iso/backend/event.hpp>
 #include <iso/core/allocate.hpp>
 #include <iso/core/concepts.hpp>
+#include <iso/core/workspace.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -80,6 +82,37 @@ class packed_arrays {
 
  private:
   std::vector<std::byte> bytes_;
+};
+
+/// Memory that takes arrays of the host, one after the other, and does not wait for what reads the
+/// array before: a device copies from page-locked memory, in the order of what else it does.
+template <execution_space Exec>
+class reused_copy {
+ public:
+  using space = typename Exec::memory_space;
+
+  /// Returns the bytes where `exec` computes, until the next call. Enqueued; it waits for the copy
+  /// of the call before, and for what is enqueued where no call before had as many bytes.
+  Kokkos::View<std::byte*, space> take(Exec const& exec, std::vector<std::byte> const& bytes) {
+    auto const size = std::int64_t(bytes.size());
+    if constexpr (backend::is_device<Exec>) {
+      copied_.wait();
+      there_.reserve(size);
+      here_.reserve(size);
+      std::memcpy(here_.data(), bytes.data(), bytes.size());
+      backend::copy_rows(exec, {there_.data(), size}, {here_.data(), size}, size, 1);
+      copied_.record(exec);
+    } else {
+      there_.reserve(size);
+      std::memcpy(there_.data(), bytes.data(), bytes.size());
+    }
+    return Kokkos::View<std::byte*, space>(there_.data(), bytes.size());
+  }
+
+ private:
+  workspace<space> there_;
+  workspace<backend::staging_space<Exec>> here_;  ///< on the way to a device
+  backend::event<Exec> copied_;
 };
 
 }  // namespace iso::detail

@@ -80,7 +80,7 @@ class plane_exchange {
   }
 
   /// Sends planes of `from`, and stores in `to` those that come, or adds them. All ranks call it
-  /// together, after reserve(). Waits for all.
+  /// together, after reserve(). It takes its turn on `exec`, as the carrier does.
   template <bool Added = false, class Number>
   void run(Exec const& exec, backend::carrier<Exec>& by, plane_columns<Number const> const& from,
            std::vector<slab> const& out, plane_columns<Number> const& to,
@@ -107,7 +107,6 @@ class plane_exchange {
       copy_planes<Added>("iso::detail::plane_exchange: unpack", exec, to,
                          plane_columns<Number const>{comes.data, comes.columns, comes.planes},
                          comes.planes);
-      exec.fence("iso::detail::plane_exchange: the block may be another");
       sent_ += sent.bytes;
     }
   }

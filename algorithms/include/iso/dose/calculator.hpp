@@ -9,6 +9,7 @@
 #include <iso/core/volume_view.hpp>
 #include <iso/core/workspace.hpp>
 #include <iso/core/wrap.hpp>
+#include <iso/detail/copied.hpp>
 #include <iso/detail/job_parts.hpp>
 #include <iso/dose/beam.hpp>
 #include <iso/dose/convolution.hpp>
@@ -68,9 +69,10 @@ class calculator {
     }
   }
 
-  /// Adds the dose of a beam in the voxels of region_around. Allocates the beam's plans, and more
-  /// memory where no beam before needed as much. It waits for what is enqueued on the execution
-  /// space before, and leaves the beam enqueued there: its plans are kept until the next one.
+  /// Adds the dose of a beam in the voxels of region_around. Allocates more
+  /// memory where no beam before needed as much, for which it waits for what is enqueued. Else it
+  /// enqueues the beam behind that and does not wait: a device computes a beam while the host
+  /// plans the next one.
   ///
   /// \param[in]  density    g/cm3; its grid has the region's voxels, and nothing lies outside of it
   /// \param[in,out] dose    Gy, times the beam's weight (photons/cm2); its grid likewise
@@ -87,14 +89,12 @@ class calculator {
     for (std::size_t n = 0; n < parts_.size(); ++n) {
       beam of_part = b;
       of_part.weight *= parts_[n].share;
-      // The host divides the lines while a device may still be at the beam before, whose plans may
-      // go then.
-      convolution_plan<T, space> const plan(exec_, region, of_part, cones_[n], options_.lines);
+      convolution_plan<T, space> const plan(exec_, region, frame_of(of_part), of_part.fluence,
+                                            cones_[n], options_.lines, {}, &plan_memory_);
       scratch_.reserve(convolve_bytes_needed<T>(exec_, plan));
       releases_[n] = releases_[n]
-                         ? terma_plan<space>(exec_, of_part, *releases_[n])
+                         ? terma_plan<space>(exec_, of_part, *releases_[n], &fluence_memory_)
                          : terma_plan<space>(exec_, of_part, parts_[n].photons, options_.terma);
-      plan_ = plan;
       // About what a ray to each voxel takes, beside its lines.
       constexpr double of_terma = 0.05;
       auto const at = [&](double part) { return (double(n) + part) / double(parts_.size()); };
@@ -145,7 +145,8 @@ class calculator {
   calculator_options options_;
   std::vector<cone_set> cones_;
   std::vector<std::optional<terma_plan<space>>> releases_;  ///< of the parts' last beam
-  std::optional<convolution_plan<T, space>> plan_;          ///< of the last beam and part
+  iso::detail::reused_copy<Exec> plan_memory_;
+  iso::detail::reused_copy<Exec> fluence_memory_;
   workspace<space> terma_;
   workspace<space> scratch_;
   iso::detail::presence present_;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <iso/core/concepts.hpp>
+#include <iso/detail/copied.hpp>
 #include <iso/dose/beam.hpp>
 #include <iso/dose/cones.hpp>
 #include <iso/dose/detail/plan_storage.hpp>
@@ -53,12 +54,15 @@ class convolution_plan {
   /// Allocates and waits likewise.
   /// \param some    directions that it is for: the doses of all add up to that of the beam, in its
   ///                unit
+  /// \param memory  for the arrays, which lose what they hold with the next plan there; given this,
+  ///                it enqueues their copy and does not wait
   /// \throws iso::invalid_argument  as for a beam; a frame that is not finite
   template <execution_space Exec>
   convolution_plan(Exec const& exec, iso::grid const& region, beam_frame const& frame,
                    fluence_map const& field, cone_set const& cones,
                    convolution_options const& options = {},
-                   detail::direction_range const& some = {});
+                   detail::direction_range const& some = {},
+                   iso::detail::reused_copy<Exec>* memory = nullptr);
 
   [[nodiscard]] iso::grid const& region() const { return region_; }
   [[nodiscard]] beam_frame const& frame() const { return frame_; }

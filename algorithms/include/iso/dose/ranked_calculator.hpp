@@ -75,10 +75,9 @@ class ranked_calculator final {
   /// \throws iso::out_of_memory  as iso::allocate
   [[nodiscard]] volume make_dose(std::string const& label) const;
 
-  /// Adds the dose of a beam in the voxels of region_around that this rank owns. Allocates
-  /// the beam's plans, and more memory where no beam before needed as much. It waits for what is
-  /// enqueued on the execution space before, and leaves the beam enqueued there, as
-  /// calculator::add.
+  /// Adds the dose of a beam in the voxels of region_around that this rank owns. Allocates more
+  /// memory where no beam before needed as much. It waits for what is enqueued on the execution
+  /// space before, so that ranks can compare their densities, and leaves the beam enqueued there.
   /// \param[in]     density  g/cm3, the same on all ranks; its grid has the region's voxels, and
   ///                         nothing lies outside of it
   /// \param[in,out] dose     [nx, ny, planes] that this rank owns of the patient's grid, Gy

@@ -6,6 +6,7 @@
 
 #include <iso/core/job.hpp>
 #include <iso/core/volume_view.hpp>
+#include <iso/detail/copied.hpp>
 #include <iso/dose/beam.hpp>
 #include <iso/dose/spectrum.hpp>
 
@@ -35,10 +36,14 @@ class terma_plan {
 
   /// Takes what follows from spectrum and options from the plan of another beam, and shares it.
   /// Allocates and waits likewise.
+  /// \param memory  for the fluence, which is lost with the next plan there; given this, it
+  /// enqueues
+  ///                the copy and does not wait
   /// \throws iso::invalid_argument  as frame_of
   /// \throws iso::out_of_memory     as iso::allocate
   template <execution_space Exec>
-  terma_plan(Exec const& exec, beam const& b, terma_plan const& of_same_spectrum);
+  terma_plan(Exec const& exec, beam const& b, terma_plan const& of_same_spectrum,
+             iso::detail::reused_copy<Exec>* memory = nullptr);
 
   [[nodiscard]] beam const& field() const { return beam_; }
   [[nodiscard]] beam_frame const& frame() const { return frame_; }

@@ -237,7 +237,8 @@ convolution_plan<T, Space>::convolution_plan(Exec const& exec, iso::grid const& 
                                              beam_frame const& frame, fluence_map const& field,
                                              cone_set const& cones,
                                              convolution_options const& options,
-                                             detail::direction_range const& some)
+                                             detail::direction_range const& some,
+                                             iso::detail::reused_copy<Exec>* memory)
     : region_(region), frame_(frame), options_(options) {
   using tuning = detail::lattice_tuning<Exec>;
   using point = detail::fixed_point<T>;
@@ -279,7 +280,12 @@ convolution_plan<T, Space>::convolution_plan(Exec const& exec, iso::grid const& 
   auto const planes = detail::add_converted<detail::lattice_plane<T>>(arrays, tables.planes);
   auto const bins = arrays.add<T>(tables.bins, [](double x) { return T(x); });
   auto const directions = detail::add_converted<detail::cone_line<T>>(arrays, tables.directions);
-  storage_.memory = iso::detail::copied<Space>(exec, "iso::dose::convolution_plan", arrays.bytes());
+  if (memory != nullptr) {
+    storage_.memory = memory->take(exec, arrays.bytes());
+  } else {
+    storage_.memory =
+        iso::detail::copied<Space>(exec, "iso::dose::convolution_plan", arrays.bytes());
+  }
   storage_.lines = lines.in(storage_.memory);
   storage_.planes = planes.in(storage_.memory);
   storage_.bins = bins.in(storage_.memory);
@@ -364,7 +370,8 @@ void convolve(
       Exec const&, convolution_plan<T, Exec::memory_space> const&);                          \
   linkage template convolution_plan<T, Exec::memory_space>::convolution_plan(                \
       Exec const&, iso::grid const&, beam_frame const&, fluence_map const&, cone_set const&, \
-      convolution_options const&, detail::direction_range const&);                           \
+      convolution_options const&, detail::direction_range const&,                            \
+      iso::detail::reused_copy<Exec>*);                                                      \
   linkage template void detail::convolve_to_words<Exec, T>(                                  \
       Exec const&, convolution_plan<T, Exec::memory_space> const&,                           \
       volume_view<std::type_identity_t<T> const, Exec::memory_space> const&,                 \

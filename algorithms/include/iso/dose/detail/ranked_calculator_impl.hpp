@@ -4,6 +4,7 @@
 
 #include <iso/backend/backends.hpp>
 #include <iso/backend/carrier.hpp>
+#include <iso/backend/event.hpp>
 #include <iso/backend/for_each_index.hpp>
 #include <iso/core/divide_planes.hpp>
 #include <iso/core/view_checks.hpp>
@@ -101,20 +102,31 @@ struct ranked_calculator_parts {
     iso::slab const& s = planes[std::size_t(rank)];
     return {all * s.first / patient.extent[2], all * s.last / patient.extent[2]};
   }
-  [[nodiscard]] std::uint64_t bits_of_density(volume_view<T const, space> const& density) const {
-    std::uint64_t sum = 0;
+  /// Enqueues the sum of what is told of a density, and its copy to the host.
+  void sum_density(volume_view<T const, space> const& density) {
+    constexpr std::int64_t bytes = sizeof(std::uint64_t);
+    density_sum.reserve(bytes);
+    density_sum_here.reserve(bytes);
+    using scalar = Kokkos::View<std::uint64_t, space, Kokkos::MemoryUnmanaged>;
     Kokkos::parallel_reduce("iso::dose::ranked_calculator: density",
                             Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
                                 exec, 0, std::int64_t(density.data.size())),
-                            bits_sum_kernel<T>{density.data.data()}, sum);
-    exec.fence("iso::dose::ranked_calculator: the sum is here");
-    return sum;
+                            bits_sum_kernel<T>{density.data.data()},
+                            scalar(reinterpret_cast<std::uint64_t*>(density_sum.data())));
+    backend::copy_rows(exec, {density_sum_here.data(), bytes}, {density_sum.data(), bytes}, bytes,
+                       1);
+    summed.record(exec);
+  }
+  /// Waits for the sum, and for nothing that is enqueued behind it.
+  [[nodiscard]] std::uint64_t summed_density() const {
+    summed.wait();
+    return *reinterpret_cast<std::uint64_t const*>(density_sum_here.data());
   }
 
   void add(beam const& b, volume_view<T const, space> const& density,
            volume_view<T, space> const& dose, job const& control);
   /// Prepares the convolution of this rank's directions, while a device may still be at the part
-  /// before, whose plans may go then.
+  /// before.
   void plan_share(beam const& of_part, std::size_t part, iso::grid const& region);
   /// Computes this rank's planes of a TERMA.
   void release_share(beam const& of_part, std::size_t part, iso::grid const& region,
@@ -146,7 +158,13 @@ struct ranked_calculator_parts {
   std::vector<cone_set> cones;
   std::optional<convolution_plan<T, space>> plan;          ///< of the last beam and part
   std::vector<std::optional<terma_plan<space>>> releases;  ///< of the parts' last beam
-  Kokkos::View<std::int32_t*, space> some_x;               ///< planes of its TERMA
+  iso::detail::reused_copy<Exec> plan_memory;
+  iso::detail::reused_copy<Exec> fluence_memory;
+  Kokkos::View<std::int32_t*, space> some_x;  ///< planes of its TERMA, of a region of
+  std::int64_t some_x_of = 0;                 ///< so many
+  workspace<space> density_sum;
+  workspace<backend::staging_space<Exec>> density_sum_here;
+  backend::event<Exec> summed;
   workspace<space> terma;
   workspace<space> scratch;
   iso::detail::plane_exchange<Exec> exchange;
@@ -160,43 +178,43 @@ void ranked_calculator_parts<Exec, T>::add(beam const& b,
   auto& ranks = carrier.ranks();
   iso::grid region;
   std::uint64_t bits = 0;
-  auto const of_part = [&](std::size_t n) {
-    beam of = b;
-    of.weight *= parts[n].share;
-    return of;
+  // About what a ray to each voxel takes, beside its lines.
+  constexpr double of_terma = 0.05;
+  auto const part_of = [&](std::size_t n, double from, double to) {
+    double const all = double(parts.size());
+    return iso::detail::part_of(control, (double(n) + from) / all, (double(n) + to) / all);
   };
-  iso::detail::check_together(ranks, function, [&] {
+  auto const begin_part = [&](std::size_t n) {
+    if (own().count() > 0) {
+      beam of_part = b;
+      of_part.weight *= parts[n].share;
+      plan_share(of_part, n, region);
+      release_share(of_part, n, region, density, part_of(n, 0, of_terma));
+    }
+  };
+  iso::detail::check_together(ranks, function, control, [&] {
     validate_share(dose, density, patient, own(), function);
     region = region_around(b, patient, options.margin);
-    if (own().count() > 0) {
-      plan_share(of_part(0), 0, region);
-      terma.reserve(region.size() * std::int64_t(sizeof(T)));
-    }
-    bits = bits_of_density(density);
+    terma.reserve(own().count() > 0 ? region.size() * std::int64_t(sizeof(T)) : 0);
+    sum_density(density);
+    // A device computes this rank's share of the TERMA while ranks compare their densities.
+    begin_part(0);
+    bits = summed_density();
   });
   iso::detail::validate_agreement(ranks, int(planes.size()), fingerprint_of(b, density.grid, bits),
                                   function, "beams or densities");
   auto* const words = reinterpret_cast<word*>(terma.data());
   auto const first = first_voxel_of(region, patient);
   for (std::size_t n = 0; n < parts.size(); ++n) {
-    auto const at = [&](double part) { return (double(n) + part) / double(parts.size()); };
-    // About what a ray to each voxel takes, beside its lines.
-    constexpr double of_terma = 0.05;
-    iso::detail::check_together(ranks, function, control, [&] {
-      if (own().count() > 0) {
-        if (n > 0) {
-          plan_share(of_part(n), n, region);
-        }
-        release_share(of_part(n), n, region, density,
-                      iso::detail::part_of(control, at(0), at(of_terma)));
-      }
-    });
+    if (n > 0) {
+      iso::detail::check_together(ranks, function, control, [&] { begin_part(n); });
+    }
     exchange_terma(region);
     iso::detail::check_together(ranks, function, control, [&] {
       if (own().count() > 0) {
         auto const released = wrap_volume<space>(reinterpret_cast<T*>(terma.data()), region);
         convolve_to_words<Exec, T>(exec, *plan, released, density, words, scratch,
-                                   iso::detail::part_of(control, at(of_terma), at(1)));
+                                   part_of(n, of_terma, 1));
       }
     });
     exchange_words(words, region, first[2], cones[n].size());
@@ -212,7 +230,8 @@ void ranked_calculator_parts<Exec, T>::plan_share(beam const& of_part, std::size
   cone_set const& of_kernel = cones[part];
   // Copied, not moved: a Kokkos::View that is moved from would dangle.
   convolution_plan<T, space> const made(exec, region, frame_of(of_part), of_part.fluence, of_kernel,
-                                        options.lines, directions_of(here, of_kernel.size()));
+                                        options.lines, directions_of(here, of_kernel.size()),
+                                        &plan_memory);
   plan = made;
   scratch.reserve(convolve_bytes_needed<T>(exec, made));
 }
@@ -222,19 +241,22 @@ void ranked_calculator_parts<Exec, T>::release_share(beam const& of_part, std::s
                                                      iso::grid const& region,
                                                      volume_view<T const, space> const& density,
                                                      job const& control) {
-  std::vector<std::int32_t> mine;
-  for (std::int64_t x = 0; x < region.extent[0]; ++x) {
-    if (rank_of_terma(planes, x) == here) {
-      mine.push_back(std::int32_t(x));
+  if (some_x_of != region.extent[0]) {
+    std::vector<std::int32_t> mine;
+    for (std::int64_t x = 0; x < region.extent[0]; ++x) {
+      if (rank_of_terma(planes, x) == here) {
+        mine.push_back(std::int32_t(x));
+      }
     }
+    some_x = iso::detail::copied<space>(exec, function, mine);
+    some_x_of = region.extent[0];
   }
-  if (mine.empty()) {
+  if (some_x.extent(0) == 0) {
     return;
   }
   auto& release = releases[part];
-  release = release ? terma_plan<space>(exec, of_part, *release)
+  release = release ? terma_plan<space>(exec, of_part, *release, &fluence_memory)
                     : terma_plan<space>(exec, of_part, parts[part].photons, options.terma);
-  some_x = iso::detail::copied<space>(exec, function, mine);
   terma_across<Exec, T>(exec, *release, density,
                         wrap_volume<space>(reinterpret_cast<T*>(terma.data()), region), some_x,
                         control);

@@ -37,11 +37,18 @@ terma_plan<Space>::terma_plan(Exec const& exec, beam const& b, spectrum const& s
 
 template <class Space>
 template <execution_space Exec>
-terma_plan<Space>::terma_plan(Exec const& exec, beam const& b, terma_plan const& of_same_spectrum)
-    : beam_(b),
-      frame_(frame_of(b)),
-      fluence_(iso::detail::copied<Space>(exec, "iso::dose::terma_plan", b.fluence.values)),
-      curve_(of_same_spectrum.curve_) {}
+terma_plan<Space>::terma_plan(Exec const& exec, beam const& b, terma_plan const& of_same_spectrum,
+                              iso::detail::reused_copy<Exec>* memory)
+    : beam_(b), frame_(frame_of(b)), curve_(of_same_spectrum.curve_) {
+  std::vector<double> const& values = b.fluence.values;
+  if (memory == nullptr) {
+    fluence_ = iso::detail::copied<Space>(exec, "iso::dose::terma_plan", values);
+  } else {
+    iso::detail::packed_arrays arrays;
+    auto const place = arrays.add(values);
+    fluence_ = numbers(place.in(memory->take(exec, arrays.bytes())).data(), values.size());
+  }
+}
 
 namespace detail {
 
@@ -118,7 +125,8 @@ void terma(Exec const& exec, terma_plan<typename Exec::memory_space> const& plan
   __VA_ARGS__ template terma_plan<Exec::memory_space>::terma_plan(      \
       Exec const&, beam const&, spectrum const&, terma_options const&); \
   __VA_ARGS__ template terma_plan<Exec::memory_space>::terma_plan(      \
-      Exec const&, beam const&, terma_plan<Exec::memory_space> const&);
+      Exec const&, beam const&, terma_plan<Exec::memory_space> const&,  \
+      iso::detail::reused_copy<Exec>*);
 ISO_FOR_EACH_INSTANCE(ISO_DOSE_TERMA, extern)
 ISO_FOR_EACH_BACKEND(ISO_DOSE_TERMA_PLAN, extern)
 
