@@ -72,25 +72,29 @@ void add_back_projections(catalogue& all) {
   add_slabs("cone", small_cone());
   add_slabs("tilted", small_tilted());
 
-  all.add_sized({"back_project",
-                 "the adjoint of forward_project",
-                 "voxels along each side",
-                 16,
-                 2048,
-                 {number_type::f32, number_type::f64},
-                 4,
-                 shapes::any,
-                 [](double n) { return 4 * n * n * n; },
-                 [](double n) { return 64 * n * n; },
-                 [](double n) { return 2 * n * n * n * n; }},
-                [](auto const& exec, point const& p) {
-                  return in_precision(p, [&]<class T>(T) {
-                    auto const volume = smooth_volume(p.size);
-                    back_projection_case<T> const what{
-                        {volume}, cone_scan(p.size, p.size), volume.box};
-                    return ready_of(exec, what.prepare(exec), p);
+  auto const add_sized = [&](std::string_view name, std::string_view about,
+                             ct::geometry (*scan)(std::int64_t n)) {
+    all.add_sized({name,
+                   about,
+                   "voxels along each side",
+                   16,
+                   2048,
+                   {number_type::f32, number_type::f64},
+                   4,
+                   shapes::any,
+                   [](double n) { return 4 * n * n * n; },
+                   [](double n) { return 64 * n * n; },
+                   [](double n) { return 2 * n * n * n * n; }},
+                  [scan](auto const& exec, point const& p) {
+                    return in_precision(p, [&]<class T>(T) {
+                      auto const volume = smooth_volume(p.size);
+                      back_projection_case<T> const what{{volume}, scan(p.size), volume.box};
+                      return ready_of(exec, what.prepare(exec), p);
+                    });
                   });
-                });
+  };
+  add_sized("back_project", "the adjoint of forward_project", upright_scan);
+  add_sized("back_project_tilted", "the adjoint of forward_project_tilted", tilted_scan);
 }
 
 }  // namespace iso::cases

@@ -40,6 +40,11 @@ ct::geometry cone_scan(std::int64_t n, std::int64_t views, double pixels) {
                            ct::even_angles(views, 2 * std::numbers::pi, first));
 }
 
+ct::geometry tilted(ct::geometry const& scan) {
+  constexpr double degree = std::numbers::pi / 180;
+  return ct::turn_detector(scan, {.pitch = 2 * degree, .roll = degree});
+}
+
 template <class T>
 std::vector<ray::ray<T>> random_rays(grid const& g, std::int64_t count) {
   std::vector<ray::ray<T>> rays;

@@ -67,12 +67,12 @@ ct::geometry few_pixels() {
 /// One iteration from zero with what comes before it; the error is the distance to the phantom.
 /// `Arrays` of n^3 numbers are held.
 template <template <class> class Case, int Arrays, class Options>
-void add_sized(catalogue& all, std::string_view name, std::int64_t made_before,
+void add_sized(catalogue& all, std::string_view name, std::string_view about,
+               ct::geometry (*scan)(std::int64_t n), std::int64_t made_before,
                Options const& options) {
   all.add_sized(
       {name,
-       "an iteration of that method, and what comes before the first, of as many views "
-       "as voxels along a side",
+       about,
        "voxels along each side",
        16,
        2048,
@@ -89,11 +89,24 @@ void add_sized(catalogue& all, std::string_view name, std::int64_t made_before,
             auto const there = volume.template on<double>(Kokkos::DefaultHostExecutionSpace());
             return oracle::numbers(there.data.data(), there.data.data() + there.data.size());
           };
-          Case<T> const what{
-              {{volume}, cone_scan(p.size, p.size), volume.box, options, 1, made_before, truth}};
+          Case<T> const what{{{volume}, scan(p.size), volume.box, options, 1, made_before, truth}};
           return ready_of(exec, what.prepare(exec), p);
         });
       });
+}
+
+/// Adds two: of an upright scan, and of a tilted one.
+template <template <class> class Case, int Arrays, class Options>
+void add_sized(catalogue& all, std::string_view name, std::string_view tilted,
+               std::int64_t made_before, Options const& options) {
+  add_sized<Case, Arrays>(
+      all, name,
+      "an iteration of that method, and what comes before the first, of as many views as voxels "
+      "along a side",
+      upright_scan, made_before, options);
+  add_sized<Case, Arrays>(all, tilted,
+                          "the same with a detector rolled by one degree and pitched by two",
+                          tilted_scan, made_before, options);
 }
 
 }  // namespace
@@ -158,16 +171,16 @@ void add_iterations(catalogue& all) {
 
   all.add<noise_case>({"noise_of_counts", {"iso::ct::noise_of_counts"}, {{}}}, readings, scan, 1e5);
 
-  add_sized<sart_case, 8>(all, "sirt", 2, ct::sart_options{});
-  add_sized<sart_case, 8>(all, "sart", 2,
+  add_sized<sart_case, 8>(all, "sirt", "sirt_tilted", 2, ct::sart_options{});
+  add_sized<sart_case, 8>(all, "sart", "sart_tilted", 2,
                           ct::sart_options{.block_views = 1, .columns = ct::column_sums::of_scan});
-  add_sized<sart_case, 8>(all, "os_sart", 2,
+  add_sized<sart_case, 8>(all, "os_sart", "os_sart_tilted", 2,
                           ct::sart_options{.block_views = 8, .columns = ct::column_sums::of_scan});
-  add_sized<cgls_case, 8>(all, "cgls", 2, ct::cgls_options{});
-  add_sized<lsqr_case, 9>(all, "lsqr", 2, ct::lsqr_options{});
-  add_sized<mlem_case, 8>(all, "mlem", 1, ct::mlem_options{});
-  add_sized<mlem_case, 8>(all, "osem", 1, ct::mlem_options{.block_views = 8});
-  add_sized<total_variation_case, 17>(all, "total_variation", 3,
+  add_sized<cgls_case, 8>(all, "cgls", "cgls_tilted", 2, ct::cgls_options{});
+  add_sized<lsqr_case, 9>(all, "lsqr", "lsqr_tilted", 2, ct::lsqr_options{});
+  add_sized<mlem_case, 8>(all, "mlem", "mlem_tilted", 1, ct::mlem_options{});
+  add_sized<mlem_case, 8>(all, "osem", "osem_tilted", 1, ct::mlem_options{.block_views = 8});
+  add_sized<total_variation_case, 17>(all, "total_variation", "total_variation_tilted", 3,
                                       ct::total_variation_options{.weight = 1, .box = {0, 1}});
 }
 

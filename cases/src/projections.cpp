@@ -464,7 +464,8 @@ void add_phantoms(catalogue& all, named_scan const (&scans)[4]) {
 
 /// N^3 voxels, N views of N^2 pixels.
 void add_sized(catalogue& all, std::string_view name, std::string_view about,
-               double (*steps)(double), ct::forward_project_options const& options) {
+               double (*steps)(double), ct::forward_project_options const& options,
+               ct::geometry (*scan)(std::int64_t n)) {
   all.add_sized({name,
                  about,
                  "voxels along each side",
@@ -476,10 +477,9 @@ void add_sized(catalogue& all, std::string_view name, std::string_view about,
                  [](double n) { return 2.1 * n * n * n; },
                  [](double n) { return 64 * n * n; },
                  steps},
-                [options](auto const& exec, point const& p) {
+                [=](auto const& exec, point const& p) {
                   return in_precision(p, [&]<class T>(T) {
-                    projection_case<T> const what{smooth_volume(p.size), cone_scan(p.size, p.size),
-                                                  options};
+                    projection_case<T> const what{smooth_volume(p.size), scan(p.size), options};
                     return ready_of(exec, what.prepare(exec), p);
                   });
                 });
@@ -519,12 +519,19 @@ void add_projections(catalogue& all) {
   }
   add_exact_sums(all, small_tilted());
   auto const samples = [](double n) { return n * n * n * n; };
+  auto const chords = [](double n) { return 8 * n * n * n * n; };
   add_sized(all, "forward_project",
-            "linear Joseph, ordered sums, as many cone views as voxels along a side", samples, {});
-  add_sized(all, "forward_project_reproducible", "the same with reproducible sums", samples,
-            {.sum = summation::reproducible});
-  add_sized(all, "forward_project_siddon", "the same scan by exact lengths",
-            [](double n) { return 8 * n * n * n * n; }, {.method = projector::siddon});
+            "linear Joseph, ordered sums, as many cone views as voxels along a side", samples, {},
+            upright_scan);
+  add_sized(all, "forward_project_tilted",
+            "the same with a detector rolled by one degree and pitched by two", samples, {},
+            tilted_scan);
+  add_sized(all, "forward_project_reproducible", "forward_project with reproducible sums", samples,
+            {.sum = summation::reproducible}, upright_scan);
+  add_sized(all, "forward_project_siddon", "forward_project by exact lengths", chords,
+            {.method = projector::siddon}, upright_scan);
+  add_sized(all, "forward_project_siddon_tilted", "forward_project_tilted by exact lengths", chords,
+            {.method = projector::siddon}, tilted_scan);
   all.add_sized(
       {"forward_project_streamed",
        "reproducible sums of a volume in host memory, through 4 GiB a 1024^3 floats",

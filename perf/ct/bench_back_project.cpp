@@ -84,8 +84,7 @@ void measure(benchmark::State& state, row const& what, detector const& with, std
   }
   auto scan = cone_scan(n, views, with.pixels);
   if (with.tilted) {
-    double const degree = 0.017453292519943295;
-    scan = ct::turn_detector(scan, {.pitch = 2 * degree, .roll = degree});
+    scan = cases::tilted(scan);
   }
   measurable<Exec, T> const project(
       exec,

@@ -34,8 +34,6 @@ using namespace cases;
 
 namespace {
 
-constexpr double degree = 0.017453292519943295;
-
 /// Times `method` beside the projections of blocks of so many views (0: all).
 template <class Exec, class T, template <class, class> class Method, class Options>
 void measure(benchmark::State& state, Options const& options, std::int64_t block_views, bool tilted,
@@ -45,7 +43,7 @@ void measure(benchmark::State& state, Options const& options, std::int64_t block
   auto const phantom = smooth_volume(n);
   auto scan = cone_scan(n, views);
   if (tilted) {
-    scan = ct::turn_detector(scan, {.pitch = 2 * degree, .roll = degree});
+    scan = cases::tilted(scan);
   }
   auto const readings = input_projections{phantom}.template on<T>(exec, scan);
   auto const x = make_volume<T, space>(exec, "x", phantom.box);

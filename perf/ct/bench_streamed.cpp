@@ -51,11 +51,9 @@ using host_exec = Kokkos::DefaultHostExecutionSpace;
 using host = Kokkos::HostSpace;
 using T = float;
 
-constexpr double degree = 0.017453292519943295;
-
 ct::geometry scan_of(std::int64_t n, bool tilted) {
   auto const scan = cone_scan(n, smoke() ? 32 : n >= 1024 ? 720 : 360);
-  return tilted ? ct::turn_detector(scan, {.pitch = 2 * degree, .roll = degree}) : scan;
+  return tilted ? cases::tilted(scan) : scan;
 }
 
 std::int64_t limit_of(std::int64_t n) {

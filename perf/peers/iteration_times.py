@@ -8,9 +8,10 @@
 astra: SIRT3D_CUDA and CGLS3D_CUDA on one GPU, upright and with the detector rolled by one degree
 and pitched by two. The difference of runs of 4 and of 14 iterations over ten, so that copies to and
 from the GPU do not count.
-rtk: its filters for a processor, on one thread: SART with blocks of 8 views and of all of them, and
-conjugate gradients, each with the transpose of Joseph's projection and with its backprojection by
-voxels. Processor time, the difference of runs of one and of three iterations over two.
+rtk: its filters for a processor, on one thread, upright and tilted alike: SART with blocks of 8
+views and of all of them, and conjugate gradients, each with the transpose of Joseph's projection and
+with its backprojection by voxels. Processor time, the difference of runs of one and of three
+iterations over two.
 
 All have N^3 voxels and N^2 pixels in the cone of scan.py, in float. A peer's readings are its own
 projections of a phantom. The error of both is the l1 distance from the phantom over its l1, after
@@ -80,16 +81,16 @@ def of_astra(s, method, tilted):
 
 
 @functools.cache
-def rtk_readings(s):
+def rtk_readings(s, tilted):
     from iterations import by_rtk
 
-    rtk = by_rtk(s, threads=1)
+    rtk = by_rtk(s, 1, turned if tilted else None)
     return rtk, rtk.project(phantom(s.size))
 
 
-def of_rtk(s, method, _):
+def of_rtk(s, method, tilted):
     """[(name, ms of processor time an iteration, error)]"""
-    rtk, readings = rtk_readings(s)
+    rtk, readings = rtk_readings(s, tilted)
     kind = "CG" if method == "cgls" else "SART"
     block = BLOCK if method == "os_sart" else s.views
     found = []
@@ -110,7 +111,7 @@ def of_rtk(s, method, _):
 def of_isocenter(given):
     """{(method, tilted): (ms, error)}"""
     rows_of = {"astra": "(sirt|cgls)/.*/float/cuda",
-               "rtk": "(sirt|os_sart|cgls)/upright/float/serial"}
+               "rtk": "(sirt|os_sart|cgls)/(upright|tilted)/float/serial"}
     rows = document_of(given.bench, f"^iteration/{rows_of[given.peer]}/{given.size}/")["benchmarks"]
     found = {}
     for row in rows:

@@ -72,15 +72,22 @@ class isocenter:
 
 
 class by_rtk:
-    """RTK's filters for a processor, arrays as ours."""
+    """RTK's filters for a processor, arrays as ours. `turn` makes the detector's directions of
+    those upright."""
 
     version = property(lambda self: importlib.metadata.version("itk-rtk"))
 
-    def __init__(self, s, threads):
+    def __init__(self, s, threads, turn=None):
         import itk
         import peer_rtk
 
         self._itk, self._peer, self._s = itk, peer_rtk, s
+        if turn is None:
+            self._geometry = peer_rtk.geometry_of(s)
+        else:
+            frames = [s.frame(angle) for angle in s.angles()]
+            self._geometry = peer_rtk.geometry_of_views(
+                (source, middle, *turn(u, v)) for source, middle, u, v in frames)
         itk.MultiThreaderBase.SetGlobalDefaultNumberOfThreads(threads)
         self.methods = [("CG", "cgls", "joseph"), ("CG, faces 0", "cgls", "joseph"),
                         ("CG, faces 0", "cgls", "voxelbased"),
@@ -94,7 +101,7 @@ class by_rtk:
             np.ascontiguousarray(stack.transpose(0, 2, 1), np.float32),
             [self._s.pitch, self._s.pitch, 1.0])
         first = 1 if "Forward" in type(work).__name__ else 0
-        work.SetGeometry(self._peer.geometry_of(self._s))
+        work.SetGeometry(self._geometry)
         for n in (0, 1):
             work.SetInput(n, self._peer.image_of(*images[n ^ first]))
         work.Update()

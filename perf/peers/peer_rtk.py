@@ -57,6 +57,18 @@ def geometry_of(s):
     return geometry
 
 
+def geometry_of_views(views):
+    """Of (source, detector's middle, directions of u and v) each, in our coordinates."""
+    turned = lambda a: [float(a[1]), float(a[2]), float(a[0])]
+    vector = lambda a: itk.Vector[itk.D, 3](turned(a))
+    point = lambda a: itk.Point[itk.D, 3](turned(a))
+    geometry = rtk.ThreeDCircularProjectionGeometry.New()
+    for source, middle, u, v in views:
+        if not geometry.AddProjection(point(source), point(middle), vector(u), vector(v)):
+            raise RuntimeError("RTK: refuses a view")
+    return geometry
+
+
 def make_filter(name, device, s):
     kind = itk.CudaImage[itk.F, 3] if device == "cuda" else itk.Image[itk.F, 3]
     of = getattr(rtk, name)

@@ -22,7 +22,7 @@ import itk  # noqa: E402
 import numpy as np  # noqa: E402
 from iterations import isocenter  # noqa: E402
 from itk import RTK as rtk  # noqa: E402
-from peer_rtk import image_of  # noqa: E402
+from peer_rtk import geometry_of_views, image_of  # noqa: E402
 
 _VIEWS, _NU, _NV, _PITCH = 180, 160, 100, 1.2
 _SOURCE_AXIS, _SOURCE_DETECTOR = 300.0, 450.0
@@ -104,20 +104,11 @@ def _by_isocenter(given, views, stack, folder):
 
 
 def _by_rtk(views, stack):
-    # RTK's (x, y, z) are our (y, z, x).
-    turned = lambda a: [float(a[1]), float(a[2]), float(a[0])]
-    vector = lambda a: itk.Vector[itk.D, 3](turned(a))
-    point = lambda a: itk.Point[itk.D, 3](turned(a))
-    geometry = rtk.ThreeDCircularProjectionGeometry.New()
-    for w in views:
-        if not geometry.AddProjection(point(w.source), point(w.middle), vector(w.u), vector(w.v)):
-            raise RuntimeError("RTK: refuses a view")
-
     volume = np.zeros((_EXTENT[0], _EXTENT[2], _EXTENT[1]), np.float32)
     images = np.ascontiguousarray(stack.transpose(0, 2, 1), np.float32)
     kind = itk.Image[itk.F, 3]
     fdk = rtk.FDKConeBeamReconstructionFilter[kind].New()
-    fdk.SetGeometry(geometry)
+    fdk.SetGeometry(geometry_of_views((w.source, w.middle, w.u, w.v) for w in views))
     fdk.SetInput(0, image_of(volume, [_SPACING] * 3))
     fdk.SetInput(1, image_of(images, [_PITCH, _PITCH, 1.0]))
     fdk.Update()

@@ -150,6 +150,12 @@ ct::geometry small_tilted();
 /// Returns the circle of perf/peers/scan.py about n voxels of 1 mm a side: n x n pixels, or so many
 /// times more each way.
 ct::geometry cone_scan(std::int64_t n, std::int64_t views, double pixels = 1);
+/// Returns a scan with its detector rolled by one degree and pitched by two, as that of a
+/// calibrated scan may be: no row or column of it lies along an axis of the volume.
+ct::geometry tilted(ct::geometry const& scan);
+/// Returns what sweeps project: n views.
+inline ct::geometry upright_scan(std::int64_t n) { return cone_scan(n, n); }
+inline ct::geometry tilted_scan(std::int64_t n) { return tilted(cone_scan(n, n)); }
 
 /// Returns the bytes of device memory that streamed calls on n^3 numbers of T have: as 4 GiB to
 /// 1024^3 floats, and no less than small sizes need.

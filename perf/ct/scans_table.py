@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""The table of what iso_bench_scans has written: what scans cost beside an upright one.
+
+A line a scan: ms a view of the projection, of the adjoint and of filtered backprojection, and in
+parentheses how many times as long as the upright scan of the same run they take, of projections
+for each pixel and plane, of the others for each voxel.
+
+Usage: scans_table.py FILE...        files of --benchmark_out, of one machine
+       scans_table.py FILE... --record FILE --date 2026-11-30 --machine NAME --revision REVISION
+                                     the rows, as perf/results has them
+       scans_table.py --self-test
+"""
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from scripts import markdown, parser_of, read_json, write_json  # noqa: E402
+
+SCANS = {
+    "upright": "upright, beside itself",
+    "yaw": "detector yawed by 3 degrees",
+    "pitch": "detector pitched by 1.7 degrees",
+    "roll": "detector rolled by 0.6 degrees",
+    "aside": "detector moved aside",
+    "helix": "helix",
+    "parallel": "parallel rays",
+    "parallel_roll": "parallel rays, detector rolled by 0.6 degrees",
+    "laminography": "laminography, 29 degrees",
+    "slices": "voxels of 1 x 1 x 3 mm",
+    "coarse": "pixels of two voxels",
+    "fine": "pixels of half a voxel",
+    "slices_roll": "voxels of 1 x 1 x 3 mm, detector rolled by 0.6 degrees",
+    "coarse_roll": "pixels of two voxels, detector rolled by 0.6 degrees",
+    "fine_roll": "pixels of half a voxel, detector rolled by 0.6 degrees",
+}
+CALLS = {"forward": "projection", "adjoint": "adjoint", "fdk": "filtered backprojection"}
+
+
+def runs_of(documents):
+    """(scan, backend, size) -> counters, in the order of SCANS."""
+    found = {}
+    for document in documents:
+        for run in document["benchmarks"]:
+            _, scan, _, backend, size = run["name"].split("/")[:5]
+            found[scan, backend, int(size)] = run
+    order = list(SCANS)
+    return dict(sorted(found.items(), key=lambda item: (item[0][1:], order.index(item[0][0]))))
+
+
+def table(runs):
+    rows = []
+    for (scan, backend, size), run in runs.items():
+        cells = [f"{run[call + '_ms']:.3g} ({run[call + '_ratio']:.2f})"
+                 if run[call + "_ms"] > 0 else "" for call in CALLS]
+        rows.append([SCANS[scan], f"{size}^3", backend, *cells])
+    return markdown(["scan", "voxels", "backend", *CALLS.values()], rows)
+
+
+def record(runs, machine):
+    """The rows as perf/results has them: a peer that takes 1.5 times less gives a ratio of 0.67."""
+    rows = []
+    for (scan, _, size), run in runs.items():
+        for call, name in CALLS.items():
+            ms, longer = run[call + "_ms"], run[call + "_ratio"]
+            if ms > 0 and scan != "upright":
+                rows.append({"machine": machine, "what": f"{name}, {size}^3, {SCANS[scan]}",
+                             "unit": "ms a view", "value": float(f"{ms:.4g}"),
+                             "peer": "the upright scan", "peer_value": float(f"{ms / longer:.4g}"),
+                             "ratio": float(f"{1 / longer:.3g}"),
+                             "error": float(f"{run['error']:.2g}")})
+    return rows
+
+
+def self_test():
+    run = {"name": "scans/pitch/float/cuda/512/iterations:3/manual_time", "forward_ms": 0.2,
+           "forward_ratio": 1.25, "adjoint_ms": 0.3, "adjoint_ratio": 1.5, "fdk_ms": 0,
+           "fdk_ratio": 0, "error": 1e-5}
+    runs = runs_of([{"benchmarks": [run]}])
+    lines = table(runs).splitlines()
+    rows = record(runs, "a GPU")
+    return ("0.2 (1.25)" in lines[-1] and lines[-1].rstrip().endswith("|  |")
+            and [row["ratio"] for row in rows] == [0.8, 0.667]
+            and rows[0]["peer_value"] == 0.16)
+
+
+def main():
+    parser = parser_of(__doc__, self_test)
+    parser.add_argument("files", nargs="+")
+    for name in ("record", "date", "machine", "revision"):
+        parser.add_argument("--" + name)
+    given = parser.parse_args()
+    runs = runs_of([read_json(name) for name in given.files])
+    print(table(runs))
+    if given.record:
+        if not (given.date and given.machine and given.revision):
+            parser.error("--record needs --date, --machine and --revision")
+        write_json(given.record, {
+            "date": given.date, "machine": given.machine, "revision": given.revision,
+            "command": "iso_bench_scans", "topic": "scans",
+            "rows": record(runs, given.machine)})
+
+
+if __name__ == "__main__":
+    main()
