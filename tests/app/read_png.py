@@ -4,6 +4,25 @@ import struct
 import zlib
 
 
+def restore(kind, line, above, size):
+    """Adds to each byte of `line` what the filter `kind` foretold, by those left and above."""
+    if kind == 1:
+        for i in range(size, len(line)):
+            line[i] = (line[i] + line[i - size]) & 255
+    elif kind == 2:
+        line[:] = bytes((x + b) & 255 for x, b in zip(line, above))
+    elif kind > 2:
+        left, corner = bytearray(size) + line, bytes(size) + above
+        for i, b in enumerate(above):
+            a, c = left[i], corner[i]
+            if kind == 3:
+                told = (a + b) // 2
+            else:
+                to_a, to_b, to_c = abs(b - c), abs(a - c), abs(a + b - c - c)
+                told = a if to_a <= to_b and to_a <= to_c else b if to_b <= to_c else c
+            line[i] = left[i + size] = (line[i] + told) & 255
+
+
 def rows_of(path, size):
     """(width, rows as bytes); a pixel has `size` bytes."""
     with open(path, "rb") as file:
@@ -20,10 +39,7 @@ def rows_of(path, size):
     for r in range(height):
         begin = r * (long + 1)
         kind, line = raw[begin], bytearray(raw[begin + 1:begin + 1 + long])
-        for i in range(long):
-            a, b, c = (line[i - size], above[i], above[i - size]) if i >= size else (0, above[i], 0)
-            nearest = min((a, b, c), key=lambda q: abs(a + b - c - q))
-            line[i] = (line[i] + (0, a, b, (a + b) // 2, nearest)[kind]) & 255
+        restore(kind, line, above, size)
         rows.append(line)
         above = line
     return width, rows

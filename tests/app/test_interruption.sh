@@ -78,11 +78,13 @@ stops computes info --json late.json
 printf '%s' '{"sets": [{"operations": ["forward_project"], "sizes": [128], "backends": ["serial"]}], "rounds": 31}' >sweep.json
 stops computes sweep --file sweep.json --output kept.jsonl
 
-# While it writes.
-stops writes reconstruct --projections p.h5 --extent 320 320 320 --spacing 0.2 --output late.nii.gz
-sed 's/128, 128/256, 256/; s/60/4/' cone.json >few.json
+# While it writes: large files of few views.
+sed 's/"count": 60/"count": 4/' cone.json >four.json
+expect 0 hash project --phantom shepp-logan --size 8 --width 64 --geometry four.json --output f.h5
+stops writes reconstruct --projections f.h5 --extent 320 320 320 --spacing 0.2 --output late.nii.gz
+sed 's/128, 128/256, 256/' four.json >few.json
 stops writes project "${serial[@]}" --phantom shepp-logan --size 16 --geometry few.json --flat-images 250 --scan late.folder
-stops fills reconstruct --projections p.h5 --extent 400 400 200 --spacing 0.6 --water 0.5 --output late.series/
+stops fills reconstruct --projections f.h5 --extent 400 400 200 --spacing 0.6 --water 0.5 --output late.series/
 stops writes matrix generate prostate-1 --factor 0.1 --output late.mtx
 
 finish
