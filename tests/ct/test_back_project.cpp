@@ -150,11 +150,13 @@ bool by_gather(problem const& p) {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("back_project: is the adjoint of forward_project by every method", T, float,
-                   double) {
-  std::mt19937_64 random(3);
+namespace {
+
+template <class T>
+void check_adjoint(unsigned seed, int count) {
+  std::mt19937_64 random(seed);
   int gathered = 0;
-  for (int n = 0; n < 240; ++n) {
+  for (int n = 0; n < count; ++n) {
     CAPTURE(n);
     auto const p = any_problem(random, n);
     gathered += by_gather<T>(p) ? 1 : 0;
@@ -180,8 +182,19 @@ TEST_CASE_TEMPLATE("back_project: is the adjoint of forward_project by every met
                       {.method = projector::siddon, .oversampling = 3, .words = 3},
                       unsigned(n)) <= adjoint_tolerance<T>);
   }
-  CHECK(gathered > 100);
-  CHECK(gathered < 200);
+  CHECK(gathered > count / 3);
+  CHECK(gathered < 5 * count / 6);
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("back_project: is the adjoint of forward_project by every method", T, float,
+                   double) {
+  check_adjoint<T>(3, 96);
+}
+
+TEST_CASE_TEMPLATE("back_project: is the adjoint, many a scan", T, float, double) {
+  check_adjoint<T>(103, 240);
 }
 
 TEST_CASE_TEMPLATE("back_project: the gather's bits are those of its definition, in every form", T,
@@ -384,11 +397,15 @@ TEST_CASE_TEMPLATE("back_project: agrees with plain loops in long double", T, fl
     for (auto const& each : {scan, tilted}) {
       problem const p{grid::centred({17, 14, 19}, {1.1, 1.3, 0.9}), each};
       auto const y = random_pixels<T>(each);
+      std::vector<double> by_chords;  // one answer of three methods, at either edge
       for (auto const method : all_methods) {
         for (auto const edge : {boundary::zero, boundary::truncate}) {
           CAPTURE(int(method));
-          auto const exact = iso::oracle::exact_back_projection(y, each, p.volume,
-                                                                {.method = method, .edge = edge});
+          auto exact = is_joseph(method) || by_chords.empty()
+                           ? iso::oracle::exact_back_projection(y, each, p.volume,
+                                                                {.method = method, .edge = edge})
+                           : by_chords;
+          by_chords = is_joseph(method) ? by_chords : exact;
           double most = 0;
           for (double const x : exact) {
             most = std::max(most, std::abs(x));
@@ -664,6 +681,9 @@ TEST_CASE_TEMPLATE("back_project: volumes of many bricks, tilted, of any shape",
            {projector::joseph_linear, projector::joseph_spline, projector::siddon}) {
         CAPTURE(int(method));
         for (int const words : {0, 3}) {
+          if (words == 3 && method != projector::joseph_linear) {
+            continue;  // words are alike for all methods
+          }
           back_project_options const options{.method = method, .words = words};
           auto const expected = defined_scatter(y, p, options);
           iso::test::for_each_instance([&](auto const& exec) {

@@ -83,14 +83,15 @@ std::vector<scan_case> cases() {
 }  // namespace
 
 TEST_CASE_TEMPLATE("fdk: agrees with plain loops in double", T, float, double) {
+  auto window = ramp_window::ram_lak;
   for (auto const& [g, volume, weights] : cases()) {
     auto const p = random_stack<T>(g);
-    double const tolerance = rounding<T>(g);
-    for (auto const window : {ramp_window::ram_lak, ramp_window::hann}) {
-      auto const truth = defined(g, p, volume, {window, 0.8, weights});
-      auto const found = reconstructed(Kokkos::Serial(), g, p, volume, {window, 0.8, weights});
-      CHECK(farthest(found, truth) < tolerance * largest(truth));
-    }
+    // The window is the filter's alone: each has every other scan.
+    fdk_options const options{window, 0.8, weights};
+    window = window == ramp_window::hann ? ramp_window::ram_lak : ramp_window::hann;
+    auto const truth = defined(g, p, volume, options);
+    auto const found = reconstructed(Kokkos::Serial(), g, p, volume, options);
+    CHECK(farthest(found, truth) < rounding<T>(g) * largest(truth));
   }
 }
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 namespace {
@@ -39,7 +40,9 @@ scaled_scan scaled(geometry const& g, grid const& volume, double factor) {
 
 namespace {
 
-/// Of a cube of ones, [25, 35)^3 of 64^3 voxels, the mean that comes back of its middle.
+/// Of a cube of ones, [25, 35)^3 of 64^3 voxels, the mean that comes back of its middle, which
+/// alone is reconstructed. The detector sees the cube in every view: all other readings would be
+/// zero.
 void check_cube(double voxel, double source, double pixel) {
   CAPTURE(voxel);
   CAPTURE(source);
@@ -49,22 +52,14 @@ void check_cube(double voxel, double source, double pixel) {
     auto const in = [](std::int64_t n) { return n >= 25 && n < 35; };
     return in(i) && in(j) && in(k) ? 1 : 0;
   });
-  auto const scan = iso::ct::circular_cone({128, 128, pixel * 1.5, pixel * 1.5}, source,
-                                           1.5 * source, iso::ct::even_angles(180, 2 * pi));
+  auto const scan = iso::ct::circular_cone({40, 40, pixel * 1.5, pixel * 1.5}, source, 1.5 * source,
+                                           iso::ct::even_angles(180, 2 * pi));
   auto const p = stack_of<float>(
       scan, projected(fast(), cube, scan, {.method = projector::branchless, .oversampling = 2}));
-  auto const found = reconstructed(fast(), scan, p, g);
-  double sum = 0;
-  int count = 0;
-  for (std::int64_t i = 27; i < 33; ++i) {
-    for (std::int64_t j = 27; j < 33; ++j) {
-      for (std::int64_t k = 27; k < 33; ++k) {
-        sum += double(found[std::size_t((i * 64 + j) * 64 + k)]);
-        ++count;
-      }
-    }
-  }
-  CHECK(std::abs(sum / count - 1) < 1e-2);
+  grid const middle{{6, 6, 6}, g.spacing, g.origin + 27 * g.spacing};
+  auto const found = reconstructed(fast(), scan, p, middle);
+  double const mean = std::accumulate(found.begin(), found.end(), 0.0) / double(found.size());
+  CHECK(std::abs(mean - 1) < 1e-2);
 }
 
 }  // namespace
@@ -122,7 +117,7 @@ TEST_CASE("fdk: 3 n and 3 n + 1 views, odd and even numbers of voxels and pixels
   std::vector<ellipsoid> const body = {{{0, 0, 0}, {28, 28, 1e4}, 0, 1}};
   for (std::int64_t const views : {90, 91, 150, 151}) {
     for (std::int64_t const pixels : {64, 65}) {
-      auto const scan = iso::ct::circular_cone({pixels, 5, 1.5, 1.5}, 200, 300,
+      auto const scan = iso::ct::circular_cone({pixels, 3, 1.5, 1.5}, 200, 300,
                                                iso::ct::even_angles(views, 2 * pi));
       auto const p = projected_bodies<float>(body, scan);
       for (std::int64_t const voxels : {32, 33}) {
@@ -188,7 +183,7 @@ TEST_CASE("fdk: the error of the Shepp-Logan head falls with the size, and the w
   auto const error = [](std::int64_t n, ramp_window window) {
     auto const head = iso::ct::shepp_logan(128);
     double const voxel = 256 / double(n);
-    auto const scan = iso::ct::circular_cone({n + n / 4, 5, 1.5 * voxel, 1.5 * voxel}, 1000, 1500,
+    auto const scan = iso::ct::circular_cone({n + n / 4, 3, 1.5 * voxel, 1.5 * voxel}, 1000, 1500,
                                              iso::ct::even_angles(2 * n, 2 * pi));
     auto const g = grid::centred({n, n, 1}, {voxel, voxel, voxel});
     auto const found =

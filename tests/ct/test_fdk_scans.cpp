@@ -89,8 +89,13 @@ TEST_CASE("fdk: opposite rays of a short scan add up to two, rays measured once 
   constexpr std::int64_t columns = 101;
   constexpr double pitch = 2;
   double const fan = 2 * std::atan(0.5 * double(columns - 1) * pitch / detector);
-  for (double const arc : {pi + fan + 1e-9, pi + 2 * fan, 1.5 * pi, 1.9 * pi}) {
-    for (double const first : {0.0, 2.9, -1.0}) {
+  // The shortest arc and the longest from two angles each.
+  std::vector<std::pair<double, std::vector<double>>> const arcs = {{pi + fan + 1e-9, {0.0, 2.9}},
+                                                                    {pi + 2 * fan, {-1.0}},
+                                                                    {1.5 * pi, {2.9}},
+                                                                    {1.9 * pi, {0.0, -1.0}}};
+  for (auto const& [arc, firsts] : arcs) {
+    for (double const first : firsts) {
       CAPTURE(arc);
       CAPTURE(first);
       constexpr std::int64_t count = 1500;
@@ -167,7 +172,8 @@ TEST_CASE("fdk: opposite rays of a displaced detector add up to two") {
 
 TEST_CASE("fdk: short and offset scans give what the full scan gives") {
   auto const head = iso::ct::shepp_logan(60);
-  auto const volume = grid::centred({128, 128, 3}, {1, 1, 1});
+  // The slice of the sources, which the detector's middle row sees.
+  auto const volume = grid::centred({128, 128, 1}, {1, 1, 1});
   auto const truth = rastered_bodies<float>(head, volume);
   constexpr double source = 300;
   constexpr double distance = 450;
@@ -179,28 +185,28 @@ TEST_CASE("fdk: short and offset scans give what the full scan gives") {
     auto const g = iso::ct::circular_cone(d, source, distance, angles);
     return reconstructed(fast(), g, projected_bodies<float>(head, g), volume, options);
   };
-  auto const full = cone({192, 9, pitch, pitch}, turn);
+  auto const full = cone({192, 3, pitch, pitch}, turn);
   auto const against = [&](std::vector<float> const& found, char const* name) {
     CAPTURE(name);
     // 0.0007 to 0.0017; the head's contrast is 1, its weakest body's 0.1.
-    CHECK(apart_from_edges(found, full, truth, volume, 1, 60) < 0.0025);
+    CHECK(apart_from_edges(found, full, truth, volume, 0, 60) < 0.0025);
   };
-  CHECK(apart_from_edges(full, truth, truth, volume, 1, 60) < 0.006);
+  CHECK(apart_from_edges(full, truth, truth, volume, 0, 60) < 0.006);
   for (double const arc : {pi + fan, 1.4 * pi, 1.8 * pi}) {
     auto const count = std::int64_t(std::ceil(360 * arc / (2 * pi)));
-    against(cone({192, 9, pitch, pitch}, iso::ct::even_angles(count, arc, 0.4)), "short");
+    against(cone({192, 3, pitch, pitch}, iso::ct::even_angles(count, arc, 0.4)), "short");
   }
   std::vector<double> uneven;
   for (double at = 0.2; at < 0.2 + pi + fan + 0.05; at += 0.015 + 0.005 * std::sin(50 * at)) {
     uneven.push_back(at);
   }
   std::reverse(uneven.begin() + 20, uneven.begin() + 90);
-  against(cone({192, 9, pitch, pitch}, uneven), "short, uneven");
+  against(cone({192, 3, pitch, pitch}, uneven), "short, uneven");
   for (double const offset : {51.0, -51.0}) {
-    against(cone({120, 9, pitch, pitch, offset}, turn), "offset");
+    against(cone({120, 3, pitch, pitch, offset}, turn), "offset");
   }
   // The weights of a displaced detector hold for one in the middle too.
-  against(cone({192, 9, pitch, pitch}, turn, {.scan = {.detector = detector_placement::displaced}}),
+  against(cone({192, 3, pitch, pitch}, turn, {.scan = {.detector = detector_placement::displaced}}),
           "offset by nothing");
   auto const parallel = [&](iso::ct::flat_detector const& d, std::vector<double> const& angles,
                             fdk_options const& options = {}) {
@@ -211,7 +217,7 @@ TEST_CASE("fdk: short and offset scans give what the full scan gives") {
   auto const against_half = [&](std::vector<float> const& found, char const* name) {
     CAPTURE(name);
     // Opposite parallel rays of these detectors meet the same pixels.
-    CHECK(apart_from_edges(found, half, truth, volume, 1, 60) < 1e-5);
+    CHECK(apart_from_edges(found, half, truth, volume, 0, 60) < 1e-5);
   };
   against_half(parallel({128, 3}, iso::ct::even_angles(220, 220 * pi / 180)), "parallel over-scan");
   against_half(parallel({128, 3}, iso::ct::even_angles(220, 220 * pi / 180),
@@ -225,7 +231,7 @@ TEST_CASE("fdk: a body wider than the detector") {
   std::vector<ellipsoid> const body = {{{0, 0, 0}, {100, 100, 1e4}, 0, 1}};
   auto const volume = grid::centred({96, 96, 1}, {1, 1, 1});
   auto const g =
-      iso::ct::circular_cone({120, 9, 1.5, 1.5}, 400, 600, iso::ct::even_angles(240, 2 * pi));
+      iso::ct::circular_cone({120, 3, 1.5, 1.5}, 400, 600, iso::ct::even_angles(240, 2 * pi));
   auto const p = projected_bodies<float>(body, g);
   auto const error = [&](std::int64_t truncation_correction) {
     auto const found = reconstructed(fast(), g, p, volume,

@@ -126,62 +126,63 @@ std::vector<double> turn() { return iso::ct::even_angles(180, 2 * pi); }
 
 namespace {
 
-/// Poses of a detector in a cone beam against the upright one.
-void check_cone_poses(std::vector<pose> const& poses) {
-  check_poses({}, poses, [](pose const& p) { return posed(beam::cone, p, turn()); },
+/// Poses of a detector in a cone beam against an upright one.
+void check_cone_poses(pose const& upright, std::vector<pose> const& poses) {
+  check_poses(upright, poses, [](pose const& p) { return posed(beam::cone, p, turn()); },
               {.scan = {.detector = detector_placement::centred}});
 }
+void check_cone_poses(std::vector<pose> const& poses) { check_cone_poses({}, poses); }
 
 }  // namespace
 
 TEST_CASE("fdk: the scale of a cone beam does not depend on how the detector stands") {
-  check_cone_poses({{},
-                    {.yaw = -20},
-                    {.pitch = 30},
-                    {.yaw = -25, .pitch = 15, .skew = 10},
-                    {.detector_u = -30, .source_u = 60},
-                    {.yaw = 15, .detector_u = -20, .source_u = 40}});
-  auto const cone = [](pose const& p) { return posed(beam::cone, p, turn()); };
-  fdk_options const centred{.scan = {.detector = detector_placement::centred}};
-  // At their heights, where FDK is as good as there.
-  check_poses({.detector_v = 15}, {{.detector_u = 12, .detector_v = 15}}, cone, centred);
-  pose const low{.detector_v = -3, .source_v = 6};
-  check_poses(low, {low}, cone, centred);
-  check_poses({.detector_v = 3, .source_v = -6},
-              {{.yaw = 10, .pitch = 15, .detector_v = 3, .source_v = -6}}, cone, centred);
+  check_cone_poses(
+      {{}, {.yaw = -25, .pitch = 15, .skew = 10}, {.yaw = 15, .detector_u = -20, .source_u = 40}});
+  // At its height, where FDK is as good as there.
+  check_cone_poses({.detector_v = 3, .source_v = -6},
+                   {{.yaw = 10, .pitch = 15, .detector_v = 3, .source_v = -6}});
 }
 
 TEST_CASE("fdk: the scale of a cone beam, every pose of the detector") {
   check_cone_poses({{.yaw = 5},
+                    {.yaw = -20},
                     {.yaw = 30},
                     {.pitch = 5},
                     {.pitch = -20},
+                    {.pitch = 30},
                     {.yaw = 20, .pitch = 20},
                     {.skew = 25},
+                    {.detector_u = -30, .source_u = 60},
                     {.detector_u = 30, .source_u = -60}});
-}
-
-TEST_CASE("fdk: the scale of a parallel beam does not depend on how the detector stands") {
-  auto const half = iso::ct::even_angles(120, pi);
-  check_poses({},
-              {{},
-               {.yaw = 30},
-               {.pitch = 30},
-               {.skew = 10},
-               {.skew = -30},
-               {.yaw = 20, .pitch = 20, .skew = 20}},
-              [&](pose const& p) { return posed(beam::parallel, p, half, {.pitch = 0.8}); });
+  check_cone_poses({.detector_v = 15}, {{.detector_u = 12, .detector_v = 15}});
+  pose const low{.detector_v = -3, .source_v = 6};
+  check_cone_poses(low, {low});
 }
 
 namespace {
 
-std::vector<pose> const turned_poses = {{.yaw = 15},
-                                        {.pitch = 20},
-                                        {.yaw = 20, .pitch = 20},
-                                        {.skew = -10},
-                                        {.yaw = -10, .pitch = 10, .skew = 10}};
-std::vector<pose> const more_turned_poses = {
-    {.yaw = -20}, {.yaw = 15, .pitch = -15}, {.skew = 5}, {.skew = 20}};
+void check_parallel_poses(std::vector<pose> const& poses) {
+  auto const half = iso::ct::even_angles(120, pi);
+  check_poses({}, poses,
+              [&](pose const& p) { return posed(beam::parallel, p, half, {.pitch = 0.8}); });
+}
+
+}  // namespace
+
+TEST_CASE("fdk: the scale of a parallel beam does not depend on how the detector stands") {
+  check_parallel_poses({{}, {.skew = -30}, {.yaw = 20, .pitch = 20, .skew = 20}});
+}
+
+TEST_CASE("fdk: the scale of a parallel beam, every pose of the detector") {
+  check_parallel_poses({{.yaw = 30}, {.pitch = 30}, {.skew = 10}});
+}
+
+namespace {
+
+std::vector<pose> const turned_poses = {
+    {.yaw = 20, .pitch = 20}, {.skew = -10}, {.yaw = -10, .pitch = 10, .skew = 10}};
+std::vector<pose> const more_turned_poses = {{.yaw = 15},   {.yaw = -20}, {.yaw = 15, .pitch = -15},
+                                             {.pitch = 20}, {.skew = 5},  {.skew = 20}};
 
 /// Short scans, or full ones of a detector so far aside, mm, against those of an upright one.
 void check_turned(double aside, std::vector<pose> const& poses) {

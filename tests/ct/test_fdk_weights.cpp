@@ -52,7 +52,7 @@ TEST_CASE("fdk: the shortest arc that is accepted suffices for the farther edge 
     };
     double refused = pi;
     double accepted = 1.5 * pi;
-    for (int step = 0; step < 40; ++step) {
+    for (int step = 0; step < 24; ++step) {
       double const middle = 0.5 * (refused + accepted);
       bool const good = refusal([&] {
                           iso::ct::weigh_scan(scan(middle, 0), {.arc = scan_arc::short_scan});

@@ -95,10 +95,12 @@ problem large_problem() {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("forward_project: the fast path has the general path's bits", T, float, double) {
-  std::mt19937_64 random(21);
+namespace {
+
+template <class T>
+void check_paths(unsigned seed, int count) {
+  std::mt19937_64 random(seed);
   int fast = 0;
-  constexpr int count = 1200;
   for (int n = 0; n < count; ++n) {
     CAPTURE(n);
     auto const p = random_problem(random, tilt::none);
@@ -115,6 +117,17 @@ TEST_CASE_TEMPLATE("forward_project: the fast path has the general path's bits",
     }
   }
   CHECK(fast > count / 2);
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("forward_project: the fast path has the general path's bits", T, float, double) {
+  check_paths<T>(21, 300);
+}
+
+TEST_CASE_TEMPLATE("forward_project: the fast path has the general path's bits, many a scan", T,
+                   float, double) {
+  check_paths<T>(121, 1200);
 }
 
 TEST_CASE_TEMPLATE(

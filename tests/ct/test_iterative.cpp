@@ -454,27 +454,27 @@ TEST_CASE("sirt of a voxel of which a ray cuts a corner off") {
 }
 
 TEST_CASE("a cube of ones in an empty volume") {
-  // Cube [13, 23)^3 of 40^3 voxels. Its edges ring: the mean is that of the inner voxels.
-  auto const box = grid::centred({40, 40, 40}, {1, 1, 1});
+  // Cube [8, 18)^3 of 26^3 voxels. Its edges ring: the mean is that of the inner voxels.
+  auto const box = grid::centred({26, 26, 26}, {1, 1, 1});
   auto const voxel = [](std::int64_t i, std::int64_t j, std::int64_t k) {
-    return std::size_t((i * 40 + j) * 40 + k);
+    return std::size_t((i * 26 + j) * 26 + k);
   };
-  std::vector<float> cube(40 * 40 * 40, 0);
-  for (std::int64_t i = 13; i < 23; ++i) {
-    for (std::int64_t j = 13; j < 23; ++j) {
-      std::fill_n(cube.begin() + std::ptrdiff_t(voxel(i, j, 13)), 10, 1.0F);
+  std::vector<float> cube(26 * 26 * 26, 0);
+  for (std::int64_t i = 8; i < 18; ++i) {
+    for (std::int64_t j = 8; j < 18; ++j) {
+      std::fill_n(cube.begin() + std::ptrdiff_t(voxel(i, j, 8)), 10, 1.0F);
     }
   }
   auto const scan =
-      iso::ct::circular_cone({.num_u = 48, .num_v = 48, .pitch_u = 1.5, .pitch_v = 1.5}, 500, 750,
-                             iso::ct::even_angles(120, 2 * pi));
+      iso::ct::circular_cone({.num_u = 32, .num_v = 32, .pitch_u = 1.5, .pitch_v = 1.5}, 500, 750,
+                             iso::ct::even_angles(60, 2 * pi));
   auto const inner = [&](auto const& method, std::int64_t iterations) {
     using exec = Kokkos::DefaultHostExecutionSpace;
     auto const found = run_on<exec, float>(scan, box, cube, iterations, method).x;
     double sum = 0;
-    for (std::int64_t i = 15; i < 21; ++i) {
-      for (std::int64_t j = 15; j < 21; ++j) {
-        for (std::int64_t k = 15; k < 21; ++k) {
+    for (std::int64_t i = 10; i < 16; ++i) {
+      for (std::int64_t j = 10; j < 16; ++j) {
+        for (std::int64_t k = 10; k < 16; ++k) {
           sum += double(found[voxel(i, j, k)]);
         }
       }
@@ -486,12 +486,12 @@ TEST_CASE("a cube of ones in an empty volume") {
 }
 
 TEST_CASE("a volume of ones") {
-  auto const box = grid::centred({12, 12, 12}, {1, 1, 1});
-  std::vector<double> const ones(12 * 12 * 12, 1);
+  auto const box = grid::centred({8, 8, 8}, {1, 1, 1});
+  std::vector<double> const ones(8 * 8 * 8, 1);
   for (auto const& g :
-       {tilted(24, 21, 1.2),
-        iso::ct::circular_cone({.num_u = 21, .num_v = 21, .pitch_u = 1.2, .pitch_v = 1.2}, 100, 150,
-                               iso::ct::even_angles(24, 2 * pi))}) {
+       {tilted(16, 15, 1.2),
+        iso::ct::circular_cone({.num_u = 15, .num_v = 15, .pitch_u = 1.2, .pitch_v = 1.2}, 100, 150,
+                               iso::ct::even_angles(16, 2 * pi))}) {
     CHECK(mean(run_on<Kokkos::Serial, double>(g, box, ones, 200, make<iso::ct::sart>()).x) ==
           doctest::Approx(1).epsilon(1e-2));
     CHECK(mean(run_on<Kokkos::Serial, double>(g, box, ones, 20, make<iso::ct::cgls>()).x) ==
@@ -519,8 +519,8 @@ auto make_of_head(std::vector<iso::ct::ellipsoid> const& head, Options const&...
 }
 
 TEST_CASE("a tilted scan of a phantom in closed form comes as near to it as an upright one") {
-  auto const box = grid::centred({24, 24, 24}, {1, 1, 1});
-  auto const head = iso::ct::shepp_logan(11.5);
+  auto const box = grid::centred({16, 16, 16}, {1, 1, 1});
+  auto const head = iso::ct::shepp_logan(7.7);
   Kokkos::Serial const exec;
   auto const truth = iso::make_volume<double, host>("truth", box);
   iso::ct::rasterise_ellipsoids<Kokkos::Serial, double>(exec, head, truth);
@@ -540,14 +540,14 @@ TEST_CASE("a tilted scan of a phantom in closed form comes as near to it as an u
             make_of_head<iso::ct::sart>(head, iso::ct::sart_options{.block_views = 4}))),
         rms(run_on<Kokkos::Serial, double>(g, box, nothing, 12, make_of_head<iso::ct::cgls>(head))),
         rms(run_on<Kokkos::Serial, double>(
-            g, box, nothing, 150,
+            g, box, nothing, 100,
             make_of_head<iso::ct::total_variation>(
                 head, iso::ct::total_variation_options{.weight = 0.05, .box = {0, 2}})))};
   };
   auto const upright =
-      errors(iso::ct::circular_cone({.num_u = 36, .num_v = 36, .pitch_u = 1.4, .pitch_v = 1.4}, 100,
-                                    150, iso::ct::even_angles(32, 2 * pi, 0.3)));
-  auto const turned = errors(tilted(32, 36, 1.4));
+      errors(iso::ct::circular_cone({.num_u = 24, .num_v = 24, .pitch_u = 1.4, .pitch_v = 1.4}, 100,
+                                    150, iso::ct::even_angles(24, 2 * pi, 0.3)));
+  auto const turned = errors(tilted(24, 24, 1.4));
   for (std::size_t i = 0; i < upright.size(); ++i) {
     CAPTURE(i);
     CHECK(upright[i] < 0.1);
@@ -586,9 +586,9 @@ TEST_CASE("mlem keeps the readings' sum and positive voxels") {
 }
 
 TEST_CASE("damped lsqr is the solution by elimination") {
-  std::int64_t const side = 12;
-  std::int64_t const views = 10;
-  std::int64_t const pixels = 15;
+  std::int64_t const side = 10;
+  std::int64_t const views = 8;
+  std::int64_t const pixels = 13;
   auto const box = grid::centred({side, side, side}, {1, 1, 1});
   auto const g = tilted(views, pixels, 1.3);
   auto const n = std::size_t(side * side * side);
