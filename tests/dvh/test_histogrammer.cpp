@@ -64,10 +64,10 @@ TEST_CASE_TEMPLATE("dvh: a histogrammer takes the memory that it asks for, and n
                    float, double) {
   exec_space const exec;
   auto const dose = slope<T>(exec);
-  for (std::int64_t const subdivision : {1, 2, 3, 5}) {
+  for (std::int64_t const subdivision : {1, 3, 5}) {
     auto const where = region_on<T>(exec, cuboid(), of_dose, subdivision);
     for (bool const conforms : {false, true}) {
-      for (std::int64_t const bins : {0, 1000, 5000}) {
+      for (std::int64_t const bins : {0, 5000}) {
         CAPTURE(subdivision);
         CAPTURE(conforms);
         CAPTURE(bins);
