@@ -63,6 +63,10 @@ TEST_CASE("all six matrices of the table have its figures, and so have scaled on
     CHECK(double(whole.columns) == row.columns);
     CHECK(double(whole.nonzeros) == row.nonzeros);
     for (double const factor : {0.01, 0.003}) {
+      // Of the larger, one of each kind.
+      if (factor == 0.01 && row.which != plan_case::liver_4 && row.which != plan_case::prostate_1) {
+        continue;
+      }
       auto const a = on_host(
           generate<iso::half>(Kokkos::DefaultHostExecutionSpace(), table_of(row.which, factor)));
       CAPTURE(factor);
