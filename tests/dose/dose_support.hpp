@@ -145,6 +145,22 @@ struct prepared {
   }
 };
 
+template <class T, class Space>
+host_volume<T> on_host(iso::volume_view<T, Space> const& v) {
+  auto out = iso::make_volume<T, Kokkos::HostSpace>("copy", v.grid);
+  Kokkos::deep_copy(out.data, v.data);
+  return out;
+}
+
+/// TERMA alone.
+template <class T, class Exec>
+host_volume<T> terma_of(Exec const& exec, setup const& s, host_volume<T> const& rho) {
+  prepared<T, Exec> const p(exec, s, rho);
+  p.release();
+  exec.fence();
+  return on_host(p.released);
+}
+
 /// TERMA and dose.
 template <class T, class Exec>
 struct calculation : prepared<T, Exec> {
@@ -159,13 +175,6 @@ struct calculation : prepared<T, Exec> {
   }
   [[nodiscard]] host_volume<T> dose_on_host() const { return on_host(this->dose); }
   [[nodiscard]] host_volume<T> terma_on_host() const { return on_host(this->released); }
-
- private:
-  static host_volume<T> on_host(iso::volume_view<T, space> const& v) {
-    auto out = iso::make_volume<T, Kokkos::HostSpace>("copy", v.grid);
-    Kokkos::deep_copy(out.data, v.data);
-    return out;
-  }
 };
 
 }  // namespace dose_support

@@ -190,10 +190,13 @@ TEST_CASE("dose: without tilt the depth dose has another shape") {
   s.options.tilt = false;
   auto const d = dose_of(s);
   double largest = 0;
+  s.options.tilt = true;
+  double const exact_at_100 = exact_dose(s, 100);
+  // Each exact dose takes long: every other one, from 30 mm on.
+  int count = 0;
   for (depth_dose_point const& p : reference()) {
-    if (p.depth >= 30 && p.depth <= 300) {
-      s.options.tilt = true;
-      double const tilted = exact_dose(s, p.depth) / exact_dose(s, 100);
+    if (p.depth >= 30 && p.depth <= 300 && count++ % 2 == 0) {
+      double const tilted = exact_dose(s, p.depth) / exact_at_100;
       // In per cent of the measured maximum: the column is that at 100 mm.
       double const difference = 66.1 * (d.at(p.depth) / d.at(100) - tilted);
       if (p.depth == 30) {
