@@ -94,7 +94,8 @@ def main():
     print(table(runs))
     if given.record:
         if not (given.date and given.machine and given.revision):
-            parser.error("--record needs --date, --machine and --revision")
+            parser.error("--record without --date, --machine or --revision (rows need all three); "
+                         "give them")
         write_json(given.record, {
             "date": given.date, "machine": given.machine, "revision": given.revision,
             "command": "iso_bench_scans", "topic": "scans",
