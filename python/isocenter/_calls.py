@@ -328,11 +328,13 @@ VOLUME = {"zyx": (2, 1, 0), "xyz": (0, 1, 2)}
 PROJECTIONS = {"zyx": (0, 2, 1), "xyz": (0, 1, 2)}
 
 
-def device_array(like_it: Any, extents: tuple[int, ...], axes: tuple[int, int, int]) -> Any:
+def device_array(
+    like_it: Any, extents: tuple[int, ...], axes: tuple[int, ...], dtype: str | None = None
+) -> Any:
     """Return a new array on the GPU where another one lies, of its framework; None on the host.
 
     Its memory is in the library's order: ``extents`` are the library's, and ``axes`` say which of
-    them each axis of the array is.
+    them each axis of the array is. Its numbers are of the type of the other one's unless named.
     """
     if not _core.has_cuda or type(like_it) is np.ndarray:
         return None
@@ -341,8 +343,17 @@ def device_array(like_it: Any, extents: tuple[int, ...], axes: tuple[int, int, i
         return None
     space = sys.modules.get(type(like_it).__module__.partition(".")[0])
     if hasattr(like_it, "permute"):  # PyTorch
-        made = cast(Any, space).empty(extents, dtype=like_it.dtype, device=like_it.device)
-        return made.permute(axes)
+        kind = like_it.dtype if dtype is None else getattr(space, dtype)
+        return cast(Any, space).empty(extents, dtype=kind, device=like_it.device).permute(axes)
     if space is None or not hasattr(space, "empty"):
         return None
-    return space.empty(extents, dtype=like_it.dtype).transpose(axes)
+    return space.empty(extents, dtype=like_it.dtype if dtype is None else dtype).transpose(axes)
+
+
+def device_images(like_it: Any, laid: str, count: int | None = None) -> Any:
+    """Return the same for images of a detector, as many as there are unless a count is given."""
+    if not _core.has_cuda or len(getattr(like_it, "shape", ())) != 3:
+        return None
+    images, first, second = like_it.shape
+    u, v = (second, first) if laid == "zyx" else (first, second)
+    return device_array(like_it, (images if count is None else count, u, v), PROJECTIONS[laid])

@@ -22,7 +22,7 @@ def started() -> bool: ...
 def facts() -> dict[str, Any]: ...
 def gpu_facts() -> dict[str, Any]: ...
 def counters(reset: bool, /) -> dict[str, int]: ...
-def native(x: object, projections: bool, axes: str, /) -> Any: ...
+def native(x: object, out: object, projections: bool, axes: str, /) -> Any: ...
 def hash_bits(x: object, /) -> str: ...
 def decode_readings(
     integers: npt.NDArray[np.int32], scale: float, offset: float, /
@@ -165,6 +165,7 @@ def weighted_back_project(
     progress: _Tell,
     /,
 ) -> Any: ...
+def filtered_extents(geometry: Geometry, options: dict[str, Any], /) -> tuple[int, int, int]: ...
 def weigh_scan(geometry: Geometry, options: dict[str, Any], /) -> dict[str, Any]: ...
 def ramp_taps(count: int, options: dict[str, Any], /) -> npt.NDArray[np.float64]: ...
 
@@ -199,6 +200,46 @@ class RankPlan:
     def planes(self, rank: int, /) -> tuple[int, int]: ...
     def rows(self, rank: int, /) -> tuple[int, int]: ...
 
+class RankPlanes:
+    @staticmethod
+    def make(ranks: Ranks, grid: Grid, speeds: list[float], /) -> RankPlanes: ...
+    def planes(self, rank: int, /) -> tuple[int, int]: ...
+
+class RankedMatrix:
+    def __init__(
+        self,
+        ranks: Ranks,
+        counts: list[int],
+        rows: tuple[Any, ...],
+        columns: tuple[Any, ...],
+        vectors: int,
+        cancel: object,
+        progress: _Tell,
+        /,
+    ) -> None: ...
+    shape: tuple[int, int]
+    bytes: int
+    def rows(self, rank: int, /) -> tuple[int, int]: ...
+    def columns(self, rank: int, /) -> tuple[int, int]: ...
+    def apply(
+        self, x: object, transposed: bool, sum: str, cancel: object, /
+    ) -> npt.NDArray[np.float64]: ...
+    def close(self) -> None: ...
+
+def ranked_gamma(
+    reference_planes: RankPlanes,
+    reference: object,
+    evaluated_planes: RankPlanes,
+    evaluated: object,
+    criteria: list[str],
+    made: object,
+    options: dict[str, Any],
+    axes: str,
+    copy: bool,
+    cancel: object,
+    progress: _Tell,
+    /,
+) -> tuple[Any, Any, list[dict[str, Any]]]: ...
 def ranked_project(
     plan: RankPlan,
     volume: object,
@@ -301,7 +342,7 @@ def project_ellipsoids(
     /,
 ) -> Any: ...
 def mean_of_views(
-    images: object, weights: object, axes: str, copy: bool, cancel: object, /
+    images: object, weights: object, out: object, axes: str, copy: bool, cancel: object, /
 ) -> Any: ...
 def line_integrals(
     readings: object,
@@ -330,6 +371,7 @@ def radiological_path(
     rays: object,
     grid: Grid,
     volume: object,
+    out: object,
     method: str,
     axes: str,
     copy: bool,
@@ -345,6 +387,7 @@ def gamma(
     evaluated_grid: Grid,
     evaluated: object,
     criteria: list[str],
+    made: object,
     options: dict[str, Any],
     axes: str,
     copy: bool,
@@ -359,7 +402,15 @@ class Structure:
         name: str, contours: list[npt.NDArray[np.float64]], options: dict[str, Any], /
     ) -> Structure: ...
     def fractions(
-        self, grid: Grid, is_double: bool, axes: str, cancel: object, progress: _Tell, /
+        self,
+        grid: Grid,
+        out: object,
+        is_double: bool,
+        axes: str,
+        copy: bool,
+        cancel: object,
+        progress: _Tell,
+        /,
     ) -> tuple[Any, dict[str, Any]]: ...
     def grid(self, dose: Grid, subdivision: int, /) -> Grid: ...
     def surface_points(self, distance: float, /) -> npt.NDArray[np.float64]: ...
@@ -369,6 +420,7 @@ class Dvh:
         self,
         structure: Structure,
         grid: Grid,
+        share: RankPlanes | None,
         dose: object,
         subdivision: int,
         axes: str,
@@ -425,6 +477,7 @@ class Calculator:
     def __init__(
         self,
         patient: Grid,
+        share: RankPlanes | None,
         is_double: bool,
         kernel: str,
         kernel_table: str,
@@ -439,7 +492,14 @@ class Calculator:
     bytes: int
     directions: int
     def add(
-        self, beams: list[Beam], density: object, out: object, cancel: object, progress: _Tell, /
+        self,
+        beams: list[Beam],
+        density: object,
+        out: object,
+        fresh: bool,
+        cancel: object,
+        progress: _Tell,
+        /,
     ) -> Any: ...
     def close(self) -> None: ...
 
@@ -451,6 +511,7 @@ def terma(
     spectrum: str,
     spectrum_table: str,
     result_grid: Grid,
+    out: object,
     options: dict[str, Any],
     axes: str,
     copy: bool,

@@ -110,7 +110,9 @@ class Structure:
         grid: Grid,
         *,
         dtype: npt.DTypeLike = np.float32,
+        out: object = None,
         axes: Axes = "zyx",
+        copy: bool | None = None,
         cancel: Event | None = None,
         progress: Progress = None,
     ) -> tuple[Any, StructureReport]:
@@ -122,7 +124,9 @@ class Structure:
             The voxels.
         dtype : float32 or float64
             The type of the result.
-        axes, cancel, progress
+        out : array of that type, shape (z, y, x), optional
+            What is overwritten and returned in place of a new array; it may lie on a GPU.
+        axes, copy, cancel, progress
             As `project`.
 
         Returns
@@ -144,8 +148,10 @@ class Structure:
         name = "Structure.fractions"
         values, told = self._core.fractions(
             grid_core(name, grid),
+            out,
             real_type(dtype, name) == np.float64,
             order(axes, name),
+            copy is not False,
             event(cancel, name),
             progress_of(progress, name),
         )
@@ -272,21 +278,38 @@ class Dvh:
         cancel: Event | None = None,
         progress: Progress = None,
     ) -> None:
+        own = grid_core("Dvh", grid)
+        rest = order(axes, "Dvh"), copy is not False, cancel, progress
+        self._begin("Dvh", structure, own, None, dose, subdivision, rest)
+
+    def _begin(
+        self,
+        name: str,
+        structure: object,
+        grid: _core.Grid,
+        share: _core.RankPlanes | None,
+        dose: object,
+        subdivision: int,
+        rest: tuple[str, bool, Event | None, Progress],
+    ) -> None:
+        """Place a structure in a dose, of which ranks may own planes."""
         if not isinstance(structure, Structure):
             raise TypeError(
-                f"Dvh: structure is of type {type(structure).__name__} (a Structure is needed); "
-                "make one of contours"
+                f"{name}: structure is of type {type(structure).__name__} (a Structure is "
+                "needed); make one of contours"
             )
         self._structure = structure
+        laid, copies, cancel, progress = rest
         self._core = _core.Dvh(
             structure._core,
-            grid_core("Dvh", grid),
+            grid,
+            share,
             dose,
-            integer(subdivision, "Dvh: subdivision"),
-            order(axes, "Dvh"),
-            copy is not False,
-            event(cancel, "Dvh"),
-            progress_of(progress, "Dvh"),
+            integer(subdivision, f"{name}: subdivision"),
+            laid,
+            copies,
+            event(cancel, name),
+            progress_of(progress, name),
         )
 
     @property

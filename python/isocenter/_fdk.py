@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from . import _core
 from ._calls import ArrayT, Axes, Closing, Event, Progress, VOLUME, device_array, event, how
-from ._calls import integer, like, memory_of, order, progress_of, real_type
+from ._calls import PROJECTIONS, integer, like, memory_of, order, progress_of, real_type
 from ._geometry import Geometry, Grid, cores, scan_core
 from ._options import FdkOptions, ScanOptions
 
@@ -117,7 +117,7 @@ class Fdk(Closing[_core.Fdk]):
     Determinism: the same bits on every backend and for any number of threads.
     """
 
-    __slots__ = ("_geometry", "_grid")
+    __slots__ = ("_axes", "_geometry", "_grid")
 
     def __init__(
         self,
@@ -133,7 +133,7 @@ class Fdk(Closing[_core.Fdk]):
         scan, box = cores("Fdk", geometry, grid)
         is_double = real_type(dtype, "Fdk") == np.float64
         laid = order(axes, "Fdk")
-        self._geometry, self._grid = geometry, grid
+        self._geometry, self._grid, self._axes = geometry, grid, laid
         limit = memory_of(memory, "Fdk")
         self._core = _core.Fdk(scan, box, is_double, limit, dict(options), laid, copy is not False)
 
@@ -173,6 +173,8 @@ class Fdk(Closing[_core.Fdk]):
     ) -> ArrayT:
         """Reconstruct: arguments and result as of `fdk`."""
         tell = progress_of(progress, "Fdk")
+        if out is None and not add:
+            out = device_array(projections, self._grid.size, VOLUME[self._axes])
         result = self._core.apply(projections, out, bool(add), event(cancel, "Fdk"), tell)
         return cast(ArrayT, like(projections, result, out))
 
@@ -213,11 +215,15 @@ def filter_projections(
     Determinism: the same bits on every backend and for any number of threads.
     """
     name = "filter_projections"
+    scan, laid = scan_core(name, geometry), order(axes, name)
+    if out is None and _core.has_cuda:
+        wide = _core.filtered_extents(scan, dict(options))
+        out = device_array(projections, wide, PROJECTIONS[laid])
     result = _core.filter_projections(
-        scan_core(name, geometry),
+        scan,
         projections,
         out,
-        *how(name, options, axes, copy, cancel, progress),
+        *how(name, options, laid, copy, cancel, progress),
     )
     return cast(ArrayT, like(projections, result, out))
 
@@ -261,13 +267,16 @@ def weighted_back_project(
     """
     name = "weighted_back_project"
     scan, box = cores(name, geometry, grid)
+    laid = order(axes, name)
+    if out is None and not add:
+        out = device_array(filtered, box.size, VOLUME[laid])
     result = _core.weighted_back_project(
         scan,
         box,
         filtered,
         out,
         bool(add),
-        *how(name, options, axes, copy, cancel, progress),
+        *how(name, options, laid, copy, cancel, progress),
     )
     return cast(ArrayT, like(filtered, result, out))
 

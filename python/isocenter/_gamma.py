@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._calls import Axes, Event, Progress, how, words
+from ._calls import VOLUME, Axes, Event, Progress, device_array, how, order, words
 from ._geometry import Grid, grid_core
 from ._options import GammaOptions
 
@@ -59,17 +59,35 @@ class GammaResult:
 
     Attributes
     ----------
-    values : ndarray of the doses' type, shape (criterion, z, y, x)
+    values : array of the doses' type and framework, shape (criterion, z, y, x)
         Gamma at each reference voxel, at most ``max_gamma``; NaN below the cut-off.
-    status : ndarray of uint8, shape (z, y, x)
+    status : array of uint8, shape (z, y, x)
         0: compared; 1: below the cut-off; 2: compared, outside the evaluated voxels' middles.
     summaries : tuple of GammaSummary
         One for each criterion.
     """
 
     values: Any
-    status: npt.NDArray[np.uint8]
+    status: Any
     summaries: tuple[GammaSummary, ...]
+
+
+def made_arrays(reference: object, criteria: int, extents: tuple[int, ...], laid: str) -> Any:
+    """Return arrays for values and status where doses lie on a GPU; None on the host."""
+    turn = (0, *(1 + axis for axis in VOLUME[laid]))
+    values = device_array(reference, (criteria, *extents), turn)
+    if values is None:
+        return None
+    return values, device_array(reference, extents, VOLUME[laid], "uint8")
+
+
+def result_of(named: list[str], found: tuple[Any, Any, list[dict[str, Any]]]) -> GammaResult:
+    """Return what a comparison has found."""
+    values, status, told = found
+    summaries = (
+        GammaSummary(criterion=name, **one) for name, one in zip(named, told, strict=True)
+    )
+    return GammaResult(values, status, tuple(summaries))
 
 
 def gamma(
@@ -118,16 +136,14 @@ def gamma(
     Determinism: the same bits on every backend and for any number of threads.
     """
     named = words(criteria, "gamma: criteria")
-    own = grid_core("gamma", grid)
-    values, status, told = _core.gamma(
+    own, laid = grid_core("gamma", grid), order(axes, "gamma")
+    found = _core.gamma(
         own,
         reference,
         own if evaluated_grid is None else grid_core("gamma", evaluated_grid),
         evaluated,
         named,
-        *how("gamma", options, axes, copy, cancel, progress),
+        made_arrays(reference, len(named), own.size, laid),
+        *how("gamma", options, laid, copy, cancel, progress),
     )
-    summaries = (
-        GammaSummary(criterion=name, **one) for name, one in zip(named, told, strict=True)
-    )
-    return GammaResult(values, status, tuple(summaries))
+    return result_of(named, found)

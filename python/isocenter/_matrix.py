@@ -3,13 +3,43 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any, Literal, Unpack, cast
 
 import numpy as np
 
 from . import _core
-from ._calls import ArrayT, Closing, Event, Progress, event, like, progress_of
+from ._calls import ArrayT, Closing, Event, Progress, device_array, event, like, progress_of
 from ._options import DoseMatrixOptions
+
+
+def _with_type(x: Any, name: str) -> Any:
+    """Return an array of integers in C order with a type of this name, where it lies."""
+    if isinstance(x, np.ndarray):
+        return np.ascontiguousarray(x, name)
+    if str(x.dtype).rpartition(".")[2] == name:
+        return x
+    return x.astype(name) if hasattr(x, "astype") else x.to(getattr(sys.modules["torch"], name))
+
+
+def _compressed(matrix: Any) -> tuple[str, tuple[int, int], Any, Any, Any]:
+    """Return the format of a sparse matrix, its shape, and its three arrays."""
+    form = {"torch.sparse_csr": "csr", "torch.sparse_csc": "csc"}.get(
+        str(getattr(matrix, "layout", "")), getattr(matrix, "format", None)
+    )
+    if form not in ("csr", "csc") or not (hasattr(matrix, "indptr") or hasattr(matrix, "layout")):
+        raise TypeError(
+            f"DoseMatrix: matrix is of type {type(matrix).__name__} (SciPy's CSR or CSC is "
+            "needed); call its method tocsr, or scipy.sparse.csr_array"
+        )
+    if hasattr(matrix, "indptr"):
+        arrays = matrix.indptr, matrix.indices, matrix.data
+    elif form == "csr":
+        arrays = matrix.crow_indices(), matrix.col_indices(), matrix.values()
+    else:
+        arrays = matrix.ccol_indices(), matrix.row_indices(), matrix.values()
+    rows, cols = (int(n) for n in matrix.shape)
+    return form, (rows, cols), *arrays
 
 
 class DoseMatrix(Closing[_core.DoseMatrix]):
@@ -18,7 +48,8 @@ class DoseMatrix(Closing[_core.DoseMatrix]):
     Parameters
     ----------
     matrix : scipy.sparse array or matrix, CSR or CSC
-        Values of float32 or float64. It is copied. Other formats: call its method ``tocsr``.
+        Values of float32 or float64. It is copied. Other formats: call its method ``tocsr``. CuPy's
+        and PyTorch's are taken too: those on a GPU are copied there, and so lie their vectors.
     cancel, progress
         As `project`.
     **options
@@ -52,29 +83,23 @@ class DoseMatrix(Closing[_core.DoseMatrix]):
         progress: Progress = None,
         **options: Unpack[DoseMatrixOptions],
     ) -> None:
-        form = getattr(matrix, "format", None)
-        if form not in ("csr", "csc") or not hasattr(matrix, "indptr"):
-            raise TypeError(
-                f"DoseMatrix: matrix is of type {type(matrix).__name__} (SciPy's CSR or CSC is "
-                "needed); call its method tocsr, or scipy.sparse.csr_array"
-            )
-        rows, cols = (int(n) for n in matrix.shape)
+        form, (rows, cols), indptr, indices, data = _compressed(matrix)
         if max(rows, cols) >= 2**31:
             raise ValueError(
                 f"DoseMatrix: {rows} rows and {cols} columns (indices have 32 bits); take fewer"
             )
-        if matrix.data.dtype not in (np.float32, np.float64):
+        if str(data.dtype).rpartition(".")[2] not in ("float32", "float64"):
             raise TypeError(
-                f"DoseMatrix: values of {matrix.data.dtype} (float32 and float64 are taken); call "
+                f"DoseMatrix: values of {data.dtype} (float32 and float64 are taken); call "
                 "matrix.astype(numpy.float32)"
             )
         self._core = _core.DoseMatrix(
             form == "csr",
             rows,
             cols,
-            np.ascontiguousarray(matrix.indptr, np.int64),
-            np.ascontiguousarray(matrix.indices, np.int32),
-            np.ascontiguousarray(matrix.data),
+            _with_type(indptr, "int64"),
+            _with_type(indices, "int32"),
+            np.ascontiguousarray(data) if isinstance(data, np.ndarray) else data,
             dict(options),
             event(cancel, "DoseMatrix"),
             progress_of(progress, "DoseMatrix"),
@@ -135,6 +160,10 @@ class DoseMatrix(Closing[_core.DoseMatrix]):
         self, x: ArrayT, out: object, transposed: bool, sum: str | None, cancel: Event | None
     ) -> ArrayT:
         stop = event(cancel, "DoseMatrix")
+        if out is None and type(x) is not np.ndarray and _core.has_cuda:
+            length = self._core.cols if transposed else self._core.rows
+            extents = (length, *cast(Any, x).shape[1:])
+            out = device_array(x, extents, tuple(range(len(extents))))
         result = self._core.apply(x, out, transposed, "" if sum is None else str(sum), stop)
         return cast(ArrayT, result if type(x) is np.ndarray else like(x, result, out))
 

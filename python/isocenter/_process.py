@@ -8,7 +8,8 @@ import os
 from typing import Any, Literal, cast
 
 from . import _core, _load
-from ._calls import ArrayT, Axes, integer, like, order, shown, word
+from ._calls import PROJECTIONS, VOLUME, ArrayT, Axes, device_array, integer, like, order, shown
+from ._calls import word
 
 atexit.register(_core.end)
 os.register_at_fork(after_in_child=_core.after_fork_in_child)
@@ -104,7 +105,13 @@ def native(
     array
         ``x`` itself where it has this order already, else a new array.
     """
-    result = _core.native(x, _is_projections(kind), order(axes, "native"))
+    of_projections, laid = _is_projections(kind), order(axes, "native")
+    result = _core.native(x, None, of_projections, laid)
+    if result is None:  # on a GPU
+        shape = cast(Any, x).shape
+        turn = PROJECTIONS[laid] if of_projections else VOLUME[laid]
+        extents = tuple(shape[turn.index(axis)] for axis in range(3))
+        result = _core.native(x, device_array(x, extents, turn), of_projections, laid)
     return cast(ArrayT, result if result is x else like(x, result, None))
 
 

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._calls import ArrayT, Axes, Closing, Event, Progress, doubles, event, finite, how
-from ._calls import like, number, numbers, order, progress_of, real_type
+from ._calls import VOLUME, ArrayT, Axes, Closing, Event, Progress, device_array, doubles, event
+from ._calls import finite, how, like, number, numbers, order, progress_of, real_type
 from ._geometry import Grid, grid_core
 from ._options import CalculatorOptions, ConvolveOptions, TermaOptions
 
@@ -209,7 +209,7 @@ class Calculator(Closing[_core.Calculator]):
     Determinism: the same bits on every backend and for any number of threads.
     """
 
-    __slots__ = ("_patient",)
+    __slots__ = ("_axes", "_patient")
 
     def __init__(
         self,
@@ -222,20 +222,35 @@ class Calculator(Closing[_core.Calculator]):
         copy: bool | None = None,
         **options: Unpack[CalculatorOptions],
     ) -> None:
-        name = "dose.Calculator"
-        self._patient = patient
+        own = grid_core("dose.Calculator", patient)
+        self._patient, self._axes = patient, order(axes, "dose.Calculator")
+        self._begin("dose.Calculator", own, None, (kernel, spectrum), dtype, copy, dict(options))
+
+    def _begin(
+        self,
+        name: str,
+        patient: _core.Grid,
+        share: _core.RankPlanes | None,
+        tables: tuple[str, str],
+        dtype: npt.DTypeLike,
+        copy: bool | None,
+        options: dict[str, Any],
+    ) -> None:
+        """Make what computes, on ranks where they own planes of the dose."""
+        kernel, spectrum = tables
         kernel_name, kernel_table = _table(kernel, f"{name}: kernel")
         spectrum_name, spectrum_table = _table(spectrum, f"{name}: spectrum")
         self._core = _core.Calculator(
-            grid_core(name, patient),
+            patient,
+            share,
             real_type(dtype, name) == np.float64,
             kernel_name,
             kernel_table,
             spectrum_name,
             spectrum_table,
             kernel == "by_energy",
-            dict(options),
-            order(axes, name),
+            options,
+            self._axes,
             copy is not False,
         )
 
@@ -294,10 +309,14 @@ class Calculator(Closing[_core.Calculator]):
                 f"{name}: beams is of type {type(beams).__name__} (a Beam or a list of Beams is "
                 "needed); give one"
             )
+        fresh = out is None
+        if fresh:
+            out = device_array(density, self._patient.size, VOLUME[self._axes])
         result = self._core.add(
             [_core_of(beam, name) for beam in beams],
             density,
             out,
+            fresh,
             event(cancel, name),
             progress_of(progress, name),
         )
@@ -314,6 +333,7 @@ def terma(
     *,
     spectrum: str = "mohan_6mv",
     region: Grid | None = None,
+    out: object = None,
     axes: Axes = "zyx",
     copy: bool | None = None,
     cancel: Event | None = None,
@@ -334,6 +354,8 @@ def terma(
         As `Calculator`.
     region : Grid, optional
         The voxels of the result, as `Beam.region` returns them; by default ``grid``.
+    out : array of the same type, shape (z, y, x), optional
+        What is overwritten and returned in place of a new array.
     axes, copy, cancel, progress
         As `isocenter.project`.
     **options
@@ -349,7 +371,10 @@ def terma(
     Determinism: the same bits on every backend and for any number of threads.
     """
     name = "dose.terma"
-    own = grid_core(name, grid)
+    own, laid = grid_core(name, grid), order(axes, name)
+    box = own if region is None else grid_core(name, region)
+    if out is None:
+        out = device_array(density, box.size, VOLUME[laid])
     spectrum_name, spectrum_table = _table(spectrum, f"{name}: spectrum")
     result = _core.terma(
         own,
@@ -357,10 +382,11 @@ def terma(
         _core_of(beam, name),
         spectrum_name,
         spectrum_table,
-        own if region is None else grid_core(name, region),
-        *how(name, options, axes, copy, cancel, progress),
+        box,
+        out,
+        *how(name, options, laid, copy, cancel, progress),
     )
-    return cast(ArrayT, like(density, result, None))
+    return cast(ArrayT, like(density, result, out))
 
 
 def convolve(
@@ -420,13 +446,16 @@ def convolve(
     Determinism: the same bits on every backend and for any number of threads.
     """
     name = "dose.convolve"
+    own, laid = grid_core(name, grid), order(axes, name)
+    if out is None and not add:
+        out = device_array(terma, own.size, VOLUME[laid])
     kernel_name, kernel_table = _table(kernel, f"{name}: kernel")
     spectrum_name, spectrum_table = _table(spectrum, f"{name}: spectrum")
     result = _core.convolve(
         _core_of(beam, name),
         grid_core(name, region),
         terma,
-        grid_core(name, grid),
+        own,
         density,
         kernel_name,
         kernel_table,
@@ -434,7 +463,7 @@ def convolve(
         spectrum_table,
         out,
         bool(add),
-        *how(name, options, axes, copy, cancel, progress),
+        *how(name, options, laid, copy, cancel, progress),
     )
     return cast(ArrayT, like(terma, result, out))
 
@@ -470,7 +499,11 @@ def density_from_hounsfield(
     """
     name = "dose.density_from_hounsfield"
     table_name, text = _table(table, f"{name}: table")
+    laid = order(axes, name)
+    shape = tuple(getattr(hounsfield, "shape", ()))
+    if out is None and len(shape) == 3:
+        out = device_array(hounsfield, shape[:: -1 if laid == "zyx" else 1], VOLUME[laid])
     result = _core.density_from_hounsfield(
-        hounsfield, table_name, text, out, order(axes, name), copy is not False, event(cancel, name)
+        hounsfield, table_name, text, out, laid, copy is not False, event(cancel, name)
     )
     return cast(ArrayT, like(hounsfield, result, out))

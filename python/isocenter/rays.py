@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._calls import Axes, Event, Progress, doubles, event, order, progress_of, word
+from ._calls import Axes, Event, Progress, device_array, doubles, event, like, order, progress_of
+from ._calls import word
 from ._geometry import Grid, grid_core
 
 __all__ = ["between", "radiological_path", "sort"]
@@ -44,6 +45,7 @@ def radiological_path(
     volume: object,
     *,
     method: Traversal = "fastest",
+    out: object = None,
     axes: Axes = "zyx",
     copy: bool | None = None,
     cancel: Event | None = None,
@@ -61,12 +63,14 @@ def radiological_path(
         Any unit.
     method : {'fastest', 'amanatides_woo', 'branchless', 'siddon'}
         How rays are walked. All give the same bits.
+    out : array of the volume's type, shape (n,), optional
+        What is overwritten and returned in place of a new array.
     axes, copy, cancel, progress
         As `isocenter.project`.
 
     Returns
     -------
-    ndarray of the same type, shape (n,)
+    array of the volume's type and framework, shape (n,)
         The volume's unit times mm. A ray that touches no voxel gives 0.
 
     Notes
@@ -74,16 +78,21 @@ def radiological_path(
     Determinism: the same bits on every backend and for any number of threads.
     """
     name = "rays.radiological_path"
-    return _core.radiological_path(
-        doubles(rays, f"{name}: rays"),
+    given = doubles(rays, f"{name}: rays")
+    if out is None:
+        out = device_array(volume, (len(np.atleast_1d(given)),), (0,))
+    result = _core.radiological_path(
+        given,
         grid_core(name, grid),
         volume,
+        out,
         word(method, f"{name}: method"),
         order(axes, name),
         copy is not False,
         event(cancel, name),
         progress_of(progress, name),
     )
+    return like(volume, result, out)
 
 
 def sort(

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._calls import ArrayT, Axes, Event, doubles, event, like, number, order
+from ._calls import ArrayT, Axes, Event, device_images, doubles, event, like, number, order
 from ._geometry import Geometry, scan_core
 from ._options import CentreOptions, DeadPixelOptions, LineIntegralOptions
 
@@ -29,6 +29,7 @@ def mean_of_views(
     images: ArrayT,
     weights: npt.ArrayLike | None = None,
     *,
+    out: object = None,
     axes: Axes = "zyx",
     copy: bool | None = None,
     cancel: Event | None = None,
@@ -41,6 +42,8 @@ def mean_of_views(
         Any unit.
     weights : array_like, shape (image,), optional
         Weights of the images; those of weight 0 are left out. All 1 by default.
+    out : array of the same type, shape (1, v, u), optional
+        What is overwritten and returned in place of a new array.
     axes, copy, cancel
         As `isocenter.project`.
 
@@ -54,10 +57,13 @@ def mean_of_views(
     """
     name = "readings.mean_of_views"
     given = None if weights is None else doubles(weights, f"{name}: weights")
+    laid = order(axes, name)
+    if out is None:
+        out = device_images(images, laid, 1)
     result = _core.mean_of_views(
-        images, given, order(axes, name), copy is not False, event(cancel, name)
+        images, given, out, laid, copy is not False, event(cancel, name)
     )
-    return cast(ArrayT, like(images, result, None))
+    return cast(ArrayT, like(images, result, out))
 
 
 def line_integrals(
@@ -98,13 +104,16 @@ def line_integrals(
     Determinism: the same bits on every backend and for any number of threads.
     """
     name = "readings.line_integrals"
+    laid = order(axes, name)
+    if out is None:
+        out = device_images(readings, laid)
     result = _core.line_integrals(
         readings,
         dark,
         flat,
         out,
         dict(options),
-        order(axes, name),
+        laid,
         copy is not False,
         event(cancel, name),
     )
@@ -133,6 +142,7 @@ def find_dead_pixels(
     Returns
     -------
     ndarray of bool, shape (v, u), or (u, v) by ``axes``
+        On the host, for images on a GPU too.
 
     Notes
     -----
@@ -178,6 +188,8 @@ def replace_dead_pixels(
     name = "readings.replace_dead_pixels"
     laid = order(axes, name)
     given = np.asarray(dead, np.bool_)
+    if out is None:
+        out = device_images(projections, laid)
     pixels = np.ascontiguousarray(given.T if laid == "zyx" else given).astype(np.uint8)
     result = _core.replace_dead_pixels(
         projections, pixels, out, laid, copy is not False, event(cancel, name)

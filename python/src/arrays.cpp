@@ -25,6 +25,7 @@ namespace {
 struct python_types {
   PyObject* array = nullptr;  ///< numpy.ndarray
   PyObject* interned_dlpack = nullptr;
+  PyObject* interned_exchange = nullptr;
 };
 
 python_types const& types() {
@@ -32,6 +33,7 @@ python_types const& types() {
     python_types t;
     t.array = nb::object(nb::module_::import_("numpy").attr("ndarray")).release().ptr();
     t.interned_dlpack = PyUnicode_InternFromString("__dlpack__");
+    t.interned_exchange = PyUnicode_InternFromString("__dlpack_c_exchange_api__");
     return t;
   }();
   return found;
@@ -208,7 +210,7 @@ std::uintptr_t current_stream(nb::handle x, int device) {
 /// Checks where a DLPack tensor lies and copies its description.
 lent_array describe(dlpack::tensor const& t, argument const& what) {
   bool const nvidia = t.where.type == dlpack::cuda || t.where.type == dlpack::cuda_managed;
-  if (t.where.type != dlpack::cpu && !(nvidia && has_cuda && what.on_gpu)) {
+  if (t.where.type != dlpack::cpu && !(nvidia && has_cuda && !what.host_only)) {
     std::string const device =
         nvidia ? "a CUDA device"
                : iso::message("a device of DLPack's type {}", {std::int64_t(t.where.type)});
@@ -237,6 +239,73 @@ lent_array describe(dlpack::tensor const& t, argument const& what) {
   return a;
 }
 
+/// Takes over a tensor of version 1 or later.
+lent_array take(dlpack::managed_versioned* m, argument const& what, std::uintptr_t stream) {
+  lent memory(m, [](void* p) {
+    auto* const t = static_cast<dlpack::managed_versioned*>(p);
+    if (t->deleter != nullptr) {
+      t->deleter(t);
+    }
+  });
+  ISO_VALIDATE(m->version.major == 1, "{}: {} speaks version {} of DLPack (version 1 is known); {}",
+               what.function, what.name, m->version.major,
+               advice(what, "copy ", " into a NumPy array"));
+  m->tensor.where.type =
+      m->tensor.where.type == dlpack::cuda_host ? int(dlpack::cpu) : m->tensor.where.type;
+  lent_array a = describe(m->tensor, what);
+  a.memory = std::move(memory);
+  a.stream = stream;
+  a.read_only = (m->flags & dlpack::read_only) != 0;
+  ISO_VALIDATE(!what.written || !a.read_only,
+               "{}: {} is read-only (the result is written into it); give an array that can be "
+               "written",
+               what.function, what.name);
+  ISO_VALIDATE(!what.written || (m->flags & dlpack::is_copied) == 0,
+               "{}: {} was copied by its own export (the result would be lost); give a plain "
+               "array",
+               what.function, what.name);
+  return a;
+}
+
+/// Returns the C exchange API of the type of an array, of version 1; null where there is none.
+dlpack::exchange_api const* exchange_api_of(nb::handle x) {
+  PyObject* const type = reinterpret_cast<PyObject*>(Py_TYPE(x.ptr()));
+  nb::object const capsule = nb::steal(PyObject_GetAttr(type, types().interned_exchange));
+  if (!capsule.is_valid()) {
+    PyErr_Clear();
+    return nullptr;
+  }
+  if (PyCapsule_IsValid(capsule.ptr(), dlpack::exchange_capsule) == 0) {
+    return nullptr;
+  }
+  auto const* api = static_cast<dlpack::exchange_api const*>(
+      PyCapsule_GetPointer(capsule.ptr(), dlpack::exchange_capsule));
+  while (api != nullptr && api->version.major != 1) {
+    api = api->previous;
+  }
+  return api != nullptr && api->from_object != nullptr && api->current_stream != nullptr ? api
+                                                                                         : nullptr;
+}
+
+/// Borrows by the C exchange API. Nothing is synchronised: a call on a GPU enqueues its work in the
+/// stream that is current there.
+lent_array borrow_by(dlpack::exchange_api const& api, nb::handle x, argument const& what) {
+  dlpack::managed_versioned* m = nullptr;
+  if (api.from_object(x.ptr(), &m) != 0) {
+    throw nb::python_error();
+  }
+  std::int32_t const type = m->tensor.where.type;
+  lent_array a = take(m, what, 0);
+  if (a.device >= 0) {
+    void* stream = nullptr;
+    if (api.current_stream(dlpack::device_type(type), a.device, &stream) != 0) {
+      throw nb::python_error();
+    }
+    a.stream = stream == nullptr ? 1 : reinterpret_cast<std::uintptr_t>(stream);
+  }
+  return a;
+}
+
 lent_array borrow_dlpack(nb::handle x, argument const& what) {
   bool const written = what.written;
   if (is_true(x, "requires_grad")) {
@@ -248,6 +317,9 @@ lent_array borrow_dlpack(nb::handle x, argument const& what) {
                "{}: {} is an array of JAX (these never change); leave {} out, and take what the "
                "call returns",
                what.function, what.name, what.name);
+  if (auto const* const api = exchange_api_of(x)) {
+    return borrow_by(*api, x, what);
+  }
   std::uintptr_t stream = 0;
   if (nb::hasattr(x, "__dlpack_device__")) {
     // Asked first: an export from another device may synchronise it.
@@ -264,31 +336,8 @@ lent_array borrow_dlpack(nb::handle x, argument const& what) {
   if (PyCapsule_IsValid(capsule.ptr(), "dltensor_versioned") != 0) {
     auto* const m = static_cast<dlpack::managed_versioned*>(
         PyCapsule_GetPointer(capsule.ptr(), "dltensor_versioned"));
-    ISO_VALIDATE(m->version.major == 1,
-                 "{}: {} speaks version {} of DLPack (version 1 is known); {}", what.function,
-                 what.name, m->version.major, advice(what, "copy ", " into a NumPy array"));
     PyCapsule_SetName(capsule.ptr(), "used_dltensor_versioned");
-    lent memory(m, [](void* p) {
-      auto* const t = static_cast<dlpack::managed_versioned*>(p);
-      if (t->deleter != nullptr) {
-        t->deleter(t);
-      }
-    });
-    m->tensor.where.type =
-        m->tensor.where.type == dlpack::cuda_host ? int(dlpack::cpu) : m->tensor.where.type;
-    lent_array a = describe(m->tensor, what);
-    a.memory = std::move(memory);
-    a.stream = stream;
-    a.read_only = (m->flags & dlpack::read_only) != 0;
-    ISO_VALIDATE(!written || !a.read_only,
-                 "{}: {} is read-only (the result is written into it); give an array that can be "
-                 "written",
-                 what.function, what.name);
-    ISO_VALIDATE(!written || (m->flags & dlpack::is_copied) == 0,
-                 "{}: {} was copied by its own export (the result would be lost); give a plain "
-                 "array",
-                 what.function, what.name);
-    return a;
+    return take(m, what, stream);
   }
   if (PyCapsule_IsValid(capsule.ptr(), "dltensor") == 0) {
     refuse_type("{}: {} is no tensor of DLPack (its __dlpack__ gives something else); {}",
@@ -388,11 +437,12 @@ placement projection_placement(bool zyx, bool may_copy) {
 }
 
 lent_array borrow(nb::handle x, argument const& given, bool written) {
-  argument const what{given.function, given.name, written, given.on_gpu};
+  argument const what{given.function, given.name, written, given.host_only};
   lent_array a;
   if (PyObject_TypeCheck(x.ptr(), reinterpret_cast<PyTypeObject*>(types().array)) != 0) {
     a = borrow_numpy(x, what);
-  } else if (PyObject_HasAttr(x.ptr(), types().interned_dlpack) != 0) {
+  } else if (PyObject_HasAttr(x.ptr(), types().interned_dlpack) != 0 ||
+             exchange_api_of(x) != nullptr) {
     a = borrow_dlpack(x, what);
   } else {
     refuse_type("{}: {} is of type {} (an array is needed, of NumPy or of what speaks DLPack); {}",
@@ -416,7 +466,7 @@ lent_array borrow(nb::handle x, argument const& given, bool written) {
 native_array::native_array(nb::handle x, argument const& given, placement const& where,
                            std::array<std::int64_t, 3> const& extents, bool written)
     : lent_(borrow(x, given, written)), extents_(extents), name_(given.name) {
-  argument const what{given.function, given.name, written, given.on_gpu};
+  argument const what{given.function, given.name, written, given.host_only};
   if (lent_.type != element::f32 && lent_.type != element::f64) {
     refuse_type("{}: {} of {} (float32 and float64 are taken); {}", what.function, what.name,
                 dtype_text(x), advice(what, "call ", ".astype(numpy.float32)"));
@@ -477,22 +527,64 @@ std::array<std::int64_t, 3> strides_of(std::array<std::int64_t, 3> const& extent
 #if defined(KOKKOS_ENABLE_CUDA)
 namespace {
 
-/// Copies an element from one order of memory into another.
+/// The threads that copy a tile: those of a warp follow each other in memory where it is read, and
+/// where it is written.
+constexpr int warp = 32;
+constexpr int rows_at_once = 8;
+
+/// Copies tiles of the axis on which neighbours lie nearest in the source, and of the one on which
+/// they do in the result.
 template <class T>
-struct reorder_kernel {
+struct tile_kernel {
   T const* from;
   T* to;
-  std::int64_t of_from[3];
-  std::int64_t of_to[3];
-  std::int64_t n1;
-  std::int64_t n2;
+  files::axis_copy source;  ///< the former axis
+  files::axis_copy result;  ///< the latter
+  files::axis_copy rest;
+  std::int64_t source_tiles;
+  std::int64_t result_tiles;
+
+  static constexpr int pitch = warp + 1;  ///< so that columns lie in different banks
+
+  KOKKOS_FUNCTION void operator()(Kokkos::TeamPolicy<Kokkos::Cuda>::member_type const& team) const {
+    auto* const tile = static_cast<T*>(team.team_shmem().get_shmem(warp * pitch * sizeof(T)));
+    std::int64_t const block = team.league_rank();
+    std::int64_t const s0 = block % source_tiles * warp;
+    std::int64_t const r0 = block / source_tiles % result_tiles * warp;
+    std::int64_t const n = block / (source_tiles * result_tiles);
+    int const lane = team.team_rank() % warp;
+    int const first = team.team_rank() / warp;
+    T const* const in = from + n * rest.from;
+    T* const out = to + n * rest.to;
+    for (int row = first; row < warp; row += rows_at_once) {
+      if (s0 + lane < source.extent && r0 + row < result.extent) {
+        tile[row * pitch + lane] = in[(s0 + lane) * source.from + (r0 + row) * result.from];
+      }
+    }
+    team.team_barrier();
+    for (int row = first; row < warp; row += rows_at_once) {
+      if (s0 + row < source.extent && r0 + lane < result.extent) {
+        out[(s0 + row) * source.to + (r0 + lane) * result.to] = tile[lane * pitch + row];
+      }
+    }
+  }
+};
+
+/// Copies elements one by one: where one axis is the nearest in both orders.
+template <class T>
+struct element_kernel {
+  T const* from;
+  T* to;
+  files::axis_copy outer;
+  files::axis_copy middle;
+  files::axis_copy nearest;
 
   KOKKOS_FUNCTION void operator()(std::int64_t place) const {
-    std::int64_t const i = place / (n1 * n2);
-    std::int64_t const j = place / n2 % n1;
-    std::int64_t const k = place % n2;
-    to[i * of_to[0] + j * of_to[1] + k * of_to[2]] =
-        from[i * of_from[0] + j * of_from[1] + k * of_from[2]];
+    std::int64_t const i = place / (middle.extent * nearest.extent);
+    std::int64_t const j = place / nearest.extent % middle.extent;
+    std::int64_t const k = place % nearest.extent;
+    to[i * outer.to + j * middle.to + k * nearest.to] =
+        from[i * outer.from + j * middle.from + k * nearest.from];
   }
 };
 
@@ -502,12 +594,34 @@ void reorder_on(Kokkos::Cuda const& exec, T const* from,
                 std::array<std::int64_t, 3> const& from_strides, T* to,
                 std::array<std::int64_t, 3> const& to_strides,
                 std::array<std::int64_t, 3> const& n) {
-  auto const& [f0, f1, f2] = from_strides;
-  auto const& [t0, t1, t2] = to_strides;
-  Kokkos::parallel_for("isocenter: reorder",
-                       Kokkos::RangePolicy<Kokkos::Cuda, Kokkos::IndexType<std::int64_t>>(
-                           exec, 0, n[0] * n[1] * n[2]),
-                       reorder_kernel<T>{from, to, {f0, f1, f2}, {t0, t1, t2}, n[1], n[2]});
+  std::array<files::axis_copy, 3> axes;
+  for (std::size_t i = 0; i < 3; ++i) {
+    axes[i] = {n[i], from_strides[i], to_strides[i]};
+  }
+  auto const read =
+      std::size_t(std::ranges::min_element(axes, {}, &files::axis_copy::from) - axes.begin());
+  auto const write =
+      std::size_t(std::ranges::min_element(axes, {}, &files::axis_copy::to) - axes.begin());
+  if (n[0] * n[1] * n[2] == 0) {
+    return;
+  }
+  if (read == write) {
+    Kokkos::parallel_for(
+        "isocenter: reorder",
+        Kokkos::RangePolicy<Kokkos::Cuda, Kokkos::IndexType<std::int64_t>>(exec, 0,
+                                                                           n[0] * n[1] * n[2]),
+        element_kernel<T>{from, to, axes[(read + 1) % 3], axes[(read + 2) % 3], axes[read]});
+    return;
+  }
+  auto const tiles = [](files::axis_copy const& a) { return (a.extent + warp - 1) / warp; };
+  files::axis_copy const& rest = axes[3 - read - write];
+  std::int64_t const teams = rest.extent * tiles(axes[read]) * tiles(axes[write]);
+  Kokkos::parallel_for(
+      "isocenter: reorder",
+      Kokkos::TeamPolicy<Kokkos::Cuda>(exec, int(teams), warp * rows_at_once)
+          .set_scratch_size(0, Kokkos::PerTeam(int(warp * tile_kernel<T>::pitch * sizeof(T)))),
+      tile_kernel<T>{from, to, axes[read], axes[write], rest, tiles(axes[read]),
+                     tiles(axes[write])});
 }
 
 }  // namespace
@@ -577,23 +691,33 @@ void native_array::finish() {
 }
 
 target target_of(char const* function, std::initializer_list<native_array const*> arrays,
-                 output const& out) {
+                 bool has_result) {
   std::vector<native_array const*> all;
   std::ranges::copy_if(arrays, std::back_inserter(all), [](auto const* a) { return a != nullptr; });
-  ISO_VALIDATE(out.given() != nullptr || !all.front()->on_gpu(),
-               "{}: {} lies on a GPU, and no result is given (it lies there too); give it as out",
-               function, all.front()->name());
-  if (out.given() != nullptr) {
-    all.push_back(out.given());
-  }
+  native_array const& first = *all.front();
+  ISO_VALIDATE(has_result || !first.on_gpu(),
+               "{}: {} lies on a GPU, and no result is given (it lies there too, and its framework "
+               "makes none here); give it as out",
+               function, first.name());
   auto const place_of = [](native_array const& a) { return a.on_gpu() ? "a GPU" : "the host"; };
   for (auto const* const a : all) {
-    ISO_VALIDATE(a->on_gpu() == all.front()->on_gpu(),
+    ISO_VALIDATE(a->on_gpu() == first.on_gpu(),
                  "{}: {} lies on {}, {} on {} (a call runs where all of its arrays lie); copy one "
                  "of them",
-                 function, all.front()->name(), place_of(*all.front()), a->name(), place_of(*a));
+                 function, first.name(), place_of(first), a->name(), place_of(*a));
   }
-  return all.front()->at();
+  return first.at();
+}
+
+target target_of(char const* function, std::initializer_list<native_array const*> arrays,
+                 output const& out) {
+  target const at = target_of(function, arrays, out.given() != nullptr);
+  if (out.given() != nullptr) {
+    native_array const* const first =
+        *std::ranges::find_if(arrays, [](auto const* a) { return a != nullptr; });
+    target_of(function, {first, out.given()});
+  }
+  return at;
 }
 
 void require_type(native_array const& a, bool is_double, char const* function, char const* name) {
@@ -709,7 +833,7 @@ template nb::object numpy_of(std::vector<std::int32_t>, std::vector<std::size_t>
 template nb::object numpy_of(std::vector<std::int64_t>, std::vector<std::size_t> const&);
 
 std::vector<double> doubles_of(nb::handle x, argument const& what, std::int64_t columns) {
-  lent_array const a = borrow(x, what, false);
+  lent_array const a = borrow(x, {what.function, what.name, what.written, true}, false);
   ISO_VALIDATE(a.type == element::f64 &&
                    (columns == 0 ? a.rank == 1 : a.rank == 2 && a.extent[1] == columns),
                "{}: {} of shape {} (float64 of {} are needed); give such an array", what.function,
@@ -727,8 +851,9 @@ std::vector<double> doubles_of(nb::handle x, argument const& what, std::int64_t 
 
 namespace {
 
-/// Returns the array itself where it is native, else a copy that is.
-nb::object native(any_object x, bool projections, std::string const& axes) {
+/// Returns the array itself where it is native, else a copy that is: `out` on a GPU, and None where
+/// that is not given there.
+nb::object native(any_object x, any_object out, bool projections, std::string const& axes) {
   argument const what{"native", "x"};
   lent_array const a = borrow(x, what, false);
   ISO_VALIDATE(a.rank == 3, "native: x of {} axes (a volume or projections have 3); reshape it",
@@ -744,17 +869,27 @@ nb::object native(any_object x, bool projections, std::string const& axes) {
   if (source.is_native()) {
     return nb::borrow(nb::handle(x));
   }
-  result_array result(a.type, extents, where, "native");
-  {
-    nb::gil_scoped_release const released;
-    source.copy_to(result.data<std::byte>());
+  if (!source.on_gpu()) {
+    result_array result(a.type, extents, where, "native");
+    {
+      nb::gil_scoped_release const released;
+      source.copy_to(result.data<std::byte>());
+    }
+    return result.release();
   }
-  return result.release();
+  if (nb::handle(out).is_none()) {
+    return nb::none();
+  }
+  native_array made(out, {"native", "out"}, where, extents, true);
+  require_type(made, source.is_double(), "native", "out");
+  target const at = target_of("native", {&source, &made});
+  call({}, at, [&](job const&) { source.copy_to(made.data<std::byte>()); });
+  return nb::borrow(nb::handle(out));
 }
 
 /// Returns the hash that iso_parity prints of the numbers in the order of memory.
 std::string hash_bits(any_object x) {
-  lent_array const a = borrow(x, {"hash_bits", "x"}, false);
+  lent_array const a = borrow(x, {"hash_bits", "x", false, true}, false);
   std::uint64_t hash = iso::detail::fnv1a_of_nothing;
   std::int64_t const bytes = a.size() * a.item_bytes;
   for (std::int64_t i = 0; i < bytes; ++i) {
@@ -767,7 +902,7 @@ std::string hash_bits(any_object x) {
 
 /// Returns offset + scale n of integers, one fma in double, as ct::decode_readings.
 nb::object decode_readings(any_object integers, double scale, double offset) {
-  argument const what{"decode_readings", "integers"};
+  argument const what{"decode_readings", "integers", false, true};
   lent_array const a = borrow(integers, what, false);
   ISO_VALIDATE(a.rank == 1 && a.type == element::i32,
                "{}: integers of another kind (one axis of {} is needed); convert them",

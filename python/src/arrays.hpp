@@ -9,6 +9,7 @@
 
 #include "call.hpp"
 
+#include <iso/core/allocate.hpp>
 #include <iso/core/array.hpp>
 #include <iso/core/wrap.hpp>
 
@@ -19,6 +20,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -83,8 +85,8 @@ struct lent_array {
 struct argument {
   char const* function;
   char const* name;
-  bool written = false;  ///< the result is written into it
-  bool on_gpu = false;   ///< it may lie on a GPU
+  bool written = false;    ///< the result is written into it
+  bool host_only = false;  ///< it must not lie on a GPU
 };
 
 /// Returns an advice: to call something with the argument, whose name stands between these words.
@@ -231,6 +233,8 @@ class output {
   [[nodiscard]] nb::object release();
   /// Returns the array that was given; null where there is none.
   [[nodiscard]] native_array const* given() const { return given_.get(); }
+  /// Returns where a call runs that has no other array.
+  [[nodiscard]] target at() const { return given_ ? given_->at() : target{}; }
 
  private:
   nb::handle out_;
@@ -246,6 +250,11 @@ class output {
 /// \throws iso::invalid_argument  some lie on a GPU and others on the host
 target target_of(char const* function, std::initializer_list<native_array const*> arrays,
                  output const& out);
+/// Returns the same of a call whose results need no array, or are made where the others lie.
+/// \param has_result  whether there is one
+/// \throws iso::invalid_argument  likewise, and where arrays lie on a GPU without one
+target target_of(char const* function, std::initializer_list<native_array const*> arrays,
+                 bool has_result = true);
 
 /// Returns a one-dimensional array of NumPy with these numbers. The GIL is held.
 template <class T>
@@ -254,6 +263,26 @@ nb::object numpy_of(std::vector<T> values, std::vector<std::size_t> const& shape
 /// Returns the numbers of a one- or two-dimensional array-like of doubles, in C order. The GIL is
 /// held. \throws iso::invalid_argument  another number of columns than `columns`, if that is not 0
 std::vector<double> doubles_of(nb::handle x, argument const& what, std::int64_t columns = 0);
+
+/// Returns numbers on the host where `exec` computes: themselves, or a copy that is there when this
+/// returns.
+/// \throws iso::out_of_memory  as iso::allocate
+template <class T, class Exec>
+auto numbers_at(Exec const& exec, T const* numbers, std::size_t count, char const* label) {
+  using space = typename Exec::memory_space;
+  using read_there = Kokkos::View<T const*, space>;
+  if constexpr (std::is_same_v<space, Kokkos::HostSpace>) {
+    static_cast<void>(exec);
+    static_cast<void>(label);
+    return read_there(numbers, count);
+  } else {
+    auto const there = allocate<Kokkos::View<T*, space>>(label, {std::int64_t(count)}, exec,
+                                                         Kokkos::WithoutInitializing);
+    Kokkos::deep_copy(exec, there, Kokkos::View<T const*, Kokkos::HostSpace>(numbers, count));
+    exec.fence(label);
+    return read_there(there);
+  }
+}
 
 void bind_arrays(nb::module_& m);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //! \file  dlpack.hpp
-//! The memory layout of DLPack's structures, versions 0 and 1, as its specification fixes it:
-//! https://dmlc.github.io/dlpack/latest/c_api.html
+//! The memory layout of DLPack's structures, versions 0 and 1, and of its C exchange API, as its
+//! specification fixes it: https://dmlc.github.io/dlpack/latest/c_api.html
 #pragma once
 
 #include <cstdint>
@@ -51,5 +51,20 @@ struct managed_versioned {
   std::uint64_t flags;
   dlpack::tensor tensor;
 };
+
+/// What a type of tensors offers in its attribute `__dlpack_c_exchange_api__` since version 1.2:
+/// its tensors, and the stream that is current in its framework, without a call of Python.
+/// Functions return 0, or -1 with an exception of Python.
+struct exchange_api {
+  version_number version;
+  exchange_api* previous;  ///< of another major version; may be null
+  int (*allocate)(tensor* like, managed_versioned** out, void* context,
+                  void (*set_error)(void* context, char const* kind, char const* message));
+  int (*from_object)(void* object, managed_versioned** out);
+  int (*to_object)(managed_versioned* from, void** object);
+  int (*describe)(void* object, tensor* out);
+  int (*current_stream)(device_type type, std::int32_t id, void** out);
+};
+inline constexpr char const* exchange_capsule = "dlpack_exchange_api";
 
 }  // namespace iso::python::dlpack

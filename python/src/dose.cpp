@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "geometry.hpp"
+#include "held.hpp"
 #include "options.hpp"
+#include "ranks.hpp"
 #include "treatment.hpp"
 
 #include <iso/dose/calculator.hpp>
 #include <iso/dose/cones.hpp>
 #include <iso/dose/convolution.hpp>
 #include <iso/dose/density.hpp>
+#include <iso/dose/ranked_calculator.hpp>
 #include <iso/dose/terma.hpp>
 
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/string.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,7 +30,7 @@ using three = std::array<double, 3>;
 dose::beam make_beam(double source_distance, three const& isocentre, three const& degrees,
                      std::array<double, 4> const& map, any_object fluence, double weight) {
   auto const radians = units::turned_degrees.to_library;
-  lent_array const f = borrow(fluence, {"dose.Beam", "fluence"}, false);
+  lent_array const f = borrow(fluence, {"dose.Beam", "fluence", false, true}, false);
   ISO_VALIDATE(f.rank == 2 && f.type == element::f64 && f.size() > 0,
                "dose.Beam: fluence of {} axes (a map of float64 has 2: x, y); give a map", f.rank);
   dose::beam b;
@@ -69,6 +73,7 @@ class any_calculator {
   any_calculator(any_calculator const&) = delete;
   any_calculator& operator=(any_calculator const&) = delete;
   virtual ~any_calculator() = default;
+  virtual void clear(void* dose) const = 0;
   virtual void add(dose::beam const& b, void const* density, void* dose, job const& control) = 0;
   [[nodiscard]] virtual std::int64_t bytes() const = 0;
   [[nodiscard]] virtual std::int64_t directions() const = 0;
@@ -83,10 +88,13 @@ class typed_calculator final : public any_calculator {
                    dose::calculator_options const& options)
       : exec_(exec), patient_(patient), calculator_(exec, patient, std::move(parts), options) {}
 
+  void clear(void* dose) const override {
+    Kokkos::deep_copy(exec_, wrap_volume<space>(static_cast<T*>(dose), patient_).data, T(0));
+  }
   void add(dose::beam const& b, void const* density, void* dose, job const& control) override {
     calculator_.add(b, wrap_volume<space>(static_cast<T const*>(density), patient_),
                     wrap_volume<space>(static_cast<T*>(dose), patient_), control);
-    exec_.fence("isocenter.dose.Calculator: the beam is there");
+    wait_on_host(exec_, "isocenter.dose.Calculator: the beam is there");
   }
   [[nodiscard]] std::int64_t bytes() const override { return calculator_.bytes_held(); }
   [[nodiscard]] std::int64_t directions() const override { return calculator_.num_directions(); }
@@ -97,10 +105,41 @@ class typed_calculator final : public any_calculator {
   dose::calculator<Exec, T> calculator_;
 };
 
+/// The same on ranks, each of which has its planes of the dose and the whole density.
+template <class Exec, class T>
+class ranked_calculator final : public any_calculator {
+ public:
+  using space = typename Exec::memory_space;
+
+  ranked_calculator(Exec const& exec, rank_planes const& share,
+                    std::vector<dose::energy_component> const& parts,
+                    dose::calculator_options const& options)
+      : exec_(exec),
+        share_(share),
+        calculator_(exec, *share_.ranks, share_.grid, share_.all, parts, options) {}
+
+  void clear(void* dose) const override {
+    Kokkos::deep_copy(exec_, share_.volume<space>(static_cast<T*>(dose)).data, T(0));
+  }
+  void add(dose::beam const& b, void const* density, void* dose, job const& control) override {
+    calculator_.add(b, wrap_volume<space>(static_cast<T const*>(density), share_.grid),
+                    share_.volume<space>(static_cast<T*>(dose)), control);
+    exec_.fence("isocenter.mpi.Calculator: the beam is there");
+  }
+  [[nodiscard]] std::int64_t bytes() const override { return calculator_.report().bytes_held; }
+  [[nodiscard]] std::int64_t directions() const override { return calculator_.num_directions(); }
+
+ private:
+  Exec exec_;
+  rank_planes share_;
+  dose::ranked_calculator<Exec, T> calculator_;
+};
+
 /// What Python's class dose.Calculator holds.
 class calculator {
  public:
-  calculator(grid const& patient, bool is_double, std::string const& kernel,
+  /// \param share  the planes that ranks own, or None: the whole dose is here
+  calculator(grid const& patient, any_object share, bool is_double, std::string const& kernel,
              std::string const& kernel_table, std::string const& spectrum,
              std::string const& spectrum_table, bool by_energy, nb::dict keywords,
              std::string const& axes, bool copy)
@@ -108,93 +147,109 @@ class calculator {
         is_double_(is_double),
         zyx_(is_zyx(axes, "dose.Calculator")),
         copy_(copy) {
-    auto const options = options_of<dose::calculator_options>(keywords, "dose.Calculator");
+    options_ = options_of<dose::calculator_options>(keywords, "dose.Calculator");
     auto const photons = spectrum_of(spectrum, spectrum_table);
-    std::vector<dose::energy_component> parts;
     if (by_energy) {
-      parts = dose::split_by_energy(dose::water_kernels(), photons);
+      parts_of_spectrum_ = dose::split_by_energy(dose::water_kernels(), photons);
     } else {
-      parts.push_back({1, photons, kernel_of(kernel, kernel_table, photons)});
+      parts_of_spectrum_.push_back({1, photons, kernel_of(kernel, kernel_table, photons)});
     }
-    call({}, [&](job const&) {
-      by_type(is_double, [&]<class T>() {
-        on_backend([&]<class Exec>(Exec const& exec) {
-          place_ = place_of<Exec>;
-          held_ = std::make_shared<typed_calculator<Exec, T>>(exec, patient_, parts, options);
-        });
-      });
-    });
+    if (!nb::handle(share).is_none()) {
+      share_ = nb::cast<rank_planes>(nb::handle(share));
+    }
+    parts_.begin([this](auto const& exec) { return make(exec); },
+                 share_ ? made_by::all_ranks : made_by::one);
   }
 
-  /// Adds beams to `out`, or to zeros.
-  nb::object add(nb::list beams, any_object density, any_object out, any_object cancel,
+  /// Adds beams to `out`, or to zeros where that is `fresh`.
+  nb::object add(nb::list beams, any_object density, any_object out, bool fresh, any_object cancel,
                  any_object progress) {
-    char const* const name = "dose.Calculator";
+    bool const ranks = share_.has_value();
+    char const* const name = ranks ? "mpi.Calculator" : "dose.Calculator";
     placement const where = volume_placement(zyx_, copy_);
-    native_array d(density, {name, "density"}, where, extents_of(patient_), false);
+    // Ranks make what they hold together: none of them makes it anew for a stream of its own.
+    native_array d(density, {name, "density", false, ranks}, where, extents_of(patient_), false);
     require_type(d, is_double_, name, "density");
-    output x(out, {name, "out"}, where, is_double_, extents_of(patient_));
+    output x(out, {name, "out", false, ranks}, where, is_double_,
+             ranks ? share_->extents() : extents_of(patient_));
     std::vector<dose::beam> all;
     for (nb::handle const each : beams) {
       all.push_back(nb::cast<dose::beam>(each));
     }
-    bool const fresh = nb::handle(out).is_none();
-    auto const held = held_;
-    ISO_VALIDATE(held != nullptr, "{}: it was closed (its memory is given back); make another",
-                 name);
-    call({cancel, progress}, place_, [&](job const& control) {
-      in_use const one(busy_, name);
-      d.prepare(true);
-      x.prepare(!fresh);
-      if (fresh) {
-        by_type(is_double_, [&]<class T>() { std::fill_n(x.data<T>(), patient_.size(), T(0)); });
-      }
-      for (std::size_t n = 0; n < all.size(); ++n) {
-        held->add(all[n], d.data<void>(), x.data<void>(),
-                  iso::detail::part_of(control, double(n) / double(all.size()),
-                                       double(n + 1) / double(all.size())));
-      }
-      x.finish();
-    });
+    parts_.in_turn(
+        name, {cancel, progress}, target_of(name, {&d}, x),
+        [this](auto const& exec) { return make(exec); },
+        [&](any_calculator& held, job const& control) {
+          d.prepare(true);
+          x.prepare(!fresh);
+          if (fresh) {
+            held.clear(x.data<void>());
+          }
+          for (std::size_t n = 0; n < all.size(); ++n) {
+            held.add(all[n], d.data<void>(), x.data<void>(),
+                     iso::detail::part_of(control, double(n) / double(all.size()),
+                                          double(n + 1) / double(all.size())));
+          }
+          x.finish();
+        });
     return x.release();
   }
 
-  void close() { held_.reset(); }
-  [[nodiscard]] std::int64_t bytes() const { return held_ ? held_->bytes() : 0; }
-  [[nodiscard]] std::int64_t directions() const { return held_ ? held_->directions() : 0; }
+  void close() { parts_.close(); }
+  [[nodiscard]] std::int64_t bytes() const { return parts_.bytes(); }
+  [[nodiscard]] std::int64_t directions() const {
+    auto const held = parts_.first();
+    return held ? held->directions() : 0;
+  }
 
  private:
+  /// Makes a calculator.
+  template <class Exec>
+  [[nodiscard]] std::shared_ptr<any_calculator> make(Exec const& exec) const {
+    return by_type(is_double_, [&]<class T>() -> std::shared_ptr<any_calculator> {
+      if (share_) {
+        return std::make_shared<ranked_calculator<Exec, T>>(exec, *share_, parts_of_spectrum_,
+                                                            options_);
+      }
+      return std::make_shared<typed_calculator<Exec, T>>(exec, patient_, parts_of_spectrum_,
+                                                         options_);
+    });
+  }
+
   grid patient_;
   bool is_double_;
   bool zyx_;
   bool copy_;
-  bool busy_ = false;
-  place place_ = place::serial;
-  std::shared_ptr<any_calculator> held_;
+  dose::calculator_options options_;
+  std::vector<dose::energy_component> parts_of_spectrum_;
+  std::optional<rank_planes> share_;
+  held_parts<any_calculator> parts_;
 };
 
 nb::object terma(grid const& density_grid, any_object density, dose::beam const& b,
                  std::string const& spectrum, std::string const& spectrum_table,
-                 grid const& result_grid, nb::dict keywords, std::string const& axes, bool copy,
-                 any_object cancel, any_object progress) {
+                 grid const& result_grid, any_object out, nb::dict keywords,
+                 std::string const& axes, bool copy, any_object cancel, any_object progress) {
   char const* const name = "dose.terma";
   placement const where = volume_placement(is_zyx(axes, name), copy);
   auto const options = options_of<dose::terma_options>(keywords, name);
   auto const photons = spectrum_of(spectrum, spectrum_table);
   native_array d(density, {name, "density"}, where, extents_of(density_grid), false);
-  output t(nb::none(), {name, "out"}, where, d.is_double(), extents_of(result_grid));
-  call({cancel, progress}, [&](job const& control) {
+  output t(out, {name, "out"}, where, d.is_double(), extents_of(result_grid));
+  target const at = target_of(name, {&d}, t);
+  call({cancel, progress}, at, [&](job const& control) {
     d.prepare(true);
     t.prepare();
     by_type(d.is_double(), [&]<class T>() {
-      on_backend([&]<class Exec>(Exec const& exec) {
+      on_backend(at, [&]<class Exec>(Exec const& exec) {
         using space = typename Exec::memory_space;
         dose::terma_plan<space> const plan(exec, b, photons, options);
         dose::terma<Exec, T>(exec, plan, wrap_volume<space>(d.data<T const>(), density_grid),
                              wrap_volume<space>(t.data<T>(), result_grid), control);
-        exec.fence(name);
+        wait_for(exec, name);
       });
     });
+    t.finish();
   });
   return t.release();
 }
@@ -225,12 +280,13 @@ nb::object convolve(dose::beam const& b, grid const& region, any_object terma,
   native_array d(density, {name, "density"}, where, extents_of(density_grid), false);
   require_type(d, t.is_double(), name, "density");
   output x(out, {name, "out"}, where, t.is_double(), extents_of(density_grid));
-  call({cancel, progress}, [&](job const& control) {
+  target const at = target_of(name, {&t, &d}, x);
+  call({cancel, progress}, at, [&](job const& control) {
     t.prepare(true);
     d.prepare(true);
     x.prepare(add);
     by_type(t.is_double(), [&]<class T>() {
-      on_backend([&]<class Exec>(Exec const& exec) {
+      on_backend(at, [&]<class Exec>(Exec const& exec) {
         using space = typename Exec::memory_space;
         dose::convolution_plan<T, space> const plan(exec, region, b, cones, options.lines);
         workspace<space> const scratch(dose::convolve_bytes_needed<T>(exec, plan));
@@ -241,7 +297,7 @@ nb::object convolve(dose::beam const& b, grid const& region, any_object terma,
         dose::convolve<Exec, T>(exec, plan, wrap_volume<space>(t.data<T const>(), region),
                                 wrap_volume<space>(d.data<T const>(), density_grid), to, scratch,
                                 add ? onto::stored : onto::zero, control);
-        exec.fence(name);
+        wait_for(exec, name);
       });
     });
     x.finish();
@@ -267,17 +323,18 @@ nb::object density_from_hounsfield(any_object hounsfield, std::string const& nam
   placement const where = volume_placement(zyx, copy);
   native_array hu(hounsfield, {name, "hounsfield"}, where, extents_of(g), false);
   output d(out, {name, "out"}, where, hu.is_double(), extents_of(g));
-  call({cancel, {}}, [&](job const&) {
+  target const at = target_of(name, {&hu}, d);
+  call({cancel, {}}, at, [&](job const&) {
     hu.prepare(true);
     d.prepare();
     by_type(hu.is_double(), [&]<class T>() {
-      on_backend([&]<class Exec>(Exec const& exec) {
+      on_backend(at, [&]<class Exec>(Exec const& exec) {
         using space = typename Exec::memory_space;
         dose::staged_density_table<space> const staged(exec, points);
         dose::density_from_hounsfield<Exec, T>(exec, staged,
                                                wrap_volume<space>(hu.data<T const>(), g),
                                                wrap_volume<space>(d.data<T>(), g));
-        exec.fence(name);
+        wait_for(exec, name);
       });
     });
     d.finish();
@@ -290,8 +347,9 @@ nb::object density_from_hounsfield(any_object hounsfield, std::string const& nam
 void bind_dose(nb::module_& m) {
   nb::class_<dose::beam>(m, "Beam").def_static("make", make_beam);
   nb::class_<calculator>(m, "Calculator")
-      .def(nb::init<grid const&, bool, std::string const&, std::string const&, std::string const&,
-                    std::string const&, bool, nb::dict, std::string const&, bool>())
+      .def(nb::init<grid const&, any_object, bool, std::string const&, std::string const&,
+                    std::string const&, std::string const&, bool, nb::dict, std::string const&,
+                    bool>())
       .def("add", &calculator::add)
       .def("close", &calculator::close)
       .def_prop_ro("bytes", &calculator::bytes)

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "geometry.hpp"
 #include "options.hpp"
+#include "ranks.hpp"
 #include "treatment.hpp"
 
+#include <iso/core/allocate.hpp>
 #include <iso/dvh/dose_volume.hpp>
 #include <iso/dvh/quantity.hpp>
+#include <iso/dvh/ranked_dose.hpp>
 #include <iso/dvh/structure.hpp>
 
 #include <nanobind/stl/string.h>
@@ -12,6 +15,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -75,20 +79,22 @@ struct report_putter {
 // The library spreads the rows of contours over OpenMP's threads on every backend: calls that do so
 // say that they need them.
 
-nb::tuple fractions(contoured const& s, grid const& g, bool is_double, std::string const& axes,
-                    any_object cancel, any_object progress) {
+nb::tuple fractions(contoured const& s, grid const& g, any_object out, bool is_double,
+                    std::string const& axes, bool copy, any_object cancel, any_object progress) {
   char const* const name = "Structure.fractions";
-  output x(nb::none(), {name, "out"}, volume_placement(is_zyx(axes, name), true), is_double,
+  output x(out, {name, "out"}, volume_placement(is_zyx(axes, name), copy), is_double,
            extents_of(g));
+  target const at = x.given() != nullptr ? x.given()->at() : target{};
   dvh::structure_report report;
   call({cancel, progress}, place::openmp, [&](job const& control) {
     x.prepare();
     by_type(is_double, [&]<class T>() {
-      on_backend([&]<class Exec>(Exec const& exec) {
+      on_backend(at, [&]<class Exec>(Exec const& exec) {
         report = dvh::rasterise<Exec, T>(
             exec, *s.plan, wrap_volume<typename Exec::memory_space>(x.data<T>(), g), control);
       });
     });
+    x.finish();
   });
   nb::dict told;
   report_putter const put{told};
@@ -125,6 +131,10 @@ class typed_histogrammer final : public any_histogrammer {
   typed_histogrammer(Exec const& exec, contoured const& s, T const* dose, grid const& dose_grid,
                      std::int64_t subdivision, job const& control)
       : held_(make(exec, s, dose, dose_grid, subdivision, control)) {}
+  /// The same of planes that ranks own. The shares are whole on each rank.
+  typed_histogrammer(Exec const& exec, contoured const& s, T const* dose, rank_planes const& share,
+                     std::int64_t subdivision, job const& control)
+      : held_(make_on_ranks(exec, s, dose, share, subdivision, control)) {}
 
   [[nodiscard]] dvh::dose_statistics statistics(dvh::extremes of,
                                                 job const& control) const override {
@@ -148,7 +158,8 @@ class typed_histogrammer final : public any_histogrammer {
   }
 
  private:
-  static dvh::histogrammer<Exec, T> make(Exec const& exec, contoured const& s, T const* dose,
+  /// Returns the shares of the voxels about a structure, and points of its surface.
+  static dvh::region<T, space> region_of(Exec const& exec, contoured const& s,
                                          grid const& dose_grid, std::int64_t subdivision,
                                          job const& control) {
     grid const g = dvh::structure_grid(*s.plan, dose_grid, subdivision);
@@ -156,9 +167,30 @@ class typed_histogrammer final : public any_histogrammer {
     dvh::rasterise<Exec, T>(exec, *s.plan, shares, control);
     auto const points =
         dvh::surface_points(*s.plan, std::min({g.spacing.x, g.spacing.y, g.spacing.z}));
-    Kokkos::View<vec3<double>*, space> const surface("isocenter.Dvh: surface", points.size());
-    std::copy(points.begin(), points.end(), surface.data());
-    return {exec, wrap_volume<space>(dose, dose_grid), dvh::region<T, space>(shares, surface),
+    Kokkos::View<vec3<double>*, space> const surface = allocate<Kokkos::View<vec3<double>*, space>>(
+        "isocenter.Dvh: surface", {std::int64_t(points.size())}, exec, Kokkos::WithoutInitializing);
+    Kokkos::deep_copy(
+        exec, surface,
+        Kokkos::View<vec3<double> const*, Kokkos::HostSpace>(points.data(), points.size()));
+    exec.fence("isocenter.Dvh: the points may go");
+    return {shares, surface};
+  }
+  static dvh::histogrammer<Exec, T> make(Exec const& exec, contoured const& s, T const* dose,
+                                         grid const& dose_grid, std::int64_t subdivision,
+                                         job const& control) {
+    return {exec, wrap_volume<space>(dose, dose_grid),
+            region_of(exec, s, dose_grid, subdivision, control), control};
+  }
+  static dvh::histogrammer<Exec, T> make_on_ranks(Exec const& exec, contoured const& s,
+                                                  T const* dose, rank_planes const& share,
+                                                  std::int64_t subdivision, job const& control) {
+    auto const where = region_of(exec, s, share.grid, subdivision, control);
+    grid const& shares = where.fractions.grid;
+    dvh::ranked_dose<Exec, T> const here(exec, *share.ranks, share.volume<space>(dose), share.all,
+                                         {shares});
+    return {exec, *share.ranks,
+            here.source(
+                shares, [held = where.fractions](slab const&) { return held; }, where.surface),
             control};
   }
 
@@ -175,26 +207,38 @@ dvh::extremes extremes_of(std::string const& word) {
 /// What Python's class Dvh holds: a structure in a dose, whose memory it keeps.
 class histograms {
  public:
-  histograms(contoured const& s, grid const& g, any_object dose, std::int64_t subdivision,
-             std::string const& axes, bool copy, any_object cancel, any_object progress)
-      : dose_(dose, {"Dvh", "dose"}, volume_placement(is_zyx(axes, "Dvh"), copy), extents_of(g),
-              false) {
-    call({cancel, progress}, place::openmp, [&](job const& control) {
-      dose_.prepare(true);
-      by_type(dose_.is_double(), [&]<class T>() {
-        on_backend([&]<class Exec>(Exec const& exec) {
-          held_ = std::make_unique<typed_histogrammer<Exec, T>>(exec, s, dose_.data<T const>(), g,
-                                                                subdivision, control);
-        });
-      });
-    });
+  /// \param share  the planes that ranks own, or None: the whole dose is here
+  histograms(contoured const& s, grid const& g, any_object share, any_object dose,
+             std::int64_t subdivision, std::string const& axes, bool copy, any_object cancel,
+             any_object progress)
+      : share_(nb::handle(share).is_none()
+                   ? std::optional<rank_planes>()
+                   : std::optional(nb::cast<rank_planes>(nb::handle(share)))),
+        dose_(dose, {"Dvh", "dose"}, volume_placement(is_zyx(axes, "Dvh"), copy),
+              share_ ? share_->extents() : extents_of(g), false) {
+    call(
+        {cancel, progress}, place::openmp,
+        [&](job const& control) {
+          dose_.prepare(true);
+          by_type(dose_.is_double(), [&]<class T>() {
+            on_backend(dose_.at(), [&]<class Exec>(Exec const& exec) {
+              using typed = typed_histogrammer<Exec, T>;
+              T const* const values = dose_.data<T const>();
+              held_ = share_
+                          ? std::make_unique<typed>(exec, s, values, *share_, subdivision, control)
+                          : std::make_unique<typed>(exec, s, values, g, subdivision, control);
+            });
+          });
+        },
+        who());
   }
 
   nb::dict statistics(std::string const& of, any_object cancel) const {
     auto const points = extremes_of(of);
     dvh::dose_statistics s;
-    call({cancel, {}}, place::openmp,
-         [&](job const& control) { s = held_->statistics(points, control); });
+    call(
+        {cancel, {}}, place::openmp,
+        [&](job const& control) { s = held_->statistics(points, control); }, who());
     nb::dict told;
     told["volume"] = s.volume;
     told["outside"] = s.outside;
@@ -223,8 +267,9 @@ class histograms {
   }
   nb::dict histogram(std::int64_t bins, double end, any_object cancel) const {
     dvh::histogram h;
-    call({cancel, {}}, place::openmp,
-         [&](job const& control) { h = held_->histogram({bins, end}, control); });
+    call(
+        {cancel, {}}, place::openmp,
+        [&](job const& control) { h = held_->histogram({bins, end}, control); }, who());
     nb::dict told;
     told["bin_width"] = h.bin_width;
     told["volume"] = h.volume;
@@ -236,14 +281,16 @@ class histograms {
   }
 
  private:
+  [[nodiscard]] made_by who() const { return share_ ? made_by::all_ranks : made_by::one; }
   template <class F>
   nb::object numbers(nb::handle cancel, F const& f) const {
     std::vector<double> found;
-    call({cancel, {}}, place::openmp, [&](job const& control) { found = f(control); });
+    call({cancel, {}}, place::openmp, [&](job const& control) { found = f(control); }, who());
     std::size_t const n = found.size();
     return numpy_of(std::move(found), {n});
   }
 
+  std::optional<rank_planes> share_;
   native_array dose_;
   std::unique_ptr<any_histogrammer> held_;
 };
@@ -267,8 +314,8 @@ void bind_dvh(nb::module_& m) {
         return numpy_of(std::move(n), {count, 3});
       });
   nb::class_<histograms>(m, "Dvh")
-      .def(nb::init<contoured const&, grid const&, any_object, std::int64_t, std::string const&,
-                    bool, any_object, any_object>())
+      .def(nb::init<contoured const&, grid const&, any_object, any_object, std::int64_t,
+                    std::string const&, bool, any_object, any_object>())
       .def("statistics", &histograms::statistics)
       .def("volumes_at", &histograms::volumes_at)
       .def("doses_at", &histograms::doses_at)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "geometry.hpp"
+#include "held.hpp"
 #include "options.hpp"
 #include "projection.hpp"
 #include "reconstruction.hpp"
@@ -45,11 +46,12 @@ nb::object filter_projections(scan const& s, any_object projections, any_object 
   native_array p(projections, {name, "projections"}, where, s.extents(), false);
   auto const wide = filtered_extents(s, options);
   output f(out, {name, "out"}, where, p.is_double(), wide);
-  call({cancel, progress}, [&](job const& control) {
+  target const at = target_of(name, {&p}, f);
+  call({cancel, progress}, at, [&](job const& control) {
     p.prepare(true);
     f.prepare();
     by_type(p.is_double(), [&]<class T>() {
-      on_backend([&]<class Exec>(Exec const& exec) {
+      on_backend(at, [&]<class Exec>(Exec const& exec) {
         using space = typename Exec::memory_space;
         auto const n = s.extents();
         workspace<space> const scratch(
@@ -58,7 +60,7 @@ nb::object filter_projections(scan const& s, any_object projections, any_object 
         ct::filter_projections<Exec, T>(
             exec, plan, wrap_projections<space>(p.data<T const>(), n[0], n[1], n[2]),
             wrap_projections<space>(f.data<T>(), wide[0], wide[1], wide[2]), scratch, control);
-        exec.fence("isocenter.filter_projections");
+        wait_for(exec, "isocenter.filter_projections");
       });
     });
     f.finish();
@@ -76,11 +78,12 @@ nb::object weighted_back_project(scan const& s, grid const& g, any_object filter
   auto const wide = filtered_extents(s, options);
   native_array f(filtered, {name, "filtered"}, projection_placement(zyx, copy), wide, false);
   output x(out, {name, "out"}, volume_placement(zyx, copy), f.is_double(), extents_of(g));
-  call({cancel, progress}, [&](job const& control) {
+  target const at = target_of(name, {&f}, x);
+  call({cancel, progress}, at, [&](job const& control) {
     f.prepare(true);
     x.prepare(add);
     by_type(f.is_double(), [&]<class T>() {
-      on_backend([&]<class Exec>(Exec const& exec) {
+      on_backend(at, [&]<class Exec>(Exec const& exec) {
         using space = typename Exec::memory_space;
         workspace<space> const scratch(
             ct::weighted_back_project_bytes_needed<T>(exec, *s.geometry, options));
@@ -88,7 +91,7 @@ nb::object weighted_back_project(scan const& s, grid const& g, any_object filter
         ct::weighted_back_project<Exec, T>(
             exec, plan, wrap_projections<space>(f.data<T const>(), wide[0], wide[1], wide[2]),
             wrap_volume<space>(x.data<T>(), g), scratch, add ? onto::stored : onto::zero, control);
-        exec.fence("isocenter.weighted_back_project");
+        wait_for(exec, "isocenter.weighted_back_project");
       });
     });
     x.finish();
@@ -103,10 +106,9 @@ nb::object fdk(scan const& s, grid const& g, any_object projections, any_object 
   refuse_add_without_out(add, out, "fdk");
   refuse_add_with_memory(add, memory, "fdk");
   auto const options = options_of<ct::fdk_options>(keywords, "fdk");
-  native_array p(projections, {"fdk", "projections", false, true}, projection_placement(zyx, copy),
-                 s.extents(), false);
-  output x(out, {"fdk", "out", false, true}, volume_placement(zyx, copy), p.is_double(),
-           extents_of(g));
+  native_array p(projections, {"fdk", "projections"}, projection_placement(zyx, copy), s.extents(),
+                 false);
+  output x(out, {"fdk", "out"}, volume_placement(zyx, copy), p.is_double(), extents_of(g));
   target const at = target_of("fdk", {&p}, x);
   refuse_memory_on_gpu(memory, at, "fdk");
   call({cancel, progress}, at, [&](job const& control) {
@@ -166,7 +168,7 @@ class typed_reconstructor final : public any_reconstructor {
     reconstructor_.apply(
         wrap_projections<space>(static_cast<T const*>(projections), scan_[0], scan_[1], scan_[2]),
         wrap_volume<space>(static_cast<T*>(volume), reconstructor_.grid()), to, control);
-    exec_.fence("isocenter.Fdk");
+    wait_on_host(exec_, "isocenter.Fdk");
   }
   [[nodiscard]] std::int64_t bytes() const override {
     return reconstructor_.bytes_held() + reconstructor_.plan().bytes_held();
@@ -227,23 +229,8 @@ class reconstructor {
         is_double_(is_double),
         zyx_(is_zyx(axes, "Fdk")),
         copy_(copy) {
-    auto const options = options_of<ct::fdk_options>(keywords, "Fdk");
-    call({}, [&](job const&) {
-      by_type(is_double, [&]<class T>() {
-        on_backend([&]<class Exec>(Exec const& exec) {
-          place_ = place_of<Exec>;
-          if (memory_ > 0) {
-            auto const device = streaming_instance(exec);
-            held_ =
-                std::make_shared<streamed_reconstructor<std::remove_const_t<decltype(device)>, T>>(
-                    device, *scan_.geometry, grid_, options, memory_);
-            return;
-          }
-          held_ =
-              std::make_shared<typed_reconstructor<Exec, T>>(exec, *scan_.geometry, grid_, options);
-        });
-      });
-    });
+    options_ = options_of<ct::fdk_options>(keywords, "Fdk");
+    parts_.begin([this](auto const& exec) { return make(exec); });
   }
 
   nb::object apply(any_object projections, any_object out, bool add, any_object cancel,
@@ -254,34 +241,52 @@ class reconstructor {
                    scan_.extents(), false);
     require_type(p, is_double_, "Fdk", "projections");
     output x(out, {"Fdk", "out"}, volume_placement(zyx_, copy_), is_double_, extents_of(grid_));
-    auto const held = held_;
-    ISO_VALIDATE(held != nullptr, "Fdk: it was closed (its memory is given back); make {} one",
-                 "another");
-    call({cancel, progress}, place_, [&](job const& control) {
-      in_use const one(busy_, "Fdk");
-      p.prepare(true);
-      x.prepare(add);
-      held->apply(p.data<void>(), x.data<void>(), add ? onto::stored : onto::zero, control);
-      x.finish();
-    });
+    target const at = target_of("Fdk", {&p}, x);
+    refuse_memory_on_gpu(memory_, at, "Fdk");
+    parts_.in_turn(
+        "Fdk", {cancel, progress}, at, [this](auto const& exec) { return make(exec); },
+        [&](any_reconstructor const& held, job const& control) {
+          p.prepare(true);
+          x.prepare(add);
+          held.apply(p.data<void>(), x.data<void>(), add ? onto::stored : onto::zero, control);
+          x.finish();
+        });
     return x.release();
   }
 
-  void close() { held_.reset(); }
-  [[nodiscard]] std::int64_t bytes() const { return held_ ? held_->bytes() : 0; }
-  [[nodiscard]] std::string arc() const { return held_ ? held_->arc() : ""; }
-  [[nodiscard]] std::string detector() const { return held_ ? held_->detector() : ""; }
+  void close() { parts_.close(); }
+  [[nodiscard]] std::int64_t bytes() const { return parts_.bytes(); }
+  [[nodiscard]] std::string arc() const {
+    auto const held = parts_.first();
+    return held ? held->arc() : "";
+  }
+  [[nodiscard]] std::string detector() const {
+    auto const held = parts_.first();
+    return held ? held->detector() : "";
+  }
 
  private:
+  /// Makes a reconstructor.
+  template <class Exec>
+  [[nodiscard]] std::shared_ptr<any_reconstructor> make(Exec const& exec) const {
+    return by_type(is_double_, [&]<class T>() -> std::shared_ptr<any_reconstructor> {
+      if (memory_ > 0) {
+        auto const device = streaming_instance(exec);
+        return std::make_shared<streamed_reconstructor<std::remove_const_t<decltype(device)>, T>>(
+            device, *scan_.geometry, grid_, options_, memory_);
+      }
+      return std::make_shared<typed_reconstructor<Exec, T>>(exec, *scan_.geometry, grid_, options_);
+    });
+  }
+
   scan scan_;
   grid grid_;
   std::int64_t memory_;
   bool is_double_;
   bool zyx_;
   bool copy_;
-  bool busy_ = false;
-  place place_ = place::serial;
-  std::shared_ptr<any_reconstructor> held_;
+  ct::fdk_options options_;
+  held_parts<any_reconstructor> parts_;
 };
 
 nb::dict weigh_scan(scan const& s, nb::dict keywords) {
@@ -310,6 +315,10 @@ nb::object ramp_taps(std::int64_t count, nb::dict keywords) {
 void bind_fdk(nb::module_& m) {
   m.def("fdk", fdk);
   m.def("filter_projections", filter_projections);
+  m.def("filtered_extents", [](scan const& s, nb::dict keywords) {
+    auto const n = filtered_extents(s, options_of<ct::fdk_options>(keywords, "filter_projections"));
+    return nb::make_tuple(n[0], n[1], n[2]);
+  });
   m.def("weighted_back_project", weighted_back_project);
   m.def("weigh_scan", weigh_scan);
   m.def("ramp_taps", ramp_taps);

@@ -154,13 +154,13 @@ class iterations {
     auto const options = options_of<Options>(keywords, name);
     placement const of_scan = projection_placement(zyx_, copy);
     placement const of_volume = volume_placement(zyx_, copy);
-    native_array b(readings, {name, "readings", false, true}, of_scan, readings_here, false);
+    native_array b(readings, {name, "readings"}, of_scan, readings_here, false);
     std::optional<native_array> x;
     std::optional<native_array> counted_readings;
     auto const optional = [&](auto& to, nb::handle from, char const* what, placement const& where,
                               std::array<std::int64_t, 3> const& extents) {
       if (!from.is_none()) {
-        to.emplace(from, argument{name, what, false, true}, where, extents, false);
+        to.emplace(from, argument{name, what}, where, extents, false);
         require_type(*to, b.is_double(), name, what);
       }
     };
@@ -168,7 +168,7 @@ class iterations {
     optional(voxels_, voxel_mask, "voxel_mask", of_volume, voxels_here);
     optional(counted_readings, reading_mask, "reading_mask", of_scan, readings_here);
     is_double_ = b.is_double();
-    output volume(into, {name, "the volume", false, true}, of_volume, is_double_, voxels_here);
+    output volume(into, {name, "the volume"}, of_volume, is_double_, voxels_here);
     auto const given = [](std::optional<native_array> const& a) { return a ? &*a : nullptr; };
     target const at =
         target_of(name, {&b, given(x), given(voxels_), given(counted_readings)}, volume);
@@ -298,7 +298,8 @@ class iterations {
     std::vector<lent_array> borrowed;
     memories at;
     for (auto const& part : method->visit()) {
-      lent_array a = borrow(arrays[part.name.c_str()], {name, part.name.c_str()}, !puts);
+      lent_array a =
+          borrow(arrays[part.name.c_str()], {name, part.name.c_str(), false, true}, !puts);
       auto const wanted = part.is_number || is_double_ ? element::f64 : element::f32;
       ISO_VALIDATE(a.type == wanted && a.size() == part.size,
                    "{}: {} of the checkpoint has another precision or number of values; remove "

@@ -2,6 +2,7 @@
 #include "projection.hpp"
 
 #include "geometry.hpp"
+#include "held.hpp"
 
 #include <iso/ct/back_project.hpp>
 #include <iso/ct/forward_project.hpp>
@@ -40,10 +41,8 @@ nb::object project(scan const& s, grid const& g, any_object volume, any_object o
                "project: max_abs or path with memory (what is streamed finds them itself); leave "
                "{} out",
                "them");
-  native_array x(volume, {"project", "volume", false, true}, volume_placement(zyx, copy),
-                 extents_of(g), false);
-  output y(out, {"project", "out", false, true}, projection_placement(zyx, copy), x.is_double(),
-           s.extents());
+  native_array x(volume, {"project", "volume"}, volume_placement(zyx, copy), extents_of(g), false);
+  output y(out, {"project", "out"}, projection_placement(zyx, copy), x.is_double(), s.extents());
   target const at = target_of("project", {&x}, y);
   refuse_memory_on_gpu(memory, at, "project");
   call({cancel, progress}, at, [&](job const& control) {
@@ -93,10 +92,9 @@ nb::object back_project(scan const& s, grid const& g, any_object projections, an
                "back_project: add without out (there is nothing to add to); give the volume as "
                "out{}",
                "");
-  native_array y(projections, {"back_project", "projections", false, true},
-                 projection_placement(zyx, copy), s.extents(), false);
-  output x(out, {"back_project", "out", false, true}, volume_placement(zyx, copy), y.is_double(),
-           extents_of(g));
+  native_array y(projections, {"back_project", "projections"}, projection_placement(zyx, copy),
+                 s.extents(), false);
+  output x(out, {"back_project", "out"}, volume_placement(zyx, copy), y.is_double(), extents_of(g));
   target const at = target_of("back_project", {&y}, x);
   refuse_memory_on_gpu(memory, at, "back_project");
   call({cancel, progress}, at, [&](job const& control) {
@@ -164,13 +162,13 @@ class typed_pair final : public any_pair {
     auto const n = pair_.scan();
     pair_.forward(0, wrap_volume<space>(static_cast<T const*>(x), pair_.grid()),
                   wrap_projections<space>(static_cast<T*>(y), n[0], n[1], n[2]), control);
-    wait_on_host(pair_.exec());
+    wait_on_host(pair_.exec(), "isocenter.Projector");
   }
   void adjoint(void const* y, void* x, onto to, job const& control) const override {
     auto const n = pair_.scan();
     pair_.adjoint(0, wrap_projections<space>(static_cast<T const*>(y), n[0], n[1], n[2]),
                   wrap_volume<space>(static_cast<T*>(x), pair_.grid()), to, control);
-    wait_on_host(pair_.exec());
+    wait_on_host(pair_.exec(), "isocenter.Projector");
   }
   [[nodiscard]] std::int64_t bytes() const override {
     auto const n = pair_.scan();
@@ -180,13 +178,6 @@ class typed_pair final : public any_pair {
   }
 
  private:
-  /// What a GPU does later in the arrays' stream comes behind this call: nothing waits.
-  static void wait_on_host(Exec const& exec) {
-    if constexpr (place_of<Exec> != place::cuda) {
-      exec.fence("isocenter.Projector");
-    }
-  }
-
   ct::projector_pair<Exec, T> pair_;
 };
 
@@ -202,14 +193,14 @@ class projector {
         copy_(copy) {
     options_ = options_of<ct::projector_options>(keywords, "Projector");
     memory_ = memory;
-    call({}, host_, [&](job const&) { make(host_); });
+    parts_.begin([this](auto const& exec) { return make(exec); });
   }
 
   nb::object forward(any_object volume, any_object out, any_object cancel, any_object progress) {
-    native_array x(volume, {"Projector", "volume", false, true}, volume_placement(zyx_, copy_),
+    native_array x(volume, {"Projector", "volume"}, volume_placement(zyx_, copy_),
                    extents_of(grid_), false);
     check_type(x, "volume");
-    output y(out, {"Projector", "out", false, true}, projection_placement(zyx_, copy_), is_double_,
+    output y(out, {"Projector", "out"}, projection_placement(zyx_, copy_), is_double_,
              scan_.extents());
     in_turn({cancel, progress}, target_of("Projector", {&x}, y),
             [&](any_pair const& pair, job const& control) {
@@ -227,10 +218,10 @@ class projector {
                  "Projector: add without out (there is nothing to add to); give the volume as "
                  "out{}",
                  "");
-    native_array y(projections, {"Projector.T", "projections", false, true},
-                   projection_placement(zyx_, copy_), scan_.extents(), false);
+    native_array y(projections, {"Projector.T", "projections"}, projection_placement(zyx_, copy_),
+                   scan_.extents(), false);
     check_type(y, "projections");
-    output x(out, {"Projector.T", "out", false, true}, volume_placement(zyx_, copy_), is_double_,
+    output x(out, {"Projector.T", "out"}, volume_placement(zyx_, copy_), is_double_,
              extents_of(grid_));
     in_turn({cancel, progress}, target_of("Projector.T", {&y}, x),
             [&](any_pair const& pair, job const& control) {
@@ -243,51 +234,21 @@ class projector {
     return x.release();
   }
 
-  void close() {
-    pair_.reset();
-    on_gpu_.reset();
-  }
-  [[nodiscard]] std::int64_t bytes() const {
-    return (pair_ ? pair_->bytes() : 0) + (on_gpu_ ? on_gpu_->bytes() : 0);
-  }
+  void close() { parts_.close(); }
+  [[nodiscard]] std::int64_t bytes() const { return parts_.bytes(); }
 
  private:
-  /// Makes the pair of where a call runs. Of a GPU it is made for one stream, and made anew when
-  /// arrays come in another.
-  std::shared_ptr<any_pair> make(target const& at) {
-    std::shared_ptr<any_pair> made;
-    by_type(is_double_, [&]<class T>() {
-      on_backend(at, [&]<class Exec>(Exec const& exec) {
-        made =
-            std::make_shared<typed_pair<Exec, T>>(exec, *scan_.geometry, grid_, options_, memory_);
-        if constexpr (place_of<Exec> == place::cuda) {
-          on_gpu_ = made;
-          stream_ = at.stream;
-        } else {
-          host_.where = place_of<Exec>;
-          pair_ = made;
-        }
-      });
+  /// Makes a pair.
+  template <class Exec>
+  [[nodiscard]] std::shared_ptr<any_pair> make(Exec const& exec) const {
+    return by_type(is_double_, [&]<class T>() -> std::shared_ptr<any_pair> {
+      return std::make_shared<typed_pair<Exec, T>>(exec, *scan_.geometry, grid_, options_, memory_);
     });
-    return made;
   }
-
   template <class Body>
   void in_turn(asked const& how, target const& at, Body&& body) {
-    // Copies: another thread may close the projector meanwhile.
-    auto const pair = pair_;
-    auto held = on_gpu_;
-    ISO_VALIDATE(pair != nullptr,
-                 "Projector: it was closed (its memory is given back); make {} one", "another");
-    bool const on_gpu = at.where == place::cuda;
     refuse_memory_on_gpu(memory_, at, "Projector");
-    call(how, on_gpu ? at : host_, [&](job const& control) {
-      in_use const one(busy_, "Projector");
-      if (on_gpu && (!held || stream_ != at.stream)) {
-        held = make(at);
-      }
-      body(on_gpu ? *held : *pair, control);
-    });
+    parts_.in_turn("Projector", how, at, [this](auto const& exec) { return make(exec); }, body);
   }
   void check_type(native_array const& a, char const* name) const {
     require_type(a, is_double_, "Projector", name);
@@ -298,13 +259,9 @@ class projector {
   bool is_double_;
   bool zyx_;
   bool copy_;
-  bool busy_ = false;
   std::int64_t memory_ = 0;
   ct::projector_options options_;
-  target host_;
-  std::shared_ptr<any_pair> pair_;
-  std::shared_ptr<any_pair> on_gpu_;
-  std::uintptr_t stream_ = 0;  ///< of that
+  held_parts<any_pair> parts_;
 };
 
 }  // namespace

@@ -155,34 +155,71 @@ nb::tuple rows_of(rank_share const& share, int rank) {
   return nb::make_tuple(own.first, own.last);
 }
 
+rank_planes make_planes(job_ranks const& ranks, grid const& g, std::vector<double> const& speeds) {
+  return {ranks.all, g, divide_planes(g, ranks.all->size(), speeds)};
+}
+
+nb::tuple own_planes(rank_planes const& share, int rank) {
+  backend::detail::validate_rank(rank, share.ranks->size(), "mpi.Planes");
+  auto const& own = share.all[std::size_t(rank)];
+  return nb::make_tuple(own.first, own.last);
+}
+
+/// What all calls on one scan are given after their arrays.
+struct ranked_call {
+  char const* name;
+  nb::handle out;
+  placement of_input;
+  placement of_result;
+  std::array<std::int64_t, 3> input_extents;
+  std::array<std::int64_t, 3> result_extents;
+  asked how;
+};
+
+/// Runs `body.template operator()<Exec, T>(exec, from, to, control)` where the arrays lie, by all
+/// ranks.
+template <class Body>
+nb::object on_all_ranks(ranked_call const& c, nb::handle input, char const* named,
+                        Body const& body) {
+  native_array from(input, {c.name, named}, c.of_input, c.input_extents, false);
+  output to(c.out, {c.name, "out"}, c.of_result, from.is_double(), c.result_extents);
+  target const at = target_of(c.name, {&from}, to);
+  call(
+      c.how, at,
+      [&](job const& control) {
+        from.prepare(true);
+        to.prepare();
+        by_type(from.is_double(), [&]<class T>() {
+          on_backend(at, [&]<class Exec>(Exec const& exec) {
+            body.template operator()<Exec, T>(exec, from.data<T const>(), to.data<T>(), control);
+          });
+        });
+        to.finish();
+      },
+      made_by::all_ranks);
+  return to.release();
+}
+
 nb::object project(rank_share const& share, any_object volume, any_object out,
                    std::int64_t batch_views, nb::dict keywords, std::string const& axes, bool copy,
                    any_object cancel, any_object progress) {
   char const* const name = "mpi.project";
   bool const zyx = is_zyx(axes, name);
   auto const options = options_of<ct::projector_options>(keywords, name);
-  native_array x(volume, {name, "volume", false, true}, volume_placement(zyx, copy),
-                 share.volume_extents(), false);
-  output y(out, {name, "out", false, true}, projection_placement(zyx, copy), x.is_double(),
-           share.projection_extents());
-  target const at = target_of(name, {&x}, y);
-  call(
-      {cancel, progress}, at,
-      [&](job const& control) {
-        x.prepare(true);
-        y.prepare();
-        by_type(x.is_double(), [&]<class T>() {
-          on_backend(at, [&]<class Exec>(Exec const& exec) {
-            using space = typename Exec::memory_space;
-            ct::ranked_pair<Exec, T>(exec, *share.ranks, *share.plan, options, batch_views)
-                .forward(0, share.volume<space>(x.data<T const>()),
-                         share.projections<space>(y.data<T>()), control);
-          });
-        });
-        y.finish();
-      },
-      made_by::all_ranks);
-  return y.release();
+  return on_all_ranks(
+      {name,
+       out,
+       volume_placement(zyx, copy),
+       projection_placement(zyx, copy),
+       share.volume_extents(),
+       share.projection_extents(),
+       {cancel, progress}},
+      volume, "volume",
+      [&]<class Exec, class T>(Exec const& exec, T const* x, T* y, job const& control) {
+        using space = typename Exec::memory_space;
+        ct::ranked_pair<Exec, T>(exec, *share.ranks, *share.plan, options, batch_views)
+            .forward(0, share.volume<space>(x), share.projections<space>(y), control);
+      });
 }
 
 nb::object back_project(rank_share const& share, any_object projections, any_object out,
@@ -191,28 +228,20 @@ nb::object back_project(rank_share const& share, any_object projections, any_obj
   char const* const name = "mpi.back_project";
   bool const zyx = is_zyx(axes, name);
   auto const options = options_of<ct::projector_options>(keywords, name);
-  native_array y(projections, {name, "projections", false, true}, projection_placement(zyx, copy),
-                 share.projection_extents(), false);
-  output x(out, {name, "out", false, true}, volume_placement(zyx, copy), y.is_double(),
-           share.volume_extents());
-  target const at = target_of(name, {&y}, x);
-  call(
-      {cancel, progress}, at,
-      [&](job const& control) {
-        y.prepare(true);
-        x.prepare();
-        by_type(y.is_double(), [&]<class T>() {
-          on_backend(at, [&]<class Exec>(Exec const& exec) {
-            using space = typename Exec::memory_space;
-            ct::ranked_pair<Exec, T>(exec, *share.ranks, *share.plan, options, batch_views)
-                .adjoint(0, share.projections<space>(y.data<T const>()),
-                         share.volume<space>(x.data<T>()), onto::zero, control);
-          });
-        });
-        x.finish();
-      },
-      made_by::all_ranks);
-  return x.release();
+  return on_all_ranks(
+      {name,
+       out,
+       projection_placement(zyx, copy),
+       volume_placement(zyx, copy),
+       share.projection_extents(),
+       share.volume_extents(),
+       {cancel, progress}},
+      projections, "projections",
+      [&]<class Exec, class T>(Exec const& exec, T const* y, T* x, job const& control) {
+        using space = typename Exec::memory_space;
+        ct::ranked_pair<Exec, T>(exec, *share.ranks, *share.plan, options, batch_views)
+            .adjoint(0, share.projections<space>(y), share.volume<space>(x), onto::zero, control);
+      });
 }
 
 nb::object fdk(rank_share const& share, any_object projections, any_object out,
@@ -221,28 +250,20 @@ nb::object fdk(rank_share const& share, any_object projections, any_object out,
   char const* const name = "mpi.fdk";
   bool const zyx = is_zyx(axes, name);
   auto const options = options_of<ct::fdk_options>(keywords, name);
-  native_array p(projections, {name, "projections", false, true}, projection_placement(zyx, copy),
-                 share.projection_extents(), false);
-  output x(out, {name, "out", false, true}, volume_placement(zyx, copy), p.is_double(),
-           share.volume_extents());
-  target const at = target_of(name, {&p}, x);
-  call(
-      {cancel, progress}, at,
-      [&](job const& control) {
-        p.prepare(true);
-        x.prepare();
-        by_type(p.is_double(), [&]<class T>() {
-          on_backend(at, [&]<class Exec>(Exec const& exec) {
-            using space = typename Exec::memory_space;
-            ct::ranked_fdk<Exec, T>(exec, *share.ranks, *share.plan, options, batch_views)
-                .apply(share.projections<space>(p.data<T const>()),
-                       share.volume<space>(x.data<T>()), onto::zero, control);
-          });
-        });
-        x.finish();
-      },
-      made_by::all_ranks);
-  return x.release();
+  return on_all_ranks(
+      {name,
+       out,
+       projection_placement(zyx, copy),
+       volume_placement(zyx, copy),
+       share.projection_extents(),
+       share.volume_extents(),
+       {cancel, progress}},
+      projections, "projections",
+      [&]<class Exec, class T>(Exec const& exec, T const* y, T* x, job const& control) {
+        using space = typename Exec::memory_space;
+        ct::ranked_fdk<Exec, T>(exec, *share.ranks, *share.plan, options, batch_views)
+            .apply(share.projections<space>(y), share.volume<space>(x), onto::zero, control);
+      });
 }
 
 }  // namespace
@@ -254,6 +275,9 @@ void bind_ranks(nb::module_& m) {
       .def("planes", planes_of)
       .def("rows", rows_of)
       .def_prop_ro("idle", [](rank_share const& share) { return share.plan->idle(); });
+  nb::class_<rank_planes>(m, "RankPlanes")
+      .def_static("make", make_planes)
+      .def("planes", own_planes);
   m.def("ranked_project", project);
   m.def("ranked_back_project", back_project);
   m.def("ranked_fdk", fdk);

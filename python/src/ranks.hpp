@@ -7,11 +7,13 @@
 #include "geometry.hpp"
 
 #include <iso/backend/communicator.hpp>
+#include <iso/core/volume_view.hpp>
 #include <iso/ct/rank_plan.hpp>
 
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 namespace iso::python {
 
@@ -51,6 +53,28 @@ struct rank_share {
   template <class View, class T>
   static typename View::data_type part(T* data, std::array<std::int64_t, 3> const& n) {
     return typename View::data_type(data, std::size_t(n[0]), std::size_t(n[1]), std::size_t(n[2]));
+  }
+};
+
+/// The planes of a grid that each rank owns, and the ranks.
+struct rank_planes {
+  std::shared_ptr<backend::communicator> ranks;
+  iso::grid grid;
+  std::vector<slab> all;
+
+  [[nodiscard]] slab const& own() const { return all[std::size_t(ranks->rank())]; }
+  /// Returns the extents of this rank's voxels.
+  [[nodiscard]] std::array<std::int64_t, 3> extents() const {
+    return {grid.extent[0], grid.extent[1], own().count()};
+  }
+  /// Returns this rank's voxels, of which there may be none.
+  template <class Space, class T>
+  [[nodiscard]] volume_view<T, Space> volume(T* data) const {
+    auto const n = extents();
+    return {grid,
+            typename volume_view<T, Space>::data_type(data, std::size_t(n[0]), std::size_t(n[1]),
+                                                      std::size_t(n[2])),
+            own().first};
   }
 };
 

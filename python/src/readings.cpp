@@ -53,14 +53,15 @@ nb::object rasterise(any_object ellipsoids, grid const& g, bool is_double, std::
   auto const bodies = ellipsoids_of(ellipsoids, name);
   output x(out, {name, "out"}, volume_placement(is_zyx(axes, name), copy), is_double,
            extents_of(g));
-  call({cancel, progress}, [&](job const& control) {
+  target const at = x.at();
+  call({cancel, progress}, at, [&](job const& control) {
     x.prepare();
     by_type(is_double, [&]<class T>() {
-      on_backend([&]<class Exec>(Exec const& exec) {
+      on_backend(at, [&]<class Exec>(Exec const& exec) {
         ct::rasterise_ellipsoids<Exec, T>(exec, std::span(bodies),
                                           wrap_volume<typename Exec::memory_space>(x.data<T>(), g),
                                           {samples}, control);
-        exec.fence(name);
+        wait_for(exec, name);
       });
     });
     x.finish();
@@ -75,15 +76,16 @@ nb::object project_ellipsoids(any_object ellipsoids, scan const& s, bool is_doub
   auto const bodies = ellipsoids_of(ellipsoids, name);
   auto const n = s.extents();
   output p(out, {name, "out"}, projection_placement(is_zyx(axes, name), copy), is_double, n);
-  call({cancel, progress}, [&](job const& control) {
+  target const at = p.at();
+  call({cancel, progress}, at, [&](job const& control) {
     p.prepare();
     by_type(is_double, [&]<class T>() {
-      on_backend([&]<class Exec>(Exec const& exec) {
+      on_backend(at, [&]<class Exec>(Exec const& exec) {
         using space = typename Exec::memory_space;
         ct::project_ellipsoids<Exec, T>(exec, std::span(bodies), ct::stage(exec, *s.geometry),
                                         wrap_projections<space>(p.data<T>(), n[0], n[1], n[2]),
                                         {subsamples}, control);
-        exec.fence(name);
+        wait_for(exec, name);
       });
     });
     p.finish();
@@ -100,8 +102,8 @@ std::array<std::int64_t, 3> image_extents(nb::handle x, argument const& what, bo
   return {a.extent[0], a.extent[zyx ? 2 : 1], a.extent[zyx ? 1 : 2]};
 }
 
-nb::object mean_of_views(any_object images, any_object weights, std::string const& axes, bool copy,
-                         any_object cancel) {
+nb::object mean_of_views(any_object images, any_object weights, any_object out,
+                         std::string const& axes, bool copy, any_object cancel) {
   char const* const name = "readings.mean_of_views";
   bool const zyx = is_zyx(axes, name);
   auto const n = image_extents(images, {name, "images"}, zyx);
@@ -110,21 +112,22 @@ nb::object mean_of_views(any_object images, any_object weights, std::string cons
   if (!nb::handle(weights).is_none()) {
     given = doubles_of(weights, {name, "weights"});
   }
-  output mean(nb::none(), {name, "out"}, projection_placement(zyx, copy), p.is_double(),
-              {1, n[1], n[2]});
-  call({cancel, {}}, [&](job const&) {
+  output mean(out, {name, "out"}, projection_placement(zyx, copy), p.is_double(), {1, n[1], n[2]});
+  target const at = target_of(name, {&p}, mean);
+  call({cancel, {}}, at, [&](job const&) {
     p.prepare(true);
     mean.prepare();
     by_type(p.is_double(), [&]<class T>() {
-      on_backend([&]<class Exec>(Exec const& exec) {
+      on_backend(at, [&]<class Exec>(Exec const& exec) {
         using space = typename Exec::memory_space;
-        Kokkos::View<double const*, space> const w(given.data(), given.size());
+        auto const w = numbers_at(exec, given.data(), given.size(), name);
         ct::mean_of_views<Exec, T>(exec,
                                    wrap_projections<space>(p.data<T const>(), n[0], n[1], n[2]), w,
                                    wrap_projections<space>(mean.data<T>(), 1, n[1], n[2]));
-        exec.fence(name);
+        wait_for(exec, name);
       });
     });
+    mean.finish();
   });
   return mean.release();
 }
@@ -143,23 +146,25 @@ nb::object line_integrals(any_object readings, any_object dark, any_object flat,
   require_type(d, from.is_double(), name, "dark");
   require_type(f, from.is_double(), name, "flat");
   output p(out, {name, "out"}, where, from.is_double(), n);
-  call({cancel, {}}, [&](job const&) {
+  target const at = target_of(name, {&from, &d, &f}, p);
+  call({cancel, {}}, at, [&](job const&) {
     for (auto* a : {&from, &d, &f}) {
       a->prepare(true);
     }
     p.prepare();
     by_type(from.is_double(), [&]<class T>() {
-      on_backend([&]<class Exec>(Exec const& exec) {
+      on_backend(at, [&]<class Exec>(Exec const& exec) {
         using space = typename Exec::memory_space;
         // The library works in place; out may be the readings themselves.
         if (p.data<T>() != from.data<T>()) {
-          std::copy_n(from.data<T const>(), n[0] * n[1] * n[2], p.data<T>());
+          Kokkos::deep_copy(exec, wrap_projections<space>(p.data<T>(), n[0], n[1], n[2]).data,
+                            wrap_projections<space>(from.data<T const>(), n[0], n[1], n[2]).data);
         }
         ct::line_integrals<Exec, T>(exec, wrap_projections<space>(p.data<T>(), n[0], n[1], n[2]),
                                     wrap_projections<space>(d.data<T const>(), 1, n[1], n[2]),
                                     wrap_projections<space>(f.data<T const>(), 1, n[1], n[2]),
                                     options);
-        exec.fence(name);
+        wait_for(exec, name);
       });
     });
     p.finish();
@@ -179,17 +184,24 @@ nb::object find_dead_pixels(any_object dark, any_object flat, nb::dict keywords,
   native_array f(flat, {name, "flat"}, where, {1, n[1], n[2]}, false);
   require_type(f, d.is_double(), name, "flat");
   std::vector<std::uint8_t> dead(std::size_t(n[1] * n[2]));
-  call({}, [&](job const&) {
+  target const at = target_of(name, {&d, &f});
+  call({}, at, [&](job const&) {
     d.prepare(true);
     f.prepare(true);
     by_type(d.is_double(), [&]<class T>() {
-      on_backend([&]<class Exec>(Exec const& exec) {
+      on_backend(at, [&]<class Exec>(Exec const& exec) {
         using space = typename Exec::memory_space;
+        using map = ct::pixel_mask<space>;
+        auto const found = allocate<map>(name, {n[1], n[2]}, exec, Kokkos::WithoutInitializing);
         ct::find_dead_pixels<Exec, T>(
             exec, wrap_projections<space>(d.data<T const>(), 1, n[1], n[2]),
-            wrap_projections<space>(f.data<T const>(), 1, n[1], n[2]),
-            ct::pixel_mask<space>(dead.data(), std::size_t(n[1]), std::size_t(n[2])), options);
-        exec.fence(name);
+            wrap_projections<space>(f.data<T const>(), 1, n[1], n[2]), found, options);
+        // The map is small, and lies on the host.
+        Kokkos::deep_copy(
+            exec,
+            ct::pixel_mask<Kokkos::HostSpace>(dead.data(), std::size_t(n[1]), std::size_t(n[2])),
+            found);
+        wait_for(exec, name);
       });
     });
   });
@@ -204,26 +216,29 @@ nb::object replace_dead_pixels(any_object projections, any_object dead, any_obje
   auto const n = image_extents(projections, {name, "projections"}, zyx);
   native_array from(projections, {name, "projections"}, where, n, false);
   // Python's side has made it an array of bytes, [u, v] in C order.
-  lent_array const mask = borrow(dead, {name, "dead"}, false);
+  lent_array const mask = borrow(dead, {name, "dead", false, true}, false);
   ISO_VALIDATE(mask.rank == 2 && mask.extent[0] == n[1] && mask.extent[1] == n[2],
                "{}: dead of another shape (the images have {} x {} pixels: u, v); give the map of "
                "this detector",
                name, n[1], n[2]);
   output p(out, {name, "out"}, where, from.is_double(), n);
-  call({cancel, {}}, [&](job const&) {
+  target const at = target_of(name, {&from}, p);
+  call({cancel, {}}, at, [&](job const&) {
     from.prepare(true);
     p.prepare();
     by_type(from.is_double(), [&]<class T>() {
-      on_backend([&]<class Exec>(Exec const& exec) {
+      on_backend(at, [&]<class Exec>(Exec const& exec) {
         using space = typename Exec::memory_space;
         if (p.data<T>() != from.data<T>()) {
-          std::copy_n(from.data<T const>(), n[0] * n[1] * n[2], p.data<T>());
+          Kokkos::deep_copy(exec, wrap_projections<space>(p.data<T>(), n[0], n[1], n[2]).data,
+                            wrap_projections<space>(from.data<T const>(), n[0], n[1], n[2]).data);
         }
+        auto const bytes = numbers_at(exec, reinterpret_cast<std::uint8_t const*>(mask.data),
+                                      std::size_t(n[1] * n[2]), name);
         ct::replace_dead_pixels<Exec, T>(
             exec, wrap_projections<space>(p.data<T>(), n[0], n[1], n[2]),
-            ct::const_pixel_mask<space>(reinterpret_cast<std::uint8_t const*>(mask.data),
-                                        std::size_t(n[1]), std::size_t(n[2])));
-        exec.fence(name);
+            ct::const_pixel_mask<space>(bytes.data(), std::size_t(n[1]), std::size_t(n[2])));
+        wait_for(exec, name);
       });
     });
     p.finish();
@@ -235,8 +250,8 @@ double centre_of_rotation(any_object mean, nb::dict keywords, std::string const&
   char const* const name = "readings.centre_of_rotation";
   bool const zyx = is_zyx(axes, name);
   auto const options = options_of<ct::centre_options>(keywords, name);
-  auto const n = image_extents(mean, {name, "mean"}, zyx);
-  native_array m(mean, {name, "mean"}, projection_placement(zyx, true), n, false);
+  auto const n = image_extents(mean, {name, "mean", false, true}, zyx);
+  native_array m(mean, {name, "mean", false, true}, projection_placement(zyx, true), n, false);
   double found = 0;
   call({}, [&](job const&) {
     m.prepare(true);
@@ -263,10 +278,11 @@ double noise_of_counts(any_object readings, double photons, any_object mask,
     require_type(*counted_readings, b.is_double(), name, "mask");
   }
   double noise = 0;
-  call({}, [&](job const&) {
+  target const at = target_of(name, {&b, counted_readings ? &*counted_readings : nullptr});
+  call({}, at, [&](job const&) {
     b.prepare(true);
     by_type(b.is_double(), [&]<class T>() {
-      on_backend([&]<class Exec>(Exec const& exec) {
+      on_backend(at, [&]<class Exec>(Exec const& exec) {
         using space = typename Exec::memory_space;
         projection_view<T const, space> of = {};
         if (counted_readings) {
@@ -295,7 +311,23 @@ std::vector<ray::ray<T>> rays_of(std::vector<double> const& n) {
   return rays;
 }
 
-nb::object radiological_path(any_object rays, grid const& g, any_object volume,
+/// Checks the array that paths are written into.
+lent_array lent_paths(nb::handle out, native_array const& volume, std::size_t count,
+                      char const* name) {
+  argument const what{name, "out", true};
+  lent_array a = borrow(out, what, true);
+  ISO_VALIDATE(a.rank == 1 && a.size() == std::int64_t(count) &&
+                   a.type == (volume.is_double() ? element::f64 : element::f32),
+               "{}: out of another shape or type (a number a ray is needed, {} in all, of the "
+               "volume's type); give such an array",
+               name, count);
+  ISO_VALIDATE((a.device >= 0) == volume.on_gpu(),
+               "{}: out and the volume lie in two places (one of them on {}); copy one of them",
+               name, "a GPU");
+  return a;
+}
+
+nb::object radiological_path(any_object rays, grid const& g, any_object volume, any_object out,
                              std::string const& method, std::string const& axes, bool copy,
                              any_object cancel, any_object progress) {
   char const* const name = "rays.radiological_path";
@@ -306,22 +338,31 @@ nb::object radiological_path(any_object rays, grid const& g, any_object volume,
   native_array x(volume, {name, "volume"}, volume_placement(is_zyx(axes, name), copy),
                  extents_of(g), false);
   std::size_t const count = numbers.size() / 8;
-  return by_type(x.is_double(), [&]<class T>() {
-    std::vector<T> paths(count);
-    call({cancel, progress}, [&](job const& control) {
-      x.prepare(true);
+  bool const makes = nb::handle(out).is_none();
+  target const at = target_of(name, {&x}, !makes);
+  lent_array const given = makes ? lent_array() : lent_paths(out, x, count, name);
+  owned_memory memory{nullptr, nullptr};
+  call({cancel, progress}, at, [&](job const& control) {
+    x.prepare(true);
+    if (makes) {
+      memory = own(std::int64_t(count) * (x.is_double() ? 8 : 4), name);
+    }
+    by_type(x.is_double(), [&]<class T>() {
       auto const all = rays_of<T>(numbers);
-      on_backend([&]<class Exec>(Exec const& exec) {
+      on_backend(at, [&]<class Exec>(Exec const& exec) {
         using space = typename Exec::memory_space;
+        void* const paths = makes ? memory.get() : given.data;
         ray::radiological_path(
-            exec, Kokkos::View<ray::ray<T> const*, space>(all.data(), count),
+            exec, numbers_at(exec, all.data(), count, name),
             volume_view<T const, space>(wrap_volume<space>(x.data<T const>(), g)),
-            Kokkos::View<T*, space>(paths.data(), count), {.method = *walk}, control);
-        exec.fence(name);
+            Kokkos::View<T*, space>(static_cast<T*>(paths), count), {.method = *walk}, control);
+        wait_for(exec, name);
       });
     });
-    return numpy_of(std::move(paths), {count});
   });
+  return makes ? numpy_of(std::move(memory), x.is_double() ? element::f64 : element::f32, {count},
+                          {1})
+               : nb::borrow(nb::handle(out));
 }
 
 nb::object sort_rays(any_object rays, grid const& g, std::string const& order) {

@@ -4,6 +4,7 @@
 import sys
 
 import numpy as np
+import scipy.sparse
 from mpi4py import MPI
 
 import isocenter as iso
@@ -67,6 +68,66 @@ def compare(ranks, dtype, axes, speeds):
         assert np.array_equal(ours.history["residual"], single.history["residual"]), name
 
 
+def treatment(ranks, dtype, axes, speeds):
+    """Gamma, histograms, dose and products have the bits of one process."""
+    turned = {"zyx": lambda x: x, "xyz": lambda x: x.transpose(2, 1, 0)}[axes]
+    grid, other = iso.Grid((14, 13, 12), 4.0), iso.Grid((9, 10, 11), 5.0)
+    planes = iso.mpi.Planes(ranks, grid, speeds=speeds)
+    of_other = iso.mpi.Planes(ranks, other)
+    rng = np.random.default_rng(3)
+    doses = [10 + rng.random(g.shape).astype(dtype) for g in (grid, other)]
+    parts = [turned(d[p.planes()].copy()) for d, p in zip(doses, (planes, of_other), strict=True)]
+    assert turned(parts[0]).shape == planes.shape
+    criteria = ["3%/3mm", "1%/2mm"]
+    mine = iso.mpi.gamma(*parts, planes, of_other, criteria=criteria, axes=axes, cut_off=0.2)
+    single = iso.gamma(*doses, grid, other, criteria=criteria, cut_off=0.2)
+    for n in range(len(criteria)):
+        assert np.array_equal(whole(turned(mine.values[n]), 0), single.values[n], equal_nan=True)
+        for key, value in vars(single.summaries[n]).items():
+            assert np.array_equal(getattr(mine.summaries[n], key), value), key
+    assert np.array_equal(whole(turned(mine.status), 0), single.status)
+
+    angle = np.linspace(0, 2 * np.pi, 40, endpoint=False)
+    circle = np.stack([2 + 15 * np.cos(angle), 1 + 15 * np.sin(angle), 0 * angle], 1)
+    organ = iso.Structure([circle + (0, 0, z) for z in (-8.0, -4.0, 0.0, 4.0)], "organ")
+    mine = iso.mpi.Dvh(organ, planes, parts[0], axes=axes)
+    single = iso.Dvh(organ, grid, doses[0])
+    assert mine.statistics() == single.statistics()
+    names = ["D95", "V10.5Gy", "mean", "CI10.5Gy"]
+    assert mine.evaluate(names, prescription=10.5) == single.evaluate(names, prescription=10.5)
+    assert np.array_equal(mine.histogram().cumulative, single.histogram().cumulative)
+
+    density = np.full(grid.shape, 0.9, dtype)
+    beams = [
+        iso.dose.Beam.rectangle(-8, 8, -8, 8, isocentre=(2, 1, 0), gantry_deg=a, weight=1e10)
+        for a in (0.0, 60.0)
+    ]
+    options = {"dtype": dtype, "azimuths": 4, "cones": 6}
+    single = iso.dose.Calculator(grid, **options)(beams, density)
+    with iso.mpi.Calculator(planes, axes=axes, **options) as calculator:
+        found = calculator(beams, turned(density))
+        assert np.array_equal(whole(turned(found), 0), single)
+        again = calculator(beams, turned(density), out=found)
+        assert again is found and calculator.planes is planes
+
+    rng = np.random.default_rng(4)  # the same matrix on all ranks, which take their rows
+    a = scipy.sparse.random(50, 37, 0.2, "csr", dtype, rng)
+    first = [0, *np.cumsum([1 + 2 * rank for rank in range(ranks.size - 1)]), 50]
+    own = slice(first[ranks.rank], first[ranks.rank + 1])
+    x, y = rng.random((37, 3)), rng.random((50, 3))
+    with iso.DoseMatrix(a, vectors=3) as single:
+        with iso.mpi.DoseMatrix(ranks, a[own], vectors=3) as mine:
+            assert mine.shape == (50, 37) and mine.rows() == own
+            here = mine.columns()
+            for kind in ("ordered", "reproducible"):
+                found = mine(x[here].copy(), sum=kind)
+                assert np.array_equal(found, single(x, sum=kind)[own]), kind
+            assert np.array_equal(mine @ x[here, 0].copy(), single(x[:, 0].copy(), sum=kind)[own])
+            assert np.array_equal(mine.T @ y[own].copy(), single.T(y, sum=kind)[here])
+            assert mine.bytes > 0
+        assert mine.bytes == 0
+
+
 def raised(kind, call, words):
     """All ranks raise the same."""
     try:
@@ -94,6 +155,13 @@ def refusals(ranks):
     raised(TypeError, lambda: iso.sart(SCAN, GRID, lines, plan=3), "plan")
     raised(ValueError, lambda: iso.mpi.fdk(plan, lines[:, :, :-1].copy()), "shape")
     raised(ValueError, lambda: iso.mpi.fdk(plan, lines, batch=3), "mpi.fdk: batch")
+    box = iso.mpi.Planes(ranks, mine)
+    dose = np.ones(box.shape, np.float32)
+    if ranks.size > 1:
+        raised(ValueError, lambda: iso.mpi.gamma(dose, dose, box), "differ")
+        raised(ValueError, lambda: iso.mpi.Calculator(box), "differ")
+        a = scipy.sparse.csr_array(np.ones((3, 4 + ranks.rank)))
+        raised(ValueError, lambda: iso.mpi.DoseMatrix(ranks, a), "mpi.DoseMatrix")
     # One rank is cancelled: all are.
     stop = type("Stop", (), {"is_set": lambda self: ranks.rank == 0 and bool(self.asked())})()
     count = [0]
@@ -125,6 +193,8 @@ def main():
         # The last rank has no plane.
         few = [1.0] * (ranks.size - 1) + [0.0] if ranks.size > 2 else None
         compare(iso.mpi.Ranks(WORLD.Dup()), np.float64, "xyz", few)
+        treatment(ranks, np.float32, "zyx", None)
+        treatment(ranks, np.float64, "xyz", few)
         if ranks.size > 1:  # a part of the ranks, which call alone
             part = WORLD.Split(int(ranks.rank > 0))
             plan = iso.mpi.Plan(iso.mpi.Ranks(part), SCAN, GRID)

@@ -9,6 +9,7 @@ import pytest
 import isocenter as iso
 from isocenter import _core
 from conftest import run_python
+from exchange_support import LENT, Exchanged, Later
 
 # What every refusal looks like: "function: problem (reason); advice".
 SENTENCE = re.compile(r"^[\w.]+( \([\w-]+\))?: .+ \(.+\); .+[^.]$", re.S)
@@ -360,3 +361,46 @@ def test_no_memory():
         """
     )
     assert "requested" in out or "bytes" in out
+
+
+@pytest.mark.parametrize("kind", [Exchanged, Later])
+def test_c_exchange_api_is_used_where_a_type_has_one(scan, grid, volume, kind):
+    wanted = iso.project(scan, grid, volume)
+    x, out = kind(volume), kind(np.zeros(scan.shape, np.float32))
+    assert iso.project(scan, grid, x, out=out) is out
+    assert np.array_equal(out.array, wanted)
+    assert (x.taken, out.taken) == (1, 1) and not LENT
+    with iso.Projector(scan, grid) as A:
+        assert np.array_equal(A(x), wanted)
+    assert not LENT
+
+
+def test_what_the_c_exchange_api_gives_is_checked(scan, grid, volume, readings):
+    for x, words in (
+        (Exchanged(volume[:, :, ::2]), "shape|gaps"),
+        (Exchanged(volume[::-1]), "reversed"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            iso.project(scan, grid, x)
+    with pytest.raises(ValueError, match="read-only"):
+        iso.project(scan, grid, volume, out=Exchanged(readings, flags=1))
+    with pytest.raises(TypeError, match="float32 and float64"):
+        iso.project(scan, grid, Exchanged(volume.astype(np.int32)))
+    graph = Exchanged(volume)
+    graph.requires_grad = True
+    with pytest.raises(TypeError, match="requires grad"):
+        iso.project(scan, grid, graph)
+
+    assert not LENT
+    # A capsule of another name is none of this protocol.
+    other = type("Other", (Lender,), {"__dlpack_c_exchange_api__": object()})
+    assert np.array_equal(iso.project(scan, grid, other(volume)), iso.project(scan, grid, volume))
+
+
+def test_tensors_of_torch_by_the_c_exchange_api(scan, grid, volume, monkeypatch):
+    torch = pytest.importorskip("torch")
+    if not hasattr(torch.Tensor, "__dlpack_c_exchange_api__"):
+        pytest.skip("this torch has none")
+    monkeypatch.delattr(torch.Tensor, "__dlpack__")
+    found = iso.project(scan, grid, torch.from_numpy(volume))
+    assert np.array_equal(np.asarray(found), iso.project(scan, grid, volume))

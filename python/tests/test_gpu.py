@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Arrays of CuPy and PyTorch on a GPU: scripts/test_python.sh --cuda, where there is one."""
+"""Arrays of CuPy, PyTorch and of DLPack alone on a GPU: scripts/test_python.sh --cuda."""
+
+import contextlib
+import types
 
 import numpy as np
 import pytest
 
+import exchange_support
 import isocenter as iso
-from conftest import run_python
+from conftest import TOP, run_python
 from isocenter import _core
 
 pytestmark = [
@@ -53,7 +57,24 @@ class Torch:
         return self.torch.cuda.stream(stream)
 
 
-@pytest.fixture(params=[Cupy, Torch])
+class Plain:
+    """DLPack alone, without CuPy and PyTorch."""
+
+    def put(self, x):
+        return exchange_support.put(x)
+
+    def get(self, x):
+        assert isinstance(x, exchange_support.Plain)
+        return exchange_support.get(x)
+
+    def address(self, x):
+        return x.memory.address.value
+
+    def stream(self):
+        return contextlib.nullcontext()
+
+
+@pytest.fixture(params=[Plain, Cupy, Torch])
 def space(request):
     return request.param()
 
@@ -89,6 +110,176 @@ def test_results_lie_where_out_lies(space, scan, grid, volume):
         assert np.array_equal(space.get(A.T @ y), A.T @ (A @ volume))
 
 
+def test_reorders_where_the_arrays_lie(space, scan, grid):
+    """Every order of memory, of extents that are no multiples of a tile."""
+    box = iso.Grid((70, 33, 45))
+    x = np.random.default_rng(5).random(box.shape, dtype=np.float32)
+    for turn in ((0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0)):
+        laid = np.ascontiguousarray(x.transpose(turn)).transpose(np.argsort(turn))
+        there = space.put(laid)
+        if isinstance(space, Torch):  # put() has made it C order
+            there = space.torch.from_numpy(laid.transpose(turn)).cuda().permute(*np.argsort(turn))
+        iso.counters(reset=True)
+        found = iso.native(there)
+        assert iso.counters()["reorders"] == (turn != (2, 1, 0))
+        assert np.array_equal(space.get(found), x)
+
+
+def test_fdk_class_and_halves(space, scan, grid, readings):
+    y = space.put(readings)
+    wanted = iso.fdk(scan, grid, readings)
+    with iso.Fdk(scan, grid) as method:
+        iso.counters(reset=True)
+        found = method(y)
+        assert iso.counters()["synchronisations"] == 0
+        assert np.array_equal(space.get(found), wanted)
+        assert method(y, out=found) is found
+        method(y, out=found, add=True)
+        twice = method(readings)
+        method(readings, out=twice, add=True)
+        assert np.array_equal(space.get(found), twice)
+        with pytest.raises(ValueError, match="GPU"):
+            method(y, out=np.empty(grid.shape, np.float32))
+    with pytest.raises(ValueError, match="closed"):
+        method(y)
+    with iso.Fdk(scan, grid, memory="64MB") as method, pytest.raises(ValueError, match="memory"):
+        method(y)
+    filtered = iso.filter_projections(scan, y, window="hann")
+    theirs = iso.filter_projections(scan, readings, window="hann")
+    assert np.array_equal(space.get(filtered), theirs)
+    found = iso.weighted_back_project(scan, grid, filtered)
+    assert np.array_equal(space.get(found), iso.weighted_back_project(scan, grid, theirs))
+
+
+@pytest.mark.parametrize("axes", ["zyx", "xyz"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_gamma(space, axes, dtype):
+    turn = (0, 1, 2) if axes == "zyx" else (2, 1, 0)
+    grid, other = iso.Grid((12, 11, 10), 2.0), iso.Grid((9, 10, 11), 2.5)
+    rng = np.random.default_rng(2)
+    doses = [(10 + rng.random(g.shape)).astype(dtype).transpose(turn) for g in (grid, other)]
+    options = {"criteria": ["3%/3mm", "1%/1mm"], "cut_off": 0.2, "axes": axes}
+    found = iso.gamma(*map(space.put, doses), grid, other, **options)
+    wanted = iso.gamma(*doses, grid, other, **options)
+    assert np.array_equal(space.get(found.values), wanted.values, equal_nan=True)
+    assert np.array_equal(space.get(found.status), wanted.status)
+    for mine, theirs in zip(found.summaries, wanted.summaries, strict=True):
+        assert mine.passed == theirs.passed and mine.mean == theirs.mean
+        assert np.array_equal(mine.histogram, theirs.histogram)
+    with pytest.raises(ValueError, match="GPU"):
+        iso.gamma(space.put(doses[0]), doses[1], grid, other, **options)
+
+
+def test_dose(space):
+    patient = iso.Grid((20, 18, 16), 5.0)
+    density = np.random.default_rng(3).uniform(0.2, 1.2, patient.shape).astype(np.float32)
+    beams = [
+        iso.dose.Beam.rectangle(-20, 20, -20, 20, gantry_deg=a, weight=1e10)
+        for a in (0.0, 50.0)
+    ]
+    there = space.put(density)
+    with iso.dose.Calculator(patient, cones=6, azimuths=4) as calculator:
+        wanted = calculator(beams, density)
+        iso.counters(reset=True)
+        found = calculator(beams, there)
+        assert iso.counters()["synchronisations"] == 0
+        assert np.array_equal(space.get(found), wanted)
+        assert calculator(beams[0], there, out=found) is found
+        assert np.array_equal(space.get(found), calculator(beams[0], density, out=wanted))
+    region = beams[0].region(patient)
+    released = iso.dose.terma(beams[0], patient, there, region=region)
+    theirs = iso.dose.terma(beams[0], patient, density, region=region)
+    assert np.array_equal(space.get(released), theirs)
+    options = {"cones": 6, "azimuths": 4}
+    found = iso.dose.convolve(beams[0], region, released, patient, there, **options)
+    wanted = iso.dose.convolve(beams[0], region, theirs, patient, density, **options)
+    assert np.array_equal(space.get(found), wanted)
+    hounsfield = np.random.default_rng(4).uniform(-900, 900, patient.shape).astype(np.float32)
+    found = iso.dose.density_from_hounsfield(space.put(hounsfield))
+    assert np.array_equal(space.get(found), iso.dose.density_from_hounsfield(hounsfield))
+
+
+def test_histograms_of_a_structure(space):
+    grid = iso.Grid((16, 15, 14), 3.0)
+    dose = (10 + np.random.default_rng(6).random(grid.shape)).astype(np.float32)
+    angle = np.linspace(0, 2 * np.pi, 40, endpoint=False)
+    circle = np.stack([1 + 12 * np.cos(angle), 2 + 12 * np.sin(angle), 0 * angle], 1)
+    organ = iso.Structure([circle + (0, 0, z) for z in (-6.0, -3.0, 0.0, 3.0)], "organ")
+    mine, theirs = iso.Dvh(organ, grid, space.put(dose)), iso.Dvh(organ, grid, dose)
+    assert mine.statistics() == theirs.statistics()
+    names = ["D95", "V10.5Gy", "CI10.5Gy", "homogeneity"]
+    assert mine.evaluate(names, prescription=10.0) == theirs.evaluate(names, prescription=10.0)
+    assert np.array_equal(mine.volumes_at([9.0, 10.5]), theirs.volumes_at([9.0, 10.5]))
+    assert np.array_equal(mine.doses_at([10.0]), theirs.doses_at([10.0]))
+    assert np.array_equal(mine.histogram().cumulative, theirs.histogram().cumulative)
+    out = space.put(np.zeros(grid.shape, np.float32))
+    found, report = organ.fractions(grid, out=out)
+    wanted, told = organ.fractions(grid)
+    assert found is out and np.array_equal(space.get(out), wanted) and report == told
+
+
+def on_gpu(space, a):
+    """A SciPy matrix whose arrays lie on the GPU."""
+    return types.SimpleNamespace(
+        format=a.format,
+        shape=a.shape,
+        indptr=space.put(a.indptr.astype(np.int64)),
+        indices=space.put(a.indices.astype(np.int32)),
+        data=space.put(a.data),
+    )
+
+
+@pytest.mark.parametrize("form", ["csr", "csc"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_dose_matrix(space, form, dtype):
+    sparse = pytest.importorskip("scipy.sparse")
+    rng = np.random.default_rng(7)
+    a = sparse.random(60, 43, 0.2, form, dtype, rng)
+    x, y = rng.random((43, 3)), rng.random((60, 3))
+    with iso.DoseMatrix(on_gpu(space, a), vectors=3) as mine, iso.DoseMatrix(a, vectors=3) as own:
+        assert np.array_equal(space.get(mine @ space.put(x)), own @ x)
+        assert np.array_equal(space.get(mine.T @ space.put(y)), own.T @ y)
+        one = np.ascontiguousarray(x[:, 0])
+        iso.counters(reset=True)
+        found = mine(space.put(one), sum="ordered")
+        assert iso.counters()["synchronisations"] == 0
+        assert np.array_equal(space.get(found), own(one, sum="ordered"))
+        assert mine(space.put(one), out=found) is found
+        with pytest.raises(ValueError, match="the matrix on a GPU"):
+            mine @ one
+        with pytest.raises(ValueError, match="the matrix on the host"):
+            own @ space.put(one)
+        assert mine.nnz == own.nnz and mine.bytes > 0
+
+
+def test_readings_rays_and_phantoms(space, scan, grid, volume, readings):
+    dark, flat = (np.full((1, *scan.shape[1:]), v, np.float32) for v in (0.1, 3.0))
+    flat[0, 3, 4] = 0.05
+    there = [space.put(x) for x in (readings + 0.2, dark, flat)]
+    found = iso.readings.line_integrals(*there)
+    wanted = iso.readings.line_integrals(readings + np.float32(0.2), dark, flat)
+    assert np.array_equal(space.get(found), wanted, equal_nan=True)
+    dead = iso.readings.find_dead_pixels(*there[1:])
+    assert np.array_equal(dead, iso.readings.find_dead_pixels(dark, flat)) and dead.any()
+    whole = iso.readings.replace_dead_pixels(found, dead)
+    theirs = iso.readings.replace_dead_pixels(wanted, dead)
+    assert np.array_equal(space.get(whole), theirs)
+    mean = iso.readings.mean_of_views(space.put(readings))
+    assert np.array_equal(space.get(mean), iso.readings.mean_of_views(readings))
+    noise = iso.readings.noise_of_counts(space.put(readings), photons=1e5)
+    assert noise == iso.readings.noise_of_counts(readings, photons=1e5)
+    rays = iso.rays.between([[-9.0, 3.0, 1.0], [0.0, -20.0, 4.0]], [[30.0, 4.0, 9.0]])
+    paths = iso.rays.radiological_path(rays, grid, space.put(volume))
+    assert np.array_equal(space.get(paths), iso.rays.radiological_path(rays, grid, volume))
+    head = iso.phantom.shepp_logan(10.0)
+    out = space.put(np.zeros(grid.shape, np.float32))
+    assert iso.phantom.rasterise(head, grid, out=out) is out
+    assert np.array_equal(space.get(out), iso.phantom.rasterise(head, grid))
+    out = space.put(np.zeros(scan.shape, np.float32))
+    assert iso.phantom.project(head, scan, out=out) is out
+    assert np.array_equal(space.get(out), iso.phantom.project(head, scan))
+
+
 RUNS = [
     (iso.sart, {}),
     (iso.sart, {"block": 4}),
@@ -108,6 +299,8 @@ def test_iterations_have_the_bits_of_the_host(space, scan, grid, readings, run, 
 
 
 def test_two_streams_at_once(space, scan, grid, volume):
+    if isinstance(space, Plain):
+        pytest.skip("it has no streams")
     x = space.put(volume)
     wanted = iso.project(scan, grid, volume)
     results = []
@@ -126,12 +319,15 @@ def test_gaps_and_mixtures_are_refused(space, scan, grid, volume, readings):
         iso.project(scan, grid, x, out=np.empty(scan.shape, np.float32))
     with pytest.raises(ValueError, match="GPU"):
         iso.project(scan, grid, volume, out=space.put(readings))
-    with pytest.raises(ValueError, match="gaps|shape"):
-        iso.project(scan, grid, x[::2])
+    if not isinstance(space, Plain):
+        with pytest.raises(ValueError, match="gaps|shape"):
+            iso.project(scan, grid, x[::2])
     with pytest.raises(ValueError, match="memory"):
         iso.project(scan, grid, x, memory="1GiB")
     with pytest.raises(TypeError, match="host"):
-        iso.readings.noise_of_counts(space.put(readings), photons=1e5)
+        iso.readings.centre_of_rotation(space.put(readings))
+    with pytest.raises(TypeError, match="host"):
+        iso.dose.Beam(space.put(volume[0].astype(np.float64)), field=(-1, 1, -1, 1))
 
 
 def test_volumes_on_the_host_pass_through_the_gpu(scan, grid, volume):
@@ -148,16 +344,18 @@ def test_a_process_ends_without_a_word():
     # With a projector alive, whose memory is on the GPU.
     _, said = run_python(
         """
+        import sys
         import numpy as np
         import isocenter as iso
-        xp = __import__("torch")
+        sys.path.insert(0, "TESTS")
+        import exchange_support
         scan = iso.Geometry.circular_parallel(
             pixels=(8, 8), pitch=(1.0, 1.0), angles=iso.even_angles(4, np.pi)
         )
         grid = iso.Grid((8, 8, 8), (1.0, 1.0, 1.0))
         kept = iso.Projector(scan, grid)
-        kept(xp.ones(grid.shape, dtype=xp.float32, device="cuda"))
-        """
+        kept(exchange_support.put(np.ones(grid.shape, np.float32)))
+        """.replace("TESTS", str(TOP / "python/tests"))
     )
     assert said == ""
 

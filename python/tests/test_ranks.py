@@ -88,3 +88,13 @@ def test_what_is_no_plan_is_refused(scan, grid):
             call(3, part)
     with pytest.raises(TypeError, match="mpi.Plan: ranks is of type"):
         iso.mpi.Plan(3, scan, grid)
+    with pytest.raises(TypeError, match="mpi.Planes: ranks is of type"):
+        iso.mpi.Planes(3, grid)
+    for call in (lambda: iso.mpi.gamma(part, part, 3), lambda: iso.mpi.Calculator(3)):
+        with pytest.raises(TypeError, match="mpi.* planes is of type int"):
+            call()
+    with pytest.raises(TypeError, match="mpi.Dvh: planes is of type int"):
+        organ = iso.Structure([[[0, 0, 0], [9, 0, 0], [0, 9, 0]]], slice_thickness=2.0)
+        iso.mpi.Dvh(organ, 3, part)
+    with pytest.raises(TypeError, match="mpi.DoseMatrix: ranks is of type int"):
+        iso.mpi.DoseMatrix(3, part)

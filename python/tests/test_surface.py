@@ -102,7 +102,7 @@ WITHIN = "another name of Python's does it, as an argument or within a call"
 KERNEL = "it is for kernels of a program's own in C++"
 LATER = "not bound yet"
 SLABS = "not bound yet: slabs and devices whose memory a volume exceeds"
-RANKS = "not bound yet: several processes, but for projection and reconstruction"
+RANKS = "a class of isocenter.mpi does it, or divides the work"
 PARTS = "another name of Python's does it: a part of a reader or writer, or into memory of C++"
 FILES = "not bound yet: DICOM is read alone; stacks of images, pictures and plans"
 TEXT = "it is for programs that make options and texts from descriptions"
@@ -189,14 +189,19 @@ CLASSES = {
     "ct::streamed": "Sart",
     "ct::streamed_pair": "Projector",
     "sparse::dose_matrix": "DoseMatrix",
+    "dose::ranked_calculator": "mpi.Calculator",
+    "dvh::ranked_dose": "mpi.Dvh",
     "dvh::structure_plan": "Structure",
+    "gamma::ranked_gamma": "mpi.gamma",
+    "sparse::rank_plan": "mpi.DoseMatrix",
+    "sparse::ranked_column_product": "mpi.DoseMatrix",
+    "sparse::ranked_product": "mpi.DoseMatrix",
 }
 CLASS_REASONS = [
     (r"ct::(staged_geometry|fdk_plan)|gamma::gamma_plan|ray::traversal_grid", WITHIN),
     (r"dose::(\w+_plan|staged_density_table)|sparse::(spmv_plan|row_block_csr)", WITHIN),
     (r"ct::(streamed\w*|ray_sums|slab_rays|stored_readings)|gamma::gamma_sums", SLABS),
     (r"ct::elsewhere", WITHIN),
-    (r"(sparse|dose|gamma|dvh)::rank\w*", RANKS),
 ]
 
 
