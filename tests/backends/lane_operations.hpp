@@ -46,6 +46,8 @@ enum of_values {
   converted,
   bits_joined,
   gathered,
+  gathered_lower,
+  gathered_upper,
   rest,
   rest_signed,
   stored,
@@ -235,6 +237,11 @@ struct every_operation {
     out(int_where_equal, select(i == j, i, j + j));
     out(int_gathered, gather(in.i, part.load(in.place + first)));
     out(gathered, gather(in.table, part.load(in.place + first)));
+    typename Part::template per_lane<T> lower;
+    typename Part::template per_lane<T> upper;
+    gather_pairs(in.table, part.load(in.place + first), lower, upper);
+    out(gathered_lower, lower);
+    out(gathered_upper, upper);
     out(row_number, typename Part::index(part.first_row()));
   }
   template <class Group, class Part, class Out>

@@ -4,8 +4,12 @@
 #include "lane_group_support.hpp"
 #include "lane_operations.hpp"
 
+#include <iso/backend/detail/cuda_reciprocal.hpp>
 #include <iso/backend/lane_group.hpp>
+#include <iso/backend/registry.hpp>
 #include <iso/core/numerics.hpp>
+
+#include <Kokkos_Core.hpp>
 
 #include <doctest/doctest.h>
 
@@ -131,6 +135,8 @@ void expect_values(host_inputs<T> const& in, std::size_t n, auto const& out) {
   out(rest, positive - std::trunc(positive));
   auto const place = std::size_t(in.place[n]);
   out(gathered, in.table[place]);
+  out(gathered_lower, in.table[place]);
+  out(gathered_upper, in.table[place + 1]);
   out(lower_of_pair, in.table[place]);
   out(upper_of_pair, in.table[place + 1]);
   out(window_lower, in.table[place]);
@@ -288,6 +294,16 @@ void check_all_forms(host_inputs<T> const& in, results<T> const& expected) {
   }
 }
 
+/// Counts numbers of one binade whose reciprocal is not the quotient.
+struct wrong_reciprocals {
+  std::uint32_t exponent;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t mantissa, std::int64_t& wrong) const {
+    auto const x = Kokkos::bit_cast<float>(exponent << 23U | std::uint32_t(mantissa));
+    wrong += iso::backend::detail::reciprocal(x) == 1.0F / x ? 0 : 1;
+  }
+};
+
 }  // namespace
 
 TEST_CASE_TEMPLATE("lane values: every operation has the scalar one's bits in every form", T, float,
@@ -296,4 +312,19 @@ TEST_CASE_TEMPLATE("lane values: every operation has the scalar one's bits in ev
   auto const expected = expected_results(in);
   check_all_forms<1>(in, expected);
   check_all_forms<2>(in, expected);
+}
+
+TEST_CASE("reciprocal: every number of the first, a middle and the last binade is rounded once") {
+  iso::backend::for_each([](auto tag) {
+    using exec_space = typename decltype(tag)::execution_space;
+    for (std::uint32_t const exponent : {63U, 127U, 190U}) {
+      std::int64_t wrong = 0;
+      Kokkos::parallel_reduce(
+          "reciprocals",
+          Kokkos::RangePolicy<exec_space, Kokkos::IndexType<std::int64_t>>(0, 1 << 23),
+          wrong_reciprocals{exponent}, wrong);
+      CAPTURE(tag.name);
+      CHECK(wrong == 0);
+    }
+  });
 }

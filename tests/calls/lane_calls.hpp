@@ -40,9 +40,12 @@ struct every_operation {
       whole const k = min(truncate(floor(here)), nearest(here));
       value const back = bit_cast<float>(bit_cast<std::int32_t>(convert<float>(k)));
       value const same = gather(x, clamp(part.lane(), whole(0), whole(31)));
-      value const mean = blend(value(0.5F), fma(back, value(1), value(0)), same);
+      value const mean = blend(value(0.5F), fma(back, reciprocal(value(1)), value(0)), same);
+      value low;
+      value next;
+      gather_pairs(x, clamp(part.lane(), whole(0), whole(30)), low, next);
       bool const right = all_of(value(0) < here) && !any_of(mean < value(1));
-      value const chosen = select(here == same, mean, value(-1));
+      value const chosen = select((here == same) & (min(low, next) <= low), mean, value(-1));
       part.store(out + 32 * index,
                  fma_where(value(0) < chosen, chosen, value(1), value(right ? 0 : -1)));
     });

@@ -11,6 +11,7 @@
 #ifndef ISO_BACKEND_LANE_VALUE_HPP
 #define ISO_BACKEND_LANE_VALUE_HPP
 
+#include <iso/backend/detail/cuda_reciprocal.hpp>
 #include <iso/backend/unroll.hpp>
 
 #include <Kokkos_Core.hpp>
@@ -112,6 +113,19 @@ KOKKOS_FORCEINLINE_FUNCTION lane_value<T, S> fma(lane_value<T, S> const& a,
     out.r[i] = S::isa::fma(a.r[i], b.r[i], c.r[i]);
   }
   return out;
+}
+/// Returns 1 / a, rounded once, of numbers from 2^-64 to 2^64.
+template <class T, class S>
+KOKKOS_FORCEINLINE_FUNCTION lane_value<T, S> reciprocal(lane_value<T, S> const& a) {
+  if constexpr (S::width == 1) {
+    lane_value<T, S> out;
+    ISO_EACH_REGISTER(int i = 0; i < S::registers; ++i) {
+      out.r[i] = iso::backend::detail::reciprocal(a.r[i]);
+    }
+    return out;
+  } else {
+    return lane_value<T, S>(T(1)) / a;
+  }
 }
 template <class T, class S>
 KOKKOS_FORCEINLINE_FUNCTION lane_value<T, S> floor(lane_value<T, S> const& a) {
@@ -216,6 +230,14 @@ KOKKOS_FORCEINLINE_FUNCTION lane_value<T, S> gather(T const* p, lane_value<K, S>
     out.r[i] = S::isa::template gather<typename to::reg>(p, k.r[i]);
   }
   return out;
+}
+/// Reads p[k] and p[k + 1] of every lane, k >= 0, of such an array.
+template <class T, class S>
+KOKKOS_FORCEINLINE_FUNCTION void gather_pairs(T const* p, lane_value<std::int32_t, S> const& k,
+                                              lane_value<T, S>& a, lane_value<T, S>& b) {
+  ISO_EACH_REGISTER(int i = 0; i < S::registers; ++i) {
+    S::isa::gather_pairs(p, k.r[i], a.r[i], b.r[i]);
+  }
 }
 /// Returns lowest where k is below it, highest where above.
 template <class T, class S>

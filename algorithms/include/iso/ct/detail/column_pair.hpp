@@ -64,6 +64,21 @@ struct joined_columns {
   }
 };
 
+/// The same with a weight for each lane.
+template <class Address, class Value>
+struct joined_pixels {
+  Address both;
+  Value weight;
+
+  template <class Place>
+  KOKKOS_FORCEINLINE_FUNCTION auto operator()(Place const& place) const {
+    Value below;
+    Value above;
+    place.load_two(both, below, above);
+    return blend(weight, below, above);
+  }
+};
+
 /// Returns, the other way round, what a sample at `p` gives column (or height) k, a whole number.
 /// With f = floor(p) and w = p - f it is w for f + 1, 1 - w for f and zero elsewhere, each to the
 /// bit the weight of `blend`. 1 - |p - k| is not: for k = 1 and p < 1, p - 1 rounds.

@@ -176,7 +176,7 @@ void add_views(Exec const& exec, fdk_scratch<T> const& s,
                volume_view<T, typename Exec::memory_space> const& volume, std::int64_t first,
                std::int64_t count, bool begins, filtered_rows<Exec> const& by,
                step_range const& part) {
-  constexpr bool joins = Upright && fdk_tuning<Exec>::joins_columns;
+  constexpr bool joins = fdk_tuning<Exec>::joins_columns;
   if constexpr (joins) {
     backend::for_each_index("iso::ct::fdk::join", exec, count * s.shape.columns() * by.rows.count,
                             join_columns_kernel<T>{s.filtered, s.joined, s.shape.pitch(),
@@ -192,7 +192,7 @@ void add_views(Exec const& exec, fdk_scratch<T> const& s,
       std::int32_t(count),
       begins};
   // Registers enough for a column's sums, warps enough to hide the loads.
-  constexpr unsigned blocks = !Upright ? 0 : sizeof(T) == 4 ? 4 : 2;
+  constexpr unsigned blocks = sizeof(T) == 4 ? 4 : 2;
   double const samples = double(volume.data.size()) * double(count);
   launch_parts(exec, kernel.num_groups(), samples, part,
                [&](std::int64_t begin, std::int64_t groups) {

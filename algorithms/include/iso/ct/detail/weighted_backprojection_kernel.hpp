@@ -7,10 +7,10 @@
 #include <iso/backend/lane_group.hpp>
 #include <iso/core/grid.hpp>
 #include <iso/ct/detail/column_pair.hpp>
-#include <iso/ct/detail/column_tables.hpp>
 #include <iso/ct/detail/entry_table.hpp>
 #include <iso/ct/detail/padded_images.hpp>
 #include <iso/ct/detail/ray_weight.hpp>
+#include <iso/ct/detail/tilted_windows.hpp>
 #include <iso/ct/geometry.hpp>
 #include <iso/ct/view_projection.hpp>
 
@@ -141,6 +141,9 @@ struct weighted_backprojection_kernel {
   ISO_KERNEL(weighted_backprojection_kernel<T, Rows, Upright, Joined>);
 
   static constexpr int registers = 2;
+  /// Those of a part whose lanes pick out of windows: no more than the machine's registers hold.
+  template <class Group>
+  static constexpr int window_registers = Group::isa::num_registers == 32 ? 2 : 1;
 
   T const* images;          ///< padded, of the batch
   view_map<T> const* maps;  ///< of the batch
@@ -339,7 +342,12 @@ struct weighted_backprojection_kernel {
         }
         part.template window<T>(low, 1, pair).pair(k, below, above);
       } else {
-        part.template scattered<T>(pair).pair(k, below, above);
+        Value lower[2];
+        Value upper[2];
+        gather_pairs(pair.lower, k, lower[0], lower[1]);
+        gather_pairs(pair.lower + shape.pitch(), k, upper[0], upper[1]);
+        below = blend(Value(at.across), lower[0], upper[0]);
+        above = blend(Value(at.across), lower[1], upper[1]);
       }
     } else {
       part.template scattered<T>(pair).pair(k, below, above);
@@ -347,88 +355,239 @@ struct weighted_backprojection_kernel {
     sum = fma(Value(at.weight), blend(rest, below, above), sum);
   }
 
+  /// Adds a block of views whose depth or u changes along the column.
+  template <class Group>
+  KOKKOS_FORCEINLINE_FUNCTION void add_tilted(Group const& group, T i, T j, std::int32_t from,
+                                              std::int32_t count, heights<Group>& s) const {
+    entry_table<Group, tilted_column<T>, block_views> columns(group);
+    typename Group::template lane_array<bool> beyond(false);
+    typename Group::template lane_array<bool> leaning(false);
+    int const seen = columns.fill(count, [&](int n, tilted_column<T>& found) {
+      bool leans = false;
+      bool inside = false;
+      bool const sees = find_tilted(from + n, i, j, s, found, leans, inside);
+      beyond[n] = sees && !inside;
+      leaning[n] = sees && leans;
+      return sees;
+    });
+    bool const leans = group.any(leaning);
+    if constexpr (Group::has_windows) {
+      if (leans) {
+        add_by_windows<false>(group, columns, seen, s);
+      } else {
+        add_by_windows<true>(group, columns, seen, s);
+      }
+    } else {
+      T const* const last = images + (Joined ? 2 : 1) * shape.size(num_views);
+      if (group.any(beyond) || !Group::near(images, last)) {
+        add_apart<false, false>(group, columns, seen, s);
+      } else if (leans) {
+        add_apart<false, true>(group, columns, seen, s);
+      } else {
+        add_apart<true, true>(group, columns, seen, s);
+      }
+    }
+  }
+
+  /// Returns false where the view sees no voxel of the column. `inside`: it sees all within the
+  /// border of zeros.
+  template <class Heights>
+  KOKKOS_FORCEINLINE_FUNCTION bool find_tilted(std::int32_t view, T i, T j, Heights const& s,
+                                               tilted_column<T>& found, bool& leans,
+                                               bool& inside) const {
+    view_map<T> const& m = maps[view];
+    column_of_view<T> const c(m, i, j);
+    found = {c.depth, c.u, c.v, m.scale, m.depth.z, m.u.z, m.v.z, std::int16_t(view), false};
+    auto const at = [&](T z) {
+      T const r = T(1) / Kokkos::fma(z, found.depth_z, found.depth);
+      return seen_place<T>{r, Kokkos::fma(z, found.u_z * r, found.u * r),
+                           Kokkos::fma(z, found.v_z * r, found.v * r)};
+    };
+    seen_place<T> const one = at(s.lowest);
+    // One height more, for windows.
+    T const end_of_heights = s.highest + T(1);
+    seen_place<T> const other = at(end_of_heights);
+    T const most = one.r > other.r ? one.r : other.r;
+    T const least = one.r > other.r ? other.r : one.r;
+    // With float's rounding u and v are known to column_slack, and in this range the quotient needs
+    // no care for numbers that are no normal ones.
+    T const large = T(1 << 14);
+    found.is_tame = least > T(1) / large && most < large && Kokkos::fabs(c.u) * most < large &&
+                    Kokkos::fabs(c.v) * most < large && shape.num_u < (1 << 13) &&
+                    shape.num_v < (1 << 13);
+    // The depth is monotone along the column, its rounding included.
+    leans = !(Kokkos::fma(s.lowest, found.depth_z, found.depth) ==
+              Kokkos::fma(end_of_heights, found.depth_z, found.depth));
+    if (!leans) {
+      T const r = one.r;
+      found = {T(1),         c.u * r,   c.v * r,   (m.scale * r) * r,
+               T(0),         m.u.z * r, m.v.z * r, std::int16_t(view),
+               found.is_tame};
+    }
+    // So are u and v, but for rounding.
+    auto const between = [&](T a, T b, std::int32_t count) {
+      return a >= T(1) && b >= T(1) && a <= T(count) && b <= T(count);
+    };
+    inside = found.is_tame && between(one.u, other.u, shape.num_u) &&
+             between(one.v, other.v, shape.num_v);
+    T const end = T(shape.num_u + 2);
+    return !found.is_tame ||
+           !((one.u < T(-1) && other.u < T(-1)) || (one.u > end && other.u > end));
+  }
+
+  /// Where lanes see the detector, and with which weight.
+  template <class Value>
+  struct seen_pixel {
+    Value u;
+    Value v;
+    Value weight;
+  };
+  /// `Level`: the depth is 1. `Tame`: the columns are.
+  template <bool Level, bool Tame, class Value>
+  KOKKOS_FORCEINLINE_FUNCTION static seen_pixel<Value> pixel_at(tilted_column<T> const& at,
+                                                                Value const& z) {
+    if constexpr (Level) {
+      return {fma(z, Value(at.u_z), Value(at.u)), fma(z, Value(at.v_z), Value(at.v)),
+              Value(at.scale)};
+    } else {
+      Value const depth = fma(z, Value(at.depth_z), Value(at.depth));
+      Value r;
+      if constexpr (Tame) {
+        r = reciprocal(depth);
+      } else {
+        r = Value(T(1)) / depth;
+      }
+      return {fma(z, Value(at.u_z) * r, Value(at.u) * r),
+              fma(z, Value(at.v_z) * r, Value(at.v) * r), (Value(at.scale) * r) * r};
+    }
+  }
+
+  /// Adds columns whose lanes pick pixels out of registers, and those where they cannot.
+  template <bool Level, class Group, class Columns>
+  KOKKOS_FORCEINLINE_FUNCTION void add_by_windows(Group const& group, Columns const& columns,
+                                                  int seen, heights<Group>& s) const {
+    using isa = typename Group::isa;
+    constexpr int of_row = 32 / isa::template width<T>;
+    constexpr int most = window_registers<Group>;
+    constexpr int count = most < of_row ? most : of_row;
+    std::int32_t const pitch = shape.pitch();
+    tilted_windows<T, isa, count, block_views> windows(columns, seen, images, shape, s.lowest);
+    group.template parts<T, count, Rows>(s.rows, [&](auto const& part) {
+      using value = typename std::decay_t<decltype(part)>::template per_lane<T>;
+      value const z = part.load(s.z);
+      windows.advance(s.z.data()[part.first]);
+      value sum(T(0));
+      for (int n = 0; n < seen; ++n) {
+        tilted_column<T> const& at = columns[n];
+        if (windows.columns(n) == 2) {
+          add_window<Level, 2>(part, at, windows, n, pitch, z, sum);
+        } else if (windows.columns(n) == 3) {
+          add_window<Level, 3>(part, at, windows, n, pitch, z, sum);
+        } else if (windows.columns(n) == 0) {
+          add_lanes<Level, false>(group, part, at, z, sum);
+        }
+      }
+      part.store(s.total, part.load(s.total) + sum);
+    });
+  }
+  template <bool Level, int Count, class Part, class Windows, class Value>
+  KOKKOS_FORCEINLINE_FUNCTION void add_window(Part const& part, tilted_column<T> const& at,
+                                              Windows const& windows, int n, std::int32_t pitch,
+                                              Value const& z, Value& sum) const {
+    seen_pixel<Value> const seen = pixel_at<Level, true>(at, z);
+    typename Part::index kv;
+    Value along;
+    part.split(seen.v, kv, along);
+    Value below;
+    Value above;
+    pick_pixels<Count>(windows.image(n), pitch, windows.places(n), windows.first(n),
+                       windows.heights(n), block_views, seen.u, kv, below, above);
+    sum = fma(seen.weight, blend(along, below, above), sum);
+  }
+
+  /// Adds columns, each voxel for itself. `Inside`: all heights are seen within the detector's
+  /// border of zeros, and the images lie near each other.
+  template <bool Level, bool Inside, class Group, class Columns>
+  KOKKOS_FORCEINLINE_FUNCTION void add_apart(Group const& group, Columns const& columns, int seen,
+                                             heights<Group>& s) const {
+    group.template parts<T, registers, Rows>(s.rows, [&](auto const& part) {
+      using value = typename std::decay_t<decltype(part)>::template per_lane<T>;
+      value const z = part.load(s.z);
+      value sum(T(0));
+      for (int n = 0; n < seen; ++n) {
+        add_lanes<Level, Inside>(group, part, columns[n], z, sum);
+      }
+      part.store(s.total, part.load(s.total) + sum);
+    });
+  }
+  template <bool Level, bool Inside, class Group, class Part, class Value>
+  KOKKOS_FORCEINLINE_FUNCTION void add_lanes(Group const& group, Part const& part,
+                                             tilted_column<T> const& at, Value const& z,
+                                             Value& sum) const {
+    using index = typename Part::index;
+    seen_pixel<Value> const found = pixel_at<Level, Inside>(at, z);
+    index ku;
+    index kv;
+    Value across;
+    Value along;
+    Value below;
+    Value above;
+    if constexpr (Inside) {
+      part.split(found.u, ku, across);
+      part.split(found.v, kv, along);
+      look_up<Inside>(group, part, at.view, ku, kv, across, below, above);
+      sum = fma(found.weight, blend(along, below, above), sum);
+    } else {
+      Value const v = clamp(found.v, Value(T(0)), Value(T(shape.num_v + 1)));
+      auto const seen = (Value(T(0)) < found.u) & (found.u < Value(T(shape.num_u + 1)));
+      Value const u = select(seen, found.u, Value(T(0)));
+      ku = truncate(u);
+      kv = truncate(v);
+      across = u - convert<T>(ku);
+      along = v - convert<T>(kv);
+      look_up<Inside>(group, part, at.view, ku, kv, across, below, above);
+      sum = select(seen, fma(found.weight, blend(along, below, above), sum), sum);
+    }
+  }
   /// Blends two columns of pixels at every lane's height and at the next, each lane on its own.
+  /// `Biased`: split has found the numbers of columns and heights, and the images lie near.
+  template <bool Biased, class Group, class Part, class Index, class Value>
+  KOKKOS_FORCEINLINE_FUNCTION void look_up(Group const&, Part const& part, std::int32_t view,
+                                           Index const& ku, Index const& kv, Value const& across,
+                                           Value& below, Value& above) const {
+    if constexpr (Joined) {
+      // What split adds is taken off modulo 2^32.
+      auto const pitch = std::uint32_t(shape.pitch());
+      std::uint32_t const bias = Biased ? Group::template index_bias<T> * (pitch + 1U) : 0U;
+      Index at;
+      ISO_EACH_REGISTER(int row = 0; row < Part::shape::registers; ++row) {
+        at.r[row] = std::int32_t(std::uint32_t(ku.r[row]) * pitch + std::uint32_t(kv.r[row]));
+      }
+      std::int64_t const first = shape.at(view, 0) - std::int64_t(bias);
+      auto const image = Group::moved_by(typename Group::template address<T>(images),
+                                         std::uint64_t(first) * (2 * sizeof(T)));
+      if constexpr (Biased) {
+        auto const near = Group::near_to(image, images);
+        part.template scattered<T>(joined_pixels{near, across}).pair(at, below, above);
+      } else {
+        part.template scattered<T>(joined_pixels{image, across}).pair(at, below, above);
+      }
+    } else {
+      gather_pixels(images + shape.at(view, 0), ku, kv, across, below, above);
+    }
+  }
+  /// Blends two columns of pixels at every lane's height and at the next.
   template <class Index, class Value>
   KOKKOS_FORCEINLINE_FUNCTION void gather_pixels(T const* image, Index const& ku, Index const& kv,
                                                  Value const& across, Value& below,
                                                  Value& above) const {
-    Index const lower = ku * Index(shape.pitch()) + kv;
-    Index const upper = lower + Index(shape.pitch());
-    below = blend(across, gather(image, lower), gather(image, upper));
-    above = blend(across, gather(image + 1, lower), gather(image + 1, upper));
-  }
-  /// Does the same out of columns that are loaded at once; returns false, and does nothing, where
-  /// the lanes of some register lie too far apart.
-  template <class Part, class Index, class Value>
-  KOKKOS_FORCEINLINE_FUNCTION bool pick_pixels(Part const&, T const* image, Index const& ku,
-                                               Index const& kv, Value const& across, Value& below,
-                                               Value& above) const {
-    using columns = three_columns<T, Part>;
-    constexpr int last_lane = Part::shape::width - 1;
-    std::int32_t first[columns::registers];
-    std::int32_t low[columns::registers];
-    std::int32_t places[columns::registers];
-    for (int n = 0; n < columns::registers; ++n) {
-      // Places change in one direction along a column, but for rounding.
-      auto const least = [&](Index const& k, std::int32_t most) {
-        std::int32_t const one = k.r[n].x[0];
-        std::int32_t const other = k.r[n].x[last_lane];
-        std::int32_t const lower = one < other ? one : other;
-        return lower < most ? lower : most;
-      };
-      first[n] = least(ku, shape.columns() - 3);
-      low[n] = least(kv, shape.num_v + 1);
-      places[n] = first[n] * shape.pitch() + low[n];
-    }
-    Index const column = columns::counted(ku, first, 1);
-    Index const height = columns::counted(kv, low, 1);
-    if (!columns::hold(column, height)) {
-      return false;
-    }
-    columns const pixels(image, shape.pitch(), places, 1);
-    below = pixels.blended(across, column, height);
-    above = pixels.blended(across, column, height + Index(1));
-    return true;
-  }
-
-  /// Adds views whose depth or u changes along the column: each voxel for itself.
-  template <class Group>
-  KOKKOS_FORCEINLINE_FUNCTION void add_tilted(Group const& group, T i, T j, std::int32_t from,
-                                              std::int32_t count, heights<Group>& s) const {
-    group.template parts<T, registers, Rows>(s.rows, [&](auto const& part) {
-      using part_type = std::decay_t<decltype(part)>;
-      using value = typename part_type::template per_lane<T>;
-      using index = typename part_type::index;
-      value const z = part.load(s.z);
-      value sum(T(0));
-      for (std::int32_t view = from; view < from + count; ++view) {
-        view_map<T> const& m = maps[view];
-        column_of_view<T> const c(m, i, j);
-        value const r = value(T(1)) / fma(z, value(m.depth.z), value(c.depth));
-        value const u = fma(z, value(m.u.z) * r, value(c.u) * r);
-        value const v =
-            clamp(fma(z, value(m.v.z) * r, value(c.v) * r), value(T(0)), value(T(shape.num_v + 1)));
-        auto const seen = (value(T(0)) < u) & (u < value(T(shape.num_u + 1)));
-        value const inside = select(seen, u, value(T(0)));
-        index const ku = truncate(inside);
-        index const kv = truncate(v);
-        value const across = inside - convert<T>(ku);
-        value const along = v - convert<T>(kv);
-        T const* const image = images + shape.at(view, 0);
-        value below;
-        value above;
-        if constexpr (picks_at_once<Group>) {
-          if (!pick_pixels(part, image, ku, kv, across, below, above)) {
-            gather_pixels(image, ku, kv, across, below, above);
-          }
-        } else {
-          gather_pixels(image, ku, kv, across, below, above);
-        }
-        value const weight = (value(m.scale) * r) * r;
-        sum = select(seen, fma(weight, blend(along, below, above), sum), sum);
-      }
-      part.store(s.total, part.load(s.total) + sum);
-    });
+    Index const at = ku * Index(shape.pitch()) + kv;
+    Value lower[2];
+    Value upper[2];
+    gather_pairs(image, at, lower[0], lower[1]);
+    gather_pairs(image + shape.pitch(), at, upper[0], upper[1]);
+    below = blend(across, lower[0], upper[0]);
+    above = blend(across, lower[1], upper[1]);
   }
 };
 

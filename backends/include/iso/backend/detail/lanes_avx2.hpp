@@ -234,6 +234,30 @@ struct avx2_lanes {
   static R gather(typename R::element const* p, K const& k, std::integer_sequence<int, I...>) {
     return put<R>(native<R>{p[k.x[I]]...});
   }
+  /// Reads p[k] and p[k + 1] of every lane, k >= 0, both by one load.
+  template <class R, class K>
+  static void gather_pairs(typename R::element const* p, K const& k, R& a, R& b) {
+    alignas(32) std::uint32_t at[R::width];
+    store_each(at, k);
+    if constexpr (is_register<R, float, 32>) {
+      auto const two = [&](int n) { return two_pairs(p + at[n], p + at[n + 1]); };
+      __m256 const low = _mm256_insertf128_ps(_mm256_castps128_ps256(two(0)), two(4), 1);
+      __m256 const high = _mm256_insertf128_ps(_mm256_castps128_ps256(two(2)), two(6), 1);
+      a = put<R>(_mm256_shuffle_ps(low, high, 0x88));
+      b = put<R>(_mm256_shuffle_ps(low, high, 0xdd));
+    } else {
+      auto const one = [&](int n) { return _mm_loadu_pd(p + at[n]); };
+      __m256d const low = _mm256_insertf128_pd(_mm256_castpd128_pd256(one(0)), one(2), 1);
+      __m256d const high = _mm256_insertf128_pd(_mm256_castpd128_pd256(one(1)), one(3), 1);
+      a = put<R>(_mm256_unpacklo_pd(low, high));
+      b = put<R>(_mm256_unpackhi_pd(low, high));
+    }
+  }
+  /// Returns two numbers from a on, and two from b on.
+  static __m128 two_pairs(float const* a, float const* b) {
+    __m128 const low = _mm_castpd_ps(_mm_load_sd(reinterpret_cast<double const*>(a)));
+    return _mm_loadh_pi(low, reinterpret_cast<__m64 const*>(b));
+  }
   // What lanes add to memory one after the other goes through arrays that the compiler cannot see
   // through: out of a register it would take two instructions for each.
 
@@ -252,8 +276,8 @@ struct avx2_lanes {
     asm("" : "+m"(to));
   }
   /// Stores every lane, for loads of one at a time.
-  template <class K>
-  static void store_each(std::uint32_t (&to)[8], K const& k) {
+  template <int N, class K>
+  static void store_each(std::uint32_t (&to)[N], K const& k) {
     store(reinterpret_cast<std::int32_t*>(to), k);
     asm("" : "+m"(to));
   }

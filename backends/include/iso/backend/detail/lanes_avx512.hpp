@@ -252,6 +252,33 @@ struct avx512_lanes {
   static R gather(typename R::element const* p, K const& k, std::integer_sequence<int, I...>) {
     return put<R>(native<R>{p[k.x[I]]...});
   }
+  /// Reads p[k] and p[k + 1] of every lane, k >= 0, both by one load.
+  template <class R, class K>
+  static void gather_pairs(typename R::element const* p, K const& k, R& a, R& b) {
+    alignas(64) std::uint32_t at[R::width];
+    store_each(at, k);
+    if constexpr (is_register<R, float, 64>) {
+      auto const four = [&](int n) {
+        auto const two = [&](int m) {
+          return avx2_lanes::two_pairs(p + at[n + m], p + at[n + m + 1]);
+        };
+        return _mm256_insertf128_ps(_mm256_castps128_ps256(two(0)), two(4), 1);
+      };
+      __m512 const low = _mm512_insertf32x8(_mm512_castps256_ps512(four(0)), four(8), 1);
+      __m512 const high = _mm512_insertf32x8(_mm512_castps256_ps512(four(2)), four(10), 1);
+      a = put<R>(_mm512_shuffle_ps(low, high, 0x88));
+      b = put<R>(_mm512_shuffle_ps(low, high, 0xdd));
+    } else {
+      auto const two = [&](int n) {
+        return _mm256_insertf128_pd(_mm256_castpd128_pd256(_mm_loadu_pd(p + at[n])),
+                                    _mm_loadu_pd(p + at[n + 2]), 1);
+      };
+      __m512d const low = _mm512_insertf64x4(_mm512_castpd256_pd512(two(0)), two(4), 1);
+      __m512d const high = _mm512_insertf64x4(_mm512_castpd256_pd512(two(1)), two(5), 1);
+      a = put<R>(_mm512_unpacklo_pd(low, high));
+      b = put<R>(_mm512_unpackhi_pd(low, high));
+    }
+  }
   /// Returns the lane whose pair store_pairs stores as the n-th: of each four lanes the first two,
   /// then the others.
   static constexpr int pair_lane(int n) { return n % 8 / 2 * 4 + n % 2 + n / 8 * 2; }
@@ -267,8 +294,8 @@ struct avx512_lanes {
     asm("" : "+m"(to));
   }
   /// Stores every lane, for loads of one at a time.
-  template <class K>
-  static void store_each(std::uint32_t (&to)[16], K const& k) {
+  template <int N, class K>
+  static void store_each(std::uint32_t (&to)[N], K const& k) {
     store(reinterpret_cast<std::int32_t*>(to), k);
     asm("" : "+m"(to));
   }

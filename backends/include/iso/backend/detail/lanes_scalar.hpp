@@ -127,6 +127,11 @@ struct scalar_lanes {
   KOKKOS_FORCEINLINE_FUNCTION static R gather(R const* p, K k) {
     return p[k];
   }
+  template <class R, class K>
+  KOKKOS_FORCEINLINE_FUNCTION static void gather_pairs(R const* p, K k, R& a, R& b) {
+    a = p[k];
+    b = p[k + 1];
+  }
 };
 
 #if ISO_SET_BYTES == 0
