@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The same bits from kernels in registers of 32 bytes (AVX2) and of 64 (AVX-512), where
+// The same bits from kernels in registers of 32 bytes (AVX2), of 64 (AVX-512) and in arrays, where
 // neighbouring pixels meet neighbouring voxels and where they meet voxels far apart.
 #include "forward_project_support.hpp"
 
@@ -36,9 +36,12 @@ void check_registers(problem const& p, unsigned seed) {
       CAPTURE(int(edge));
       forward_project_options const options{.sum = sum, .edge = edge};
       auto const expected = projected(v, p.scan, options);
-      narrow_registers const avx2(32);
-      CHECK(iso::backend::host_vector_bytes() <= 32);
-      CHECK(difference(expected, projected(v, p.scan, options)) == "");
+      for (int const bytes : {32, 0}) {
+        CAPTURE(bytes);
+        narrow_registers const narrow(bytes);
+        CHECK(iso::backend::host_vector_bytes() <= bytes);
+        CHECK(difference(expected, projected(v, p.scan, options)) == "");
+      }
     }
   }
 }
@@ -53,7 +56,8 @@ TEST_CASE_TEMPLATE("forward_project: registers of either width have the same bit
     check_registers<T>(random_problem(random, tilt::none), n);
   }
   auto const g = grid::centred({70, 61, 96}, {1, 1.25, 0.75});
-  for (double const pitch : {0.3, 1.5, 3.0, 12.0}) {
+  // Voxels of a register's rays: in windows of two registers, of four, and in none.
+  for (double const pitch : {0.3, 1.5, 2.2, 3.0, 4.0, 12.0}) {
     CAPTURE(pitch);
     problem const p{g, iso::ct::circular_cone({21, 33, 9, pitch, 3, 2}, 300, 500,
                                               iso::ct::even_angles(3, 2 * pi, 0.1))};

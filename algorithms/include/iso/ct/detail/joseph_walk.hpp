@@ -216,10 +216,11 @@ struct joseph_walk {
   };
 
   /// The places where the windows begin that hold, in each of a few planes, the values that a
-  /// part's rays need.
-  template <class Part>
+  /// part's rays need: `Count` registers of values for each register of rays.
+  template <class Part, int Count>
   struct lane_windows {
     static constexpr int width = Part::shape::width;
+    static constexpr std::int32_t size = Count * width;
     alignas(64) std::int32_t low[Part::shape::registers][few_planes];
 
     /// Returns whether there are such windows in `planes`, the first of which is `first`. Rays
@@ -232,7 +233,7 @@ struct joseph_walk {
       using index = typename lanes::index;
       lanes const all{0};  // a plane a lane
       plane_range const held = walk.held;
-      if (held.last - held.first < 2 * width) {
+      if (held.last - held.first < size) {
         return false;
       }
       value const i = convert<T>(all.lane() + index(first));
@@ -247,25 +248,25 @@ struct joseph_walk {
         index const one = place(part.first_of_register(n));
         index const other = place(part.first_of_register(n) + width - 1);
         index const from =
-            max(min(min(one, other) - index(1), index(held.last - 2 * width)), index(held.first));
+            max(min(min(one, other) - index(1), index(held.last - size)), index(held.first));
         // Above the column's end nothing is wanted.
         index const last = min(max(one, other) + index(2), index(held.last - 1));
         all.store(low[n], from);
-        fits = fits && !any_of(wanted & !(last < from + index(2 * width)));
+        fits = fits && !any_of(wanted & !(last < from + index(size)));
       }
       return fits;
     }
   };
 
   /// The way in which lanes find f(place) in plane i: picked from windows, or each on its own.
-  template <class Part>
+  template <class Part, int Count>
   struct by_windows {
-    lane_windows<Part> const& windows;
+    lane_windows<Part, Count> const& windows;
     std::int32_t first;
 
     template <class F>
     KOKKOS_FORCEINLINE_FUNCTION auto operator()(std::int32_t i, F const& f) const {
-      return Part::template window<T>(&windows.low[0][i - first], few_planes, f);
+      return Part::template window<T, Count>(&windows.low[0][i - first], few_planes, f);
     }
   };
   template <class Part>
@@ -325,13 +326,25 @@ struct joseph_walk {
       return;
     }
     part_state<Part> rays{part.load(s.slope), part.load(s.base), {sum, part, s.sum}};
-    lane_windows<Part> windows;
-    if (windows.find(*this, part, s, found.first, r.outer)) {
-      walk_ranges(part, rays, r, found, by_windows<Part>{windows, found.first});
-    } else {
+    // Pixels of up to two voxels need windows of four registers.
+    if (!walk_by_windows<2>(part, rays, s, r, found) &&
+        !walk_by_windows<4>(part, rays, s, r, found)) {
       walk_ranges(part, rays, r, found, by_lanes<Part>());
     }
     rays.sum.store(part, s.sum, r.outer.last - r.outer.first);
+  }
+  /// Walks them where windows of `Count` registers hold what every register needs; returns whether
+  /// they do.
+  template <int Count, class Part, class State, class Found>
+  KOKKOS_FORCEINLINE_FUNCTION bool walk_by_windows(Part const& part, part_state<Part>& rays,
+                                                   State const& s, ranges const& r,
+                                                   Found const& found) const {
+    lane_windows<Part, Count> windows;
+    if (!windows.find(*this, part, s, found.first, r.outer)) {
+      return false;
+    }
+    walk_ranges(part, rays, r, found, by_windows<Part, Count>{windows, found.first});
+    return true;
   }
   template <class Part, class Found, class Columns>
   KOKKOS_FORCEINLINE_FUNCTION void walk_ranges(Part const& part, part_state<Part>& rays,
