@@ -429,6 +429,9 @@ TEST_CASE_TEMPLATE("back_project: the same bits on every backend and in batches 
       {grid::centred({6, 13, 30}, {1, 1, 1}), iso::ct::circular_parallel({16, 17, 1, 2.1}, angles)},
       {grid::centred({12, 5, 140}, {1, 1, 0.5}),
        iso::ct::circular_cone({15, 150, 0.7, 0.6}, 50, 100, angles)},
+      // So many rays to a voxel along v that sets of 32 share neighbours.
+      {grid::centred({12, 5, 60}, {1, 1, 1.5}),
+       iso::ct::circular_cone({9, 290, 2, 0.6}, 50, 100, angles)},
   };
   int const most = iso::backend::host_vector_bytes();
   for (auto const& p : problems) {

@@ -138,7 +138,8 @@ struct brick_kernel {
     }
   }
 
-  /// Adds all views' rectangles, 32 rays side by side.
+  /// Adds all views' rectangles, 32 rays side by side. Where `sets` sets share neighbours, each
+  /// takes every `sets`-th of them.
   template <class Group, class Words>
   KOKKOS_FORCEINLINE_FUNCTION void add_by_lanes(Group const& group, Words const& words,
                                                 brick_place const& brick,
@@ -149,14 +150,20 @@ struct brick_kernel {
       pixel_rectangle const pixels = views[view];
       brick_line<T> const* ray = rays + (view * num_u + pixels.u) * num_v + pixels.v;
       std::int32_t v = 0;
-      for (std::int32_t left = pixels.count_u * pixels.count_v; left > 0; left -= 32) {
+      int const sets = side_by_side.template sets_for<Group>(pixels.count_v);
+      for (std::int32_t left = pixels.count_u * pixels.count_v; left > 0;) {
         for (int n = 0; n < 32; ++n) {
-          side_by_side.template set<Group>(n, n < left ? *ray : none);
-          bool const row_ends = v + 1 == pixels.count_v;
-          v = row_ends ? 0 : v + 1;
-          ray += row_ends ? num_v - pixels.count_v + 1 : 1;
+          for (int set = 0; set < sets; ++set) {
+            side_by_side.template set<Group>(set, n, left > 0 ? *ray : none);
+            bool const row_ends = v + 1 == pixels.count_v;
+            v = row_ends ? 0 : v + 1;
+            ray += row_ends ? num_v - pixels.count_v + 1 : 1;
+            --left;
+          }
         }
-        side_by_side.add(group, words);
+        for (int set = 0; set < sets; ++set) {
+          side_by_side.add(group, words, set);
+        }
       }
     }
   }

@@ -38,21 +38,33 @@ class brick_lanes {
 
   KOKKOS_FORCEINLINE_FUNCTION explicit brick_lanes(brick_place const& brick) : brick_(brick) {}
 
-  /// Makes the n-th of the rays that one, which must stay where it is. Neighbours go to different
-  /// registers: lanes of one register, which add one after the other, then seldom meet at a word
-  /// that the lane before has not stored yet.
+  /// The most sets of 32 rays that are chosen before the first is added.
+  static constexpr int most_sets = 4;
+
+  /// Returns how many sets share neighbours along v, of which `rows` pass the brick: so many that
+  /// lanes of a register lie about two voxels apart along z, and the next lane seldom adds to a
+  /// word that this one has not stored yet.
   template <class Group>
-  KOKKOS_FORCEINLINE_FUNCTION void set(int n, brick_line<float> const& ray) {
-    constexpr int width = Group::isa::template width<float>;
-    constexpr int registers = 32 / width;
-    records_[n % registers * width + n / registers] = &ray;
+  KOKKOS_FORCEINLINE_FUNCTION int sets_for(std::int32_t rows) const {
+    std::int32_t const voxels = brick_.high[2] - brick_.low[2] + Shape::room;
+    std::int32_t const lanes = 4 * voxels * registers<Group>;
+    std::int32_t const sets = (7 * rows + lanes - 1) / lanes;
+    return sets < 1 ? 1 : sets < most_sets ? sets : most_sets;
   }
 
-  /// Adds them to the words of the brick, which begin at 2^31.
+  /// Makes the n-th ray of a set that one, which must stay where it is. Neighbours in a set go to
+  /// different registers.
+  template <class Group>
+  KOKKOS_FORCEINLINE_FUNCTION void set(int set, int n, brick_line<float> const& ray) {
+    constexpr int width = Group::isa::template width<float>;
+    records_[32 * set + n % registers<Group> * width + n / registers<Group>] = &ray;
+  }
+
+  /// Adds a set to the words of the brick, which begin at 2^31.
   template <class Group, class Words>
-  KOKKOS_FORCEINLINE_FUNCTION void add(Group const& group, Words const& words) {
+  KOKKOS_FORCEINLINE_FUNCTION void add(Group const& group, Words const& words, int set) {
     for (int n = 0; n < 32; n += 8) {
-      Group::isa::store_words(&values_[0][n], records_ + n);
+      Group::isa::store_words(&values_[0][n], records_ + 32 * set + n);
     }
     std::int32_t axes = 0;
     for (std::uint32_t const axis : values_[axis_at]) {
@@ -79,6 +91,9 @@ class brick_lanes {
   static constexpr int last_at = 6;
   static constexpr int axis_at = 7;
   static_assert(sizeof(brick_line<float>) == 32);
+
+  template <class Group>
+  static constexpr int registers = 32 / Group::isa::template width<float>;
 
   template <class T, class Part>
   KOKKOS_FORCEINLINE_FUNCTION auto load(Part const& part, int word) const {
@@ -186,7 +201,7 @@ class brick_lanes {
   }
 
   brick_place brick_;
-  brick_line<float> const* records_[32];
+  brick_line<float> const* records_[32 * most_sets];
   alignas(64) std::uint32_t values_[8][32];
 };
 
