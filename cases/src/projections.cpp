@@ -7,6 +7,7 @@
 #include <iso/ct/ranked.hpp>
 #include <iso/ct/ray_sums.hpp>
 #include <iso/ct/streamed_pair.hpp>
+#include <iso/ct/streamed_ranked.hpp>
 #include <iso/ct/view_projection.hpp>
 
 #include <algorithm>
@@ -252,7 +253,8 @@ struct streamed_projection_case {
   }
 };
 
-/// The projections by what ranks do, of a job of one. tests/ranks compares several with it.
+/// The projections by what ranks do, of a job of one: the second half of the views by slabs that
+/// pass through. tests/ranks compares several with it.
 template <class T>
 struct ranked_projection_case {
   projection_case<T> whole;
@@ -271,8 +273,25 @@ struct ranked_projection_case {
       Kokkos::deep_copy(on, x.data, voxels.data);
       ct::ranked_pair<Exec, T>(on, ranks, plan, {.method = options.method, .sum = options.sum}, 16)
           .forward(0, x, p);
-      Kokkos::deep_copy(on, projections_at<T, typename Exec::memory_space>(out, scan).data, p.data);
+      auto const result = projections_at<T, typename Exec::memory_space>(out, scan).data;
+      Kokkos::deep_copy(on, result, p.data);
       on.fence("iso::cases: the projections may go");
+
+      using host = Kokkos::HostSpace;
+      volume_view<T, host> const slab{x.grid, Kokkos::create_mirror_view_and_copy(host(), x.data)};
+      auto const views = scan.num_views();
+      auto const passed =
+          make_projections<T, host>(Kokkos::DefaultHostExecutionSpace(), "iso::cases::ranked",
+                                    views, scan.num_u(), scan.num_v());
+      ct::streamed_ranked_pair<Exec, T>(on, ranks, plan,
+                                        ct::split_views(views, views, ct::block_order::sequential),
+                                        {.method = options.method, .sum = options.sum},
+                                        {.device_bytes = std::int64_t(1) << 28, .max_planes = 5})
+          .forward(0, slab, passed);
+      auto const second = Kokkos::make_pair(views / 2, views);
+      Kokkos::deep_copy(on, Kokkos::subview(result, second, Kokkos::ALL, Kokkos::ALL),
+                        Kokkos::subview(passed.data, second, Kokkos::ALL, Kokkos::ALL));
+      on.fence("iso::cases: what passed may go");
     };
     return result;
   }
@@ -384,9 +403,9 @@ void add_streamed(catalogue& all, named_scan const& with, named_method const& of
 void add_ranked(catalogue& all, named_scan const& with, named_method const& of) {
   all.add<ranked_projection_case>(
       {.name = "project_ranked_" + of.name + "_" + with.name,
-       .functions = {"iso::ct::ranked_pair", "iso::ct::rank_plan", "iso::ct::make_volume_part",
-                     "iso::ct::make_projections_part", "iso::divide_planes",
-                     "iso::backend::carrier", "iso::backend::communicator",
+       .functions = {"iso::ct::ranked_pair", "iso::ct::streamed_ranked_pair", "iso::ct::rank_plan",
+                     "iso::ct::make_volume_part", "iso::ct::make_projections_part",
+                     "iso::divide_planes", "iso::backend::carrier", "iso::backend::communicator",
                      "iso::backend::device_link"},
        .variants = {{}},
        .has_model = false},

@@ -8,6 +8,7 @@
 #include <iso/ct/ranked.hpp>
 #include <iso/ct/stored_readings.hpp>
 #include <iso/ct/streamed_fdk.hpp>
+#include <iso/ct/streamed_ranked.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -130,7 +131,8 @@ struct slab_fdk_case {
   }
 };
 
-/// By what ranks do, of a job of one. tests/ranks compares several with it.
+/// By what ranks do, of a job of one: the second half of the voxels along x by slabs that pass
+/// through. tests/ranks compares several with it.
 template <class T>
 struct ranked_fdk_case {
   fdk_case<T> what;
@@ -150,9 +152,22 @@ struct ranked_fdk_case {
       }
       auto const p = ct::make_projections_part<T>(on, "iso::cases::ranked", plan, ranks.rank());
       Kokkos::deep_copy(on, p.data, pixels.data);
-      ct::ranked_fdk<Exec, T>(on, ranks, plan, with.options)
-          .apply(p, wrap_volume<typename Exec::memory_space>(out, with.volume));
+      auto const result = wrap_volume<typename Exec::memory_space>(out, with.volume);
+      ct::ranked_fdk<Exec, T>(on, ranks, plan, with.options).apply(p, result);
       on.fence("iso::cases: the projections may go");
+
+      using host = Kokkos::HostSpace;
+      projection_view<T, host> const here{Kokkos::create_mirror_view_and_copy(host(), p.data)};
+      auto const passed = make_volume<T, host>(Kokkos::DefaultHostExecutionSpace(),
+                                               "iso::cases::ranked", with.volume);
+      ct::streamed_ranked_fdk<Exec, T>(on, ranks, plan, with.options,
+                                       {.device_bytes = std::int64_t(1) << 28, .max_planes = 32})
+          .apply(here, passed);
+      auto const n = with.volume.extent[0];
+      auto const second = Kokkos::make_pair(n / 2, n);
+      Kokkos::deep_copy(on, Kokkos::subview(result.data, second, Kokkos::ALL, Kokkos::ALL),
+                        Kokkos::subview(passed.data, second, Kokkos::ALL, Kokkos::ALL));
+      on.fence("iso::cases: what passed may go");
     };
     return ready;
   }
@@ -348,7 +363,8 @@ void add_reconstructions(catalogue& all) {
                                       .has_model = false});
   take.operator()<ranked_fdk_case>(
       {.name = "fdk_ranked",
-       .functions = {"iso::ct::ranked_fdk", "iso::backend::carries_well"},
+       .functions = {"iso::ct::ranked_fdk", "iso::ct::streamed_ranked_fdk",
+                     "iso::backend::carries_well"},
        .variants = {{}},
        .has_model = false});
   take.operator()<stored_fdk_case>({.name = "fdk_stored_readings",

@@ -29,6 +29,7 @@
 #include <iso/ct/streamed.hpp>
 #include <iso/ct/streamed_fdk.hpp>
 #include <iso/ct/streamed_pair.hpp>
+#include <iso/ct/streamed_ranked.hpp>
 #include <iso/ct/total_variation.hpp>
 #include <iso/ct/view_projection.hpp>
 
@@ -166,6 +167,27 @@ TEST_CASE("volumes and scans on ranks") {
   CHECK(fdk.report().bytes_sent == 0);
   iso::ct::sart method(exec, circle(), p, x, {.projector = {.sum = iso::summation::reproducible}},
                        {}, {}, iso::ct::ranked(exec, ranks, plan));
+  CHECK(method.step().number == 1);
+  auto const all = iso::ct::split_views(circle().num_views(), circle().num_views(),
+                                        iso::ct::block_order::sequential);
+  CHECK(iso::ct::ranked_pair<exec_space, float>::bytes_needed(exec, 0, plan, all) ==
+        pair.report().bytes_held);
+}
+
+TEST_CASE("parts of ranks that pass through devices") {
+  exec_space const exec;
+  Kokkos::DefaultHostExecutionSpace const on_host;
+  iso::backend::one_rank ranks;
+  iso::ct::rank_plan const plan(circle(), cube, iso::divide_planes(cube, ranks.size()));
+  iso::ct::streaming_options const limits{std::int64_t(1) << 26};
+  auto const x = iso::ct::make_volume_part<float>(on_host, "x", plan, ranks.rank());
+  auto const p = iso::ct::make_projections_part<float>(on_host, "p", plan, ranks.rank());
+  iso::ct::streamed_ranked_fdk<exec_space, float> fdk(exec, ranks, plan, {}, limits);
+  fdk.apply(p, x);
+  CHECK(fdk.streaming().adjoint.planes > 0);
+  iso::ct::sart method(on_host, circle(), p, x,
+                       {.projector = {.sum = iso::summation::reproducible}}, {}, {},
+                       iso::ct::ranked(exec, ranks, plan, limits));
   CHECK(method.step().number == 1);
 }
 

@@ -3,9 +3,8 @@
 // with ranks of different backends.
 #include "kokkos_events.hpp"
 #include "ranked_support.hpp"
+#include "whole_support.hpp"
 
-#include <iso/ct/back_project.hpp>
-#include <iso/ct/fdk_reconstructor.hpp>
 #include <iso/ct/projector_pair.hpp>
 #include <iso/ct/ranked.hpp>
 #include <iso/ct/slab_rays.hpp>
@@ -36,17 +35,6 @@ std::vector<std::vector<slab>> plans_for(int ranks, projector_options const& opt
   return {all[std::size_t(turn) % all.size()]};
 }
 
-template <class T>
-volume<T> signed_volume(unsigned seed) {
-  auto const v = random_volume<T>(whole, seed);
-  for (std::size_t n = 0; n < v.data.size(); ++n) {
-    v.data.data()[n] -= T(0.5);
-  }
-  // The largest voxel is another slab's: the unit of sums is the whole's.
-  v.data(3, 4, whole.extent[2] - 1) = T(-5.75);
-  return v;
-}
-
 template <class T, class Exec>
 std::vector<T> forward_on_ranks(Exec const& exec, rank_plan const& plan, volume<T> const& v,
                                 projector_options const& options, std::int64_t batch) {
@@ -74,44 +62,6 @@ std::vector<T> adjoint_on_ranks(Exec const& exec, rank_plan const& plan,
   Kokkos::deep_copy(exec, x.data, to == onto::zero ? std::numeric_limits<T>::quiet_NaN() : T(0.25));
   pair.adjoint(0, p, x, to);
   return host_vector(x.data);
-}
-
-template <class T>
-std::vector<T> adjoint_of_whole(geometry const& scan, std::vector<T> const& pixels,
-                                projector_options const& o, onto to) {
-  Kokkos::Serial const exec;
-  auto const p = iso::make_projections<T, host>("p", scan.num_views(), scan.num_u(), scan.num_v());
-  std::copy(pixels.begin(), pixels.end(), p.data.data());
-  auto const x = iso::make_volume<T, host>("x", whole);
-  Kokkos::deep_copy(x.data, T(0.25));
-  iso::ct::back_project_options const options{
-      .method = o.method, .edge = o.edge, .within = o.within, .oversampling = o.oversampling};
-  iso::workspace<host> const scratch(
-      iso::ct::back_project_bytes_needed<T>(exec, scan, whole, options));
-  iso::ct::back_project<Kokkos::Serial, T>(exec, iso::ct::stage(exec, scan), p, x, scratch, options,
-                                           to);
-  return host_vector(x.data);
-}
-
-template <class T>
-std::vector<T> fdk_of_whole(geometry const& scan, std::vector<T> const& pixels) {
-  Kokkos::Serial const exec;
-  auto const p = iso::make_projections<T, host>("p", scan.num_views(), scan.num_u(), scan.num_v());
-  std::copy(pixels.begin(), pixels.end(), p.data.data());
-  auto const x = iso::make_volume<T, host>("x", whole);
-  iso::ct::fdk_reconstructor<Kokkos::Serial, T> const reconstructor(exec, scan, whole);
-  reconstructor.apply(p, x);
-  return host_vector(x.data);
-}
-
-std::vector<projector_options> all_options() {
-  return {{.sum = summation::reproducible},
-          {.method = projector::joseph_spline, .sum = summation::reproducible},
-          {.method = projector::siddon,
-           .sum = summation::reproducible,
-           .edge = iso::boundary::truncate,
-           .within = region::cylinder,
-           .oversampling = 2}};
 }
 
 }  // namespace
@@ -369,12 +319,17 @@ TEST_CASE("ranked_pair: a rank holds the bytes that it says") {
       said = pair.report().bytes_held;
     });
     near(of_pair, said);
+    CHECK(ranked_pair<Kokkos::Serial, float>::bytes_needed(
+              exec, here, plan,
+              iso::ct::split_views(scan.num_views(), scan.num_views(),
+                                   iso::ct::block_order::sequential)) == said);
     std::int64_t const of_fdk = iso::test::peak_bytes_of([&] {
       ranked_fdk<Kokkos::Serial, float> fdk(exec, all_ranks(), plan);
       fdk.apply(p, x);
       said = fdk.report().bytes_held;
     });
     near(of_fdk, said);
+    CHECK(ranked_fdk<Kokkos::Serial, float>::bytes_needed(exec, here, plan) == said);
   }
 }
 

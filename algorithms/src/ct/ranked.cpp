@@ -108,9 +108,15 @@ view_blocks all_views(rank_plan const& plan) {
 
 ranked_preparation prepare_pair(backend::communicator& ranks, rank_plan const& plan,
                                 view_blocks const& blocks, projector_options const& options,
-                                std::int64_t batch_views, std::int64_t value_bytes) {
-  char const* const function = "iso::ct::ranked_pair";
+                                std::int64_t batch_views, std::int64_t value_bytes,
+                                char const* function) {
   agree(ranks, plan, blocks, options, batch_views, value_bytes, function);
+  return plan_pair(plan, blocks, options, batch_views, value_bytes, function);
+}
+
+ranked_preparation plan_pair(rank_plan const& plan, view_blocks const& blocks,
+                             projector_options const& options, std::int64_t batch_views,
+                             std::int64_t value_bytes, char const* function) {
   validate_ranked(options, function);
   ISO_VALIDATE(std::int64_t(blocks.views.size()) == plan.scan().num_views(),
                "{}: blocks of {} views (the plan's scan has {}); split the views of that scan",
@@ -119,8 +125,7 @@ ranked_preparation prepare_pair(backend::communicator& ranks, rank_plan const& p
   by.forward = value_bytes == 4 ? streamed_forward<float>(options, plan.scan(), plan.grid())
                                 : streamed_forward<double>(options, plan.scan(), plan.grid());
   by.halo = largest_halo(plan.scan(), plan.grid(), by.forward);
-  by.batch = batch_of(plan, batch_views, 16, function);
-  by.batches = batches_of(blocks, by.batch);
+  divide_views(by, blocks, batch_of(plan, batch_views, 16, function));
   by.met = windows_of(by.plan, by.halo);
   by.needed = windows_of(by.plan, 0);
   return by;
@@ -128,16 +133,22 @@ ranked_preparation prepare_pair(backend::communicator& ranks, rank_plan const& p
 
 ranked_preparation prepare_fdk(backend::communicator& ranks, rank_plan const& plan,
                                fdk_options const& options, std::int64_t batch_views,
-                               std::int64_t value_bytes) {
-  char const* const function = "iso::ct::ranked_fdk";
-  auto const blocks = all_views(plan);
-  agree(ranks, plan, blocks, options, batch_views, value_bytes, function);
+                               std::int64_t value_bytes, char const* function) {
+  agree(ranks, plan, all_views(plan), options, batch_views, value_bytes, function);
+  return plan_fdk(plan, batch_views, function);
+}
+
+ranked_preparation plan_fdk(rank_plan const& plan, std::int64_t batch_views, char const* function) {
   validate_depths(plan.scan(), plan.grid(), function);
   ranked_preparation by{.plan = plan};
-  by.batch = batch_of(plan, batch_views, 32, function);
-  by.batches = batches_of(blocks, by.batch);
+  divide_views(by, all_views(plan), batch_of(plan, batch_views, 32, function));
   by.needed = fdk_windows_of(plan);
   return by;
+}
+
+void divide_views(ranked_preparation& by, view_blocks const& blocks, std::int64_t batch) {
+  by.batch = batch;
+  by.batches = batches_of(blocks, batch);
 }
 
 void validate_planned(rank_plan const& plan, geometry const& g, iso::grid const& volume) {

@@ -42,15 +42,31 @@ void validate_limits(char const* function, streaming_options const& limits, std:
   }
 }
 
-streaming_plan divide(iso::grid const& volume, std::int64_t num_views,
-                      streaming_options const& limits, std::int64_t grain,
-                      plan_bytes const& bytes_of) {
-  std::int64_t const depth = volume.extent[2];
+namespace {
+
+/// Returns the planes of a slab, where the limit allows all views.
+std::int64_t most_planes(std::int64_t depth, streaming_options const& limits, std::int64_t grain) {
+  return limits.max_planes > 0
+             ? std::min(depth, limits.max_planes)
+             : std::min(depth, grain * pieces_of(pieces_of(depth, slabs_wanted), grain));
+}
+
+}  // namespace
+
+std::int64_t planes_within(std::int64_t depth, std::int64_t views, streaming_options const& limits,
+                           std::int64_t grain, plan_bytes const& bytes_of) {
+  std::int64_t const half = grain / 2;
+  std::int64_t planes = most_planes(depth, limits, grain);
+  while (planes > 1 && bytes_of(views, planes) > limits.device_bytes) {
+    planes = planes > half ? (planes - 1) / half * half : planes * 7 / 8;
+  }
+  return planes;
+}
+
+streaming_plan divide(std::int64_t depth, std::int64_t num_views, streaming_options const& limits,
+                      std::int64_t grain, plan_bytes const& bytes_of) {
   std::int64_t const blocks = pieces_of(num_views, chunk_views);
-  std::int64_t const most =
-      limits.max_planes > 0
-          ? std::min(depth, limits.max_planes)
-          : std::min(depth, grain * pieces_of(pieces_of(depth, slabs_wanted), grain));
+  std::int64_t const most = most_planes(depth, limits, grain);
   // With each batch the volume passes once more: so few batches come before many planes.
   auto const fit = [&](std::int64_t most_batches, std::int64_t least, auto const& next) {
     for (std::int64_t batches = 0; batches < most_batches;) {

@@ -15,6 +15,7 @@
 #include <iso/ct/fdk.hpp>
 #include <iso/ct/iterative_options.hpp>
 #include <iso/ct/rank_plan.hpp>
+#include <iso/ct/streaming.hpp>
 #include <iso/ct/view_blocks.hpp>
 
 #include <cstdint>
@@ -143,6 +144,16 @@ class ranked_pair final : public detail::pair_elsewhere<T, typename Exec::memory
   void fetch(detail::neighbour which, const_volume const& x, T* plane) override;
   [[nodiscard]] detail::rank_part part() const override;
 
+  /// Returns the bytes that the pair of a rank holds where `exec` computes, beside the arrays of
+  /// its calls: ranked_report::bytes_held, of every rank, without allocating. A rank calls it by
+  /// itself.
+  /// \throws iso::invalid_argument  no such rank; what the constructor refuses of options, blocks
+  ///                                and views at a time
+  [[nodiscard]] static std::int64_t bytes_needed(
+      Exec const& exec, int rank, rank_plan const& plan, view_blocks const& blocks,
+      projector_options const& options = {.sum = summation::reproducible},
+      std::int64_t batch_views = 0);
+
   /// Returns the plan; the views of its scan lie in the order of blocks.
   [[nodiscard]] rank_plan const& plan() const;
   [[nodiscard]] ranked_report report() const;
@@ -165,10 +176,18 @@ class ranked : public elsewhere {
   template <execution_space Exec>
   ranked(Exec const& exec, backend::communicator& ranks, rank_plan const& plan,
          std::int64_t batch_views = 0);
+  /// Has the parts lie in host memory and pass through `device`, within this rank's limits, where a
+  /// part exceeds its memory: iso::ct::streamed and ranks at once. The methods compute where host
+  /// memory is. Iterates have the same bits.
+  template <execution_space Device>
+  ranked(Device const& device, backend::communicator& ranks, rank_plan const& plan,
+         streaming_options const& limits);
 
  private:
   template <class Exec>
   struct maker;
+  template <class Device>
+  struct streamed_maker;
 };
 
 /// A filtered backprojection of scans of one geometry, of which each rank holds the voxels and the
@@ -204,6 +223,14 @@ class ranked_fdk final {
   /// \throws iso::cancelled         on every rank; `x` is then incomplete
   void apply(const_projections const& p, volume const& x, onto to = onto::zero,
              job const& control = {});
+
+  /// Returns the bytes that a rank's holds where `exec` computes, beside the arrays of its calls:
+  /// ranked_report::bytes_held, of every rank, without allocating there. A rank calls it by itself.
+  /// \throws iso::invalid_argument  no such rank; what the constructor refuses of options and views
+  ///                                at a time
+  [[nodiscard]] static std::int64_t bytes_needed(Exec const& exec, int rank, rank_plan const& plan,
+                                                 fdk_options const& options = {},
+                                                 std::int64_t batch_views = 0);
 
   [[nodiscard]] rank_plan const& plan() const;
   /// Returns what was chosen from the scan.

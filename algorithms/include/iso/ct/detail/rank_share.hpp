@@ -36,14 +36,25 @@ struct ranked_preparation {
   rank_windows needed = {};              ///< by an adjoint, or a reconstruction
 };
 
-/// Has ranks agree, checks options, and finds the windows.
+/// Has ranks agree, checks options, and finds the windows. `function` is named in messages.
 /// \throws iso::invalid_argument  on every rank
 ranked_preparation prepare_pair(backend::communicator& ranks, rank_plan const& plan,
                                 view_blocks const& blocks, projector_options const& options,
-                                std::int64_t batch_views, std::int64_t value_bytes);
+                                std::int64_t batch_views, std::int64_t value_bytes,
+                                char const* function = "iso::ct::ranked_pair");
 ranked_preparation prepare_fdk(backend::communicator& ranks, rank_plan const& plan,
                                fdk_options const& options, std::int64_t batch_views,
-                               std::int64_t value_bytes);
+                               std::int64_t value_bytes,
+                               char const* function = "iso::ct::ranked_fdk");
+
+/// Does so without other ranks.
+ranked_preparation plan_pair(rank_plan const& plan, view_blocks const& blocks,
+                             projector_options const& options, std::int64_t batch_views,
+                             std::int64_t value_bytes, char const* function);
+ranked_preparation plan_fdk(rank_plan const& plan, std::int64_t batch_views, char const* function);
+
+/// Has so many views computed at a time.
+void divide_views(ranked_preparation& by, view_blocks const& blocks, std::int64_t batch);
 
 /// Returns the planes that a rank owns, with so many below and above.
 slab planes_with(rank_plan const& plan, int rank, std::int64_t below, std::int64_t above);
@@ -160,6 +171,13 @@ struct rank_share {
     }
   }
 
+  /// Returns the bytes of the readings that are sent and received, without allocating.
+  static std::int64_t exchanged_bytes(int rank, ranked_preparation const& by) {
+    return window_exchange<Exec>::bytes_needed(rank, windows_of_owner(by.plan, by.needed, rank),
+                                               windows_from_owners(by.plan, by.needed, rank),
+                                               by.batches, sizeof(T));
+  }
+
   /// Calls f(first, count) for each batch of some views, of which `first` counts; ranks stop
   /// together. Waits for `exec`.
   template <class F>
@@ -175,18 +193,21 @@ struct rank_share {
   /// Calls f(first, images, scratch) for each batch, where this rank has planes: images [views, u,
   /// v] of the whole detector, with all that its planes need, and zeros beside it: in all rows, or
   /// in those that have what is needed.
-  /// \param rows_here  [views, u, rows] that it owns
-  template <class F>
-  void for_each_gathered_batch(view_range const& views, T const* rows_here, bool all_rows,
-                               job const& control, F const& f) {
+  /// \param rows_here  (first, count) returns the rows [count, u, rows] that it owns of a batch,
+  ///                   where `exec` reads them
+  /// \param taken      bytes of `memory` that are not scratch, from its beginning on
+  template <class Rows, class F>
+  void for_each_gathered_batch(view_range const& views, Rows const& rows_here, bool all_rows,
+                               job const& control, std::int64_t taken, F const& f) {
     geometry const& g = plan.scan();
-    std::int64_t const owned = g.num_u() * rows.count();
-    workspace_parts parts(memory, "iso::ct::ranked");
+    bool const owns = g.num_u() * rows.count() > 0;
+    auto const left = own.count() > 0 ? rest_of(memory, taken) : memory;
+    workspace_parts parts(left, "iso::ct::ranked");
     T* const images = parts.take<T>({largest_batch, g.num_u(), g.num_v()});
-    auto const scratch = own.count() > 0 ? rest_of(memory, parts.bytes()) : memory;
+    auto const scratch = own.count() > 0 ? rest_of(left, parts.bytes()) : left;
     image_rows<T> const all{images, g.num_u(), g.num_v()};
     for_each_batch(views, control, [&](std::int64_t first, std::int64_t count) {
-      image_rows<T const> const mine{owned > 0 ? rows_here + first * owned : nullptr, g.num_u(),
+      image_rows<T const> const mine{owns ? rows_here(first, count) : nullptr, g.num_u(),
                                      rows.count(), rows.first};
       projection_view<T const, space> const stack{
           typename projection_view<T const, space>::data_type(images, count, g.num_u(), g.num_v())};
@@ -205,6 +226,12 @@ struct rank_share {
         f(first, stack, scratch);
       }
     });
+  }
+
+  /// Returns, for the above, the rows of stacks that lie where `exec` reads them.
+  [[nodiscard]] auto rows_in(T const* stack) const {
+    std::int64_t const owned = plan.scan().num_u() * rows.count();
+    return [=](std::int64_t first, std::int64_t) { return stack + first * owned; };
   }
 
   /// Returns the bytes of the images of the largest batch, and of so much scratch.

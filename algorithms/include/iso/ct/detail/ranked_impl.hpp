@@ -7,9 +7,7 @@
 #include <iso/ct/back_project.hpp>
 #include <iso/ct/detail/agreement.hpp>
 #include <iso/ct/detail/back_project_step.hpp>
-#include <iso/ct/detail/rank_share.hpp>
-#include <iso/ct/detail/streamed_impl.hpp>
-#include <iso/ct/detail/window_exchange.hpp>
+#include <iso/ct/detail/ranked_projector.hpp>
 #include <iso/ct/ranked.hpp>
 #include <iso/ct/ray_sums.hpp>
 #include <iso/ct/staged_geometry.hpp>
@@ -40,81 +38,67 @@ struct ranked_forward_memory {
         sums(parts.take<std::byte>({sums_bytes})) {}
 };
 
-/// What a pair has, and what it does.
+/// What a pair has whose arrays lie where it computes, and what it does.
 template <class Exec, class T>
-struct ranked_pair_parts {
-  using space = typename Exec::memory_space;
-  using word = bits_of<T>;
-  using pixels_type = typename projection_view<T, space>::data_type;
+struct ranked_pair_parts : ranked_projector<Exec, T> {
+  using base = ranked_projector<Exec, T>;
+  using base::adjoint_options;
+  using base::blocks;
+  using base::held;
+  using base::path;
+  using base::scans;
+  using base::share;
+  using base::views_of;
+  using base::words;
+  using typename base::pixels_type;
+  using typename base::space;
+  using typename base::word;
 
   ranked_pair_parts(Exec const& exec, backend::communicator& ranks, view_blocks const& all_blocks,
                     projector_options const& o, ranked_preparation const& by)
-      : share(exec, ranks, by),
-        blocks(all_blocks),
-        options(o),
-        path(by.forward),
-        held(planes_with(by.plan, share.rank, by.halo, by.halo)),
-        planes(planes_exchange(exec, by.plan, share.rank, by.halo, by.halo)),
-        next{planes_exchange(exec, by.plan, share.rank, 1, 0),
-             planes_exchange(exec, by.plan, share.rank, 0, 1)},
-        words(exec, share.rank, windows_from_owners(by.plan, by.met, share.rank),
-              windows_of_owner(by.plan, by.met, share.rank), by.batches, sizeof(T)),
-        flags(exec, share.rank, windows_of_flags(windows_from_owners(by.plan, by.met, share.rank)),
-              windows_of_flags(windows_of_owner(by.plan, by.met, share.rank)), by.batches,
-              sizeof(std::uint32_t)) {
-    staged_geometry<space> const all(exec, by.plan.scan());
-    for (std::int64_t block = 0; block < blocks.count(); ++block) {
-      scans.push_back(all.subset(views_of(block).first, views_of(block).count));
-      if (share.own.count() > 0) {
-        workspace_parts parts("iso::ct::ranked_pair");
-        static_cast<void>(memory_to_project(parts, block));
-        share.memory.reserve(std::max(parts.bytes(), share.gathered_bytes(scratch_of(block))));
-      }
-    }
+      : base(exec, ranks, all_blocks, o, by),
+        planes(planes_exchange<Exec, T>(exec, by.plan, share.rank, by.halo, by.halo)),
+        next{planes_exchange<Exec, T>(exec, by.plan, share.rank, 1, 0),
+             planes_exchange<Exec, T>(exec, by.plan, share.rank, 0, 1)} {
+    share.memory.reserve(memory_bytes(exec, share.rank, by, all_blocks, o));
   }
 
-  /// Returns an exchange of planes: so many below those of each rank, and above.
-  static window_exchange<Exec> planes_exchange(Exec const& exec, rank_plan const& plan, int rank,
-                                               std::int64_t below, std::int64_t above) {
-    return {exec,
-            rank,
-            planes_that_go(plan, rank, below, above),
-            planes_that_come(plan, rank, below, above),
-            {{0, 1}},
-            sizeof(T)};
+  /// Returns the bytes of the memory that calls share.
+  static std::int64_t memory_bytes(Exec const& exec, int rank, ranked_preparation const& by,
+                                   view_blocks const& blocks, projector_options const& options) {
+    slab const own = by.plan.planes(rank);
+    if (own.count() == 0) {
+      return 0;
+    }
+    geometry const batch = base::largest_batch_of(by);
+    workspace_parts parts("iso::ct::ranked_pair");
+    ranked_forward_memory<Exec, T>(exec, parts, by.plan.grid(),
+                                   planes_with(by.plan, rank, by.halo, by.halo), by.forward, batch);
+    workspace_parts back("iso::ct::ranked_pair");
+    back.take<T>({batch.num_views(), batch.num_u(), batch.num_v()});
+    return std::max(parts.bytes(),
+                    back.bytes() + adjoint_scratch<Exec, T>(exec, base::scans_of(by, blocks),
+                                                            by.plan.grid(), options, own));
   }
-  [[nodiscard]] view_range views_of(std::int64_t block) const {
-    return {blocks.begins[std::size_t(block)], blocks.size(block)};
+  /// Returns the bytes that a pair holds beside the arrays of its calls, without allocating.
+  static std::int64_t bytes_needed(Exec const& exec, int rank, ranked_preparation const& by,
+                                   view_blocks const& blocks, projector_options const& options) {
+    return memory_bytes(exec, rank, by, blocks, options) + base::exchanged_bytes(rank, by) +
+           planes_bytes<Exec, T>(by.plan, rank, by.halo, by.halo) +
+           planes_bytes<Exec, T>(by.plan, rank, 1, 0) + planes_bytes<Exec, T>(by.plan, rank, 0, 1) +
+           views_bytes(by.plan.scan());
   }
+
   [[nodiscard]] ranked_forward_memory<Exec, T> memory_to_project(workspace_parts& parts,
                                                                  std::int64_t block) const {
     geometry const& g = scans[std::size_t(block)].host();
     return {share.exec, parts, share.plan.grid(),
             held,       path,  g.subset(0, std::min(share.batch, g.num_views()))};
   }
-  [[nodiscard]] back_project_options adjoint_options(std::int32_t words_at_least) const {
-    return {.method = options.method,
-            .edge = options.edge,
-            .within = options.within,
-            .oversampling = options.oversampling,
-            .words = std::max(words_at_least, options.words),
-            .shape = options.shape};
-  }
-  [[nodiscard]] std::int64_t scratch_of(std::int64_t block) const {
-    std::int64_t bytes = 0;
-    for (std::int32_t at_least = options.words; at_least <= 3; ++at_least) {
-      bytes = std::max(bytes, back_project_bytes_needed<T>(
-                                  share.exec, scans[std::size_t(block)].host(), share.plan.grid(),
-                                  share.own, adjoint_options(at_least)));
-    }
-    return bytes;
-  }
 
   void forward(std::int64_t block, volume_view<T const, space> const& x,
                projection_view<T, space> const& p, job const& control);
   void fetch(neighbour which, volume_view<T const, space> const& x, T* plane);
-  /// Has the words of a batch go to their owners.
-  void join_batch(ray_sums<T, space>& sums, view_range const& views);
   void adjoint(std::int64_t block, projection_view<T const, space> const& p,
                volume_view<T, space> const& x, onto to, job const& control, std::int32_t at_least);
   /// Has voxels step by their sums, where a block is so small that they are whole at once; else
@@ -128,18 +112,13 @@ struct ranked_pair_parts {
   /// Calls f(images, scratch, options) for each batch of a block, where this rank has planes.
   template <class F>
   void back_project_batches(std::int64_t block, projection_view<T const, space> const& p,
-                            job const& control, std::int32_t at_least, F const& f);
+                            job const& control, std::int32_t at_least, F const& f) {
+    base::back_project_batches(block, share.rows_in(p.data.data()), largest_reading(share.exec, p),
+                               control, at_least, 0, f);
+  }
 
-  rank_share<Exec, T> share;
-  view_blocks blocks;
-  projector_options options;
-  forward_project_options path;               ///< one for all views
-  slab held;                                  ///< planes with their halo
-  std::vector<staged_geometry<space>> scans;  ///< of blocks
-  window_exchange<Exec> planes;               ///< of a projection
-  window_exchange<Exec> next[2];              ///< the plane below, and that above
-  window_exchange<Exec> words;
-  window_exchange<Exec> flags;
+  window_exchange<Exec> planes;   ///< of a projection
+  window_exchange<Exec> next[2];  ///< the plane below, and that above
 };
 
 template <class Exec, class T>
@@ -173,14 +152,13 @@ void ranked_pair_parts<Exec, T>::forward(std::int64_t block, volume_view<T const
   share.for_each_batch(views, control, [&](std::int64_t first, std::int64_t count) {
     view_range const now{views.first + first, count};
     if (own.count() == 0) {
-      image_rows<word> const none{nullptr, g.num_u(), g.num_v()};
-      words.template run<arrival::added>(exec, share.carrier, none, none, now);
+      this->join_nothing(now);
       return;
     }
     ray_sums<T, space> sums(exec, scans[std::size_t(block)].subset(first, count), share.plan.grid(),
                             bounds, path, part_of_memory<space>(m.sums, m.sums_bytes));
     sums.add(exec, slab_here, own);
-    join_batch(sums, now);
+    this->join_batch(sums, now);
     row_range const& rows = share.rows;
     if (rows.count() > 0) {
       sums.finish(exec,
@@ -200,22 +178,6 @@ void ranked_pair_parts<Exec, T>::fetch(neighbour which, volume_view<T const, spa
   image_rows<T const> const mine{x.data.data(), n[0] * n[1], own.count(), own.first};
   image_rows<T> const there{plane, n[0] * n[1], 1, below ? own.first - 1 : own.last};
   next[below ? 0 : 1].template run<arrival::stored>(share.exec, share.carrier, mine, there, {0, 1});
-}
-
-template <class Exec, class T>
-void ranked_pair_parts<Exec, T>::join_batch(ray_sums<T, space>& sums, view_range const& views) {
-  geometry const& g = share.plan.scan();
-  image_rows<word> const images{sums.words().data(), g.num_u(), g.num_v()};
-  words.template run<arrival::added>(share.exec, share.carrier, images, images, views);
-  if (sums.flags().size() > 0) {
-    image_rows<std::uint32_t> const bits{sums.flags().data(), g.num_u(), (g.num_v() + 31) / 32};
-    flags.template run<arrival::united>(share.exec, share.carrier, bits, bits, views);
-  }
-  for (int rank = 0; rank < share.plan.size(); ++rank) {
-    if (rank != share.rank && share.plan.planes(rank).count() > 0) {
-      sums.count_added({share.plan.planes(rank)});
-    }
-  }
 }
 
 template <class Exec, class T>
@@ -262,31 +224,6 @@ void ranked_pair_parts<Exec, T>::validate_together(std::int64_t block,
     validate_parts(share.plan, share.rank, blocks.size(block), x, p, function);
     more();
   });
-}
-
-template <class Exec, class T>
-template <class F>
-void ranked_pair_parts<Exec, T>::back_project_batches(std::int64_t block,
-                                                      projection_view<T const, space> const& p,
-                                                      job const& control, std::int32_t at_least,
-                                                      F const& f) {
-  auto by = adjoint_options(at_least);
-  bool const scatters =
-      !gathers(scans[std::size_t(block)].host(), share.plan.grid(), sizeof(T), by);
-  if (scatters) {
-    // The scatter's unit is the block's, whatever rows are here.
-    double const most = p.data.size() == 0
-                            ? 0
-                            : iso::detail::survey_of("iso::ct::ranked: readings", share.exec,
-                                                     p.data.data(), std::int64_t(p.data.size()))
-                                  .largest_size;
-    by.max_abs = largest_of_ranks(share.carrier.ranks(), most);
-  }
-  share.for_each_gathered_batch(views_of(block), p.data.data(), scatters, control,
-                                [&](std::int64_t first, auto const& images, auto const& scratch) {
-                                  by.first_view = first;
-                                  f(images, scratch, by);
-                                });
 }
 
 template <class Exec, class T>
@@ -367,6 +304,17 @@ detail::rank_part ranked_pair<Exec, T>::part() const {
 }
 
 template <execution_space Exec, real T>
+std::int64_t ranked_pair<Exec, T>::bytes_needed(Exec const& exec, int rank, rank_plan const& plan,
+                                                view_blocks const& blocks,
+                                                projector_options const& options,
+                                                std::int64_t batch_views) {
+  return detail::ranked_pair_parts<Exec, T>::bytes_needed(
+      exec, rank,
+      detail::plan_pair(plan, blocks, options, batch_views, sizeof(T), "iso::ct::ranked_pair"),
+      blocks, options);
+}
+
+template <execution_space Exec, real T>
 rank_plan const& ranked_pair<Exec, T>::plan() const {
   return parts_->share.plan;
 }
@@ -411,11 +359,28 @@ void ranked_fdk<Exec, T>::apply(const_projections const& p, volume const& x, ont
     validate(to, function);
   });
   share.for_each_gathered_batch(
-      {0, views}, p.data.data(), false, control,
+      {0, views}, share.rows_in(p.data.data()), false, control, 0,
       [&](std::int64_t first, const_projections const& images, workspace<space> const& scratch) {
         fdk<Exec, T>(share.exec, parts_->filter.subset(first, std::int64_t(images.data.extent(0))),
                      images, x, scratch, first == 0 ? to : onto::stored);
       });
+}
+
+template <execution_space Exec, real T>
+std::int64_t ranked_fdk<Exec, T>::bytes_needed(Exec const& exec, int rank, rank_plan const& plan,
+                                               fdk_options const& options,
+                                               std::int64_t batch_views) {
+  auto const by = detail::plan_fdk(plan, batch_views, "iso::ct::ranked_fdk");
+  geometry const& g = plan.scan();
+  std::int64_t bytes =
+      detail::rank_share<Exec, T>::exchanged_bytes(rank, by) +
+      fdk_plan<Kokkos::HostSpace>(Kokkos::DefaultHostExecutionSpace(), g, options).bytes_held();
+  if (plan.planes(rank).count() > 0) {
+    workspace_parts parts("iso::ct::ranked_fdk");
+    parts.take<T>({std::min(by.batch, g.num_views()), g.num_u(), g.num_v()});
+    bytes += parts.bytes() + fdk_bytes_needed<T>(exec, g, options);
+  }
+  return bytes;
 }
 
 template <execution_space Exec, real T>

@@ -58,7 +58,7 @@ streamed_fdk<Exec, T>::streamed_fdk(Exec const& exec, iso::ct::geometry const& g
   std::int64_t const least_views = std::min<std::int64_t>(g.num_views(), detail::chunk_views);
   detail::validate_limits(function, limits, least_views, bytes_of(least_views, 1));
   report_.adjoint =
-      detail::divide(volume, g.num_views(), limits, detail::slab_grain<Exec>, bytes_of);
+      detail::divide(volume.extent[2], g.num_views(), limits, detail::slab_grain<Exec>, bytes_of);
   report_.device_bytes = report_.adjoint.device_bytes;
   auto const [in, out] =
       detail::staging_bytes<T>(volume, report_.adjoint.planes, report_.adjoint.planes,
@@ -100,7 +100,7 @@ void streamed_fdk<Exec, T>::apply_to(detail::incoming_readings<Exec, T> const& p
     return projection_view<T, space>{typename projection_view<T, space>::data_type(
         m.stack + begin * image, views, wide.num_u(), wide.num_v())};
   };
-  detail::slab_pieces<Exec, T, T> const slabs{m.slabs, x, division.planes, 0};
+  detail::slab_pieces<Exec, T, T> const slabs{m.slabs, x, all_planes(grid_), division.planes, 0};
   detail::for_each_view_batch(
       wide.num_views(), division.views, control,
       [&](std::int64_t first, std::int64_t count, job const& part) {

@@ -79,21 +79,20 @@ forward_project_options streamed_forward(projector_options const& o, geometry co
 /// Returns the scans of blocks.
 std::vector<geometry> scans_of(geometry const& g, view_blocks const& blocks);
 
-/// Returns the scratch bytes of an adjoint of any of these scans onto slabs of so many planes.
+/// Returns the scratch bytes of an adjoint of any of these scans onto a slab.
 template <class Exec, class T>
 std::int64_t adjoint_scratch(Exec const& exec, std::vector<geometry> const& scans,
-                             iso::grid const& volume, projector_options const& o,
-                             std::int64_t planes) {
+                             iso::grid const& volume, projector_options const& o, slab const& one) {
   std::int64_t bytes = 0;
   for (geometry const& g : scans) {
-    slab const one = slab_of(volume, planes, 0);
     for (std::int32_t words = o.words; words <= 3; ++words) {
       bytes = std::max(bytes, back_project_bytes_needed<T>(exec, g, volume, one,
                                                            {.method = o.method,
                                                             .edge = o.edge,
                                                             .within = o.within,
                                                             .oversampling = o.oversampling,
-                                                            .words = words}));
+                                                            .words = words,
+                                                            .shape = o.shape}));
     }
   }
   return bytes;
@@ -147,8 +146,10 @@ streaming_report streamed_pair<Exec, T>::plan(Exec const& exec, geometry const& 
   auto const back_bytes = [&](std::int64_t v, std::int64_t planes, bool steps) {
     if (planes != scratch_planes) {
       scratch_planes = planes;
-      scratch = adjoint ? detail::adjoint_scratch<Exec, T>(exec, scans, volume, options, planes)
-                        : weighted_back_project_bytes_needed<T>(exec, scan, detail::centred_fdk());
+      scratch =
+          adjoint ? detail::adjoint_scratch<Exec, T>(exec, scans, volume, options,
+                                                     detail::slab_of(all_planes(volume), planes, 0))
+                  : weighted_back_project_bytes_needed<T>(exec, scan, detail::centred_fdk());
     }
     workspace_parts parts(function);
     detail::adjoint_memory<T>(parts, g.num_u(), g.num_v(), volume, {v, planes, 0}, steps,
@@ -166,12 +167,12 @@ streaming_report streamed_pair<Exec, T>::plan(Exec const& exec, geometry const& 
                           std::max(forward_bytes(least_views, 1), step_bytes(least_views, 1)));
   streaming_report report;
   report.fixed_bytes = fixed;
-  report.forward =
-      detail::divide(volume, scan.num_views(), limits, detail::slab_grain<Exec>, forward_bytes);
-  report.adjoint =
-      detail::divide(volume, scan.num_views(), limits, detail::slab_grain<Exec>, adjoint_bytes);
-  report.step =
-      detail::divide(volume, scan.num_views(), limits, detail::slab_grain<Exec>, step_bytes);
+  report.forward = detail::divide(volume.extent[2], scan.num_views(), limits,
+                                  detail::slab_grain<Exec>, forward_bytes);
+  report.adjoint = detail::divide(volume.extent[2], scan.num_views(), limits,
+                                  detail::slab_grain<Exec>, adjoint_bytes);
+  report.step = detail::divide(volume.extent[2], scan.num_views(), limits, detail::slab_grain<Exec>,
+                               step_bytes);
   report.device_bytes = std::max(
       {report.forward.device_bytes, report.adjoint.device_bytes, report.step.device_bytes});
   auto const [in, out] = detail::pair_staging<T>(g, volume, blocks, options, report);
@@ -232,7 +233,8 @@ void streamed_pair<Exec, T>::forward(std::int64_t block, const_volume const& x,
   detail::forward_memory<Exec, T> const m(exec_, parts, g, grid_, forward_, halo_,
                                           {std::min(plan.views, g.num_views()), plan.planes, 0});
   validate(memory_, parts.bytes(), function);
-  detail::slab_pieces<Exec, T, T const> const slabs{m.slabs, x, plan.planes, halo_};
+  detail::slab_pieces<Exec, T, T const> const slabs{m.slabs, x, all_planes(grid_), plan.planes,
+                                                    halo_};
   std::int64_t const last = slabs.count() - 1;
   auto const bounds = bounds_of(Kokkos::DefaultHostExecutionSpace(), x);
   detail::for_each_view_batch(
@@ -330,7 +332,7 @@ void streamed_pair<Exec, T>::go_back(std::int64_t block,
   validate(memory_, parts.bytes(), function);
   auto const scratch = detail::rest_of(memory_, parts.bytes());
   std::int64_t const image = g.num_u() * g.num_v();
-  detail::slab_pieces<Exec, T, T> const slabs{m.slabs, sums, plan.planes, 0};
+  detail::slab_pieces<Exec, T, T> const slabs{m.slabs, sums, all_planes(grid_), plan.planes, 0};
   detail::for_each_view_batch(
       g.num_views(), plan.views, control,
       [&](std::int64_t first, std::int64_t count, job const& part) {

@@ -41,8 +41,8 @@ inline std::int64_t pieces_of(std::int64_t count, std::int64_t size) {
 }
 
 /// Returns the piece of planes of that number.
-inline slab slab_of(iso::grid const& g, std::int64_t planes, std::int64_t number) {
-  return {number * planes, std::min((number + 1) * planes, g.extent[2])};
+inline slab slab_of(slab const& all, std::int64_t planes, std::int64_t number) {
+  return {all.first + number * planes, std::min(all.first + (number + 1) * planes, all.last)};
 }
 
 /// The bytes of the device's memory that so many views a batch and planes a slab take.
@@ -56,21 +56,25 @@ void validate_limits(char const* function, streaming_options const& limits, std:
 /// Returns the division of fewest batches that is within the limit: of as many planes a slab as
 /// fit, up to a number that leaves enough slabs for copies to hide behind kernels. Where none is,
 /// the smallest.
+/// \param depth      the planes that pass by
 /// \param num_views  of the largest block
 /// \param grain      slab_grain: slabs are of whole grains or half of one, unless these cost many
 ///                   batches
-streaming_plan divide(iso::grid const& volume, std::int64_t num_views,
-                      streaming_options const& limits, std::int64_t grain,
-                      plan_bytes const& bytes_of);
+streaming_plan divide(std::int64_t depth, std::int64_t num_views, streaming_options const& limits,
+                      std::int64_t grain, plan_bytes const& bytes_of);
+/// Returns the planes a slab that are within the limit beside so many views a batch: 1, where none
+/// are.
+std::int64_t planes_within(std::int64_t depth, std::int64_t views, streaming_options const& limits,
+                           std::int64_t grain, plan_bytes const& bytes_of);
 
-/// Returns the runs of bytes of planes of a volume in host memory.
+/// Returns the runs of bytes of planes of a volume in host memory, which holds them.
 template <class T>
 iso::detail::strided_runs runs_of(volume_view<T, Kokkos::HostSpace> const& v, slab const& planes) {
   auto const& n = v.grid.extent;
   auto* const first = reinterpret_cast<std::byte*>(
-      const_cast<std::remove_const_t<T>*>(v.data.data() + planes.first));
+      const_cast<std::remove_const_t<T>*>(v.data.data() + planes.first - v.first_plane));
   return {first, n[0] * n[1], planes.count() * std::int64_t(sizeof(T)),
-          n[2] * std::int64_t(sizeof(T))};
+          v.planes().count() * std::int64_t(sizeof(T))};
 }
 /// Returns the one run of views of a stack in host memory.
 template <class T>
@@ -220,14 +224,15 @@ template <class Exec, class T, class U>
 struct slab_pieces {
   slab_buffers<T> const& buffers;
   volume_view<U, Kokkos::HostSpace> const& v;
+  slab all;             ///< the planes that pass by: those of v, or those between halos that it has
   std::int64_t planes;  ///< of a slab
-  std::int64_t halo;    ///< planes beyond that come in, below and above
+  std::int64_t halo;    ///< planes beyond that come in, below and above, as far as v has them
 
-  [[nodiscard]] std::int64_t count() const { return pieces_of(v.grid.extent[2], planes); }
-  [[nodiscard]] slab own(std::int64_t n) const { return slab_of(v.grid, planes, n); }
+  [[nodiscard]] std::int64_t count() const { return pieces_of(all.count(), planes); }
+  [[nodiscard]] slab own(std::int64_t n) const { return slab_of(all, planes, n); }
   [[nodiscard]] slab held(std::int64_t n) const {
-    return {std::max(own(n).first - halo, std::int64_t(0)),
-            std::min(own(n).last + halo, v.grid.extent[2])};
+    slab const there = v.planes();
+    return {std::max(own(n).first - halo, there.first), std::min(own(n).last + halo, there.last)};
   }
   /// Returns the planes that are held, on the device.
   [[nodiscard]] volume_view<T, typename Exec::memory_space> at(std::int64_t n) const {

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace iso::ct::detail {
@@ -104,17 +105,17 @@ class window_exchange {
   window_exchange(Exec const& exec, int here, shared_windows const& out, shared_windows const& in,
                   std::vector<view_range> const& batches, std::int64_t number_bytes)
       : out_(sides_of(exec, here, out)), in_(sides_of(exec, here, in)) {
-    std::int64_t most = 0;
-    for (view_range const& batch : batches) {
-      std::int64_t bytes = 0;
-      for (auto const* sides : {&out_, &in_}) {
-        for (side const& s : *sides) {
-          bytes += part_bytes(s.numbers(batch) * number_bytes);
-        }
-      }
-      most = std::max(most, bytes);
-    }
-    packed_.reserve(most);
+    packed_.reserve(packed_bytes({&out_, &in_}, batches, number_bytes));
+  }
+
+  /// Returns bytes_held() of such an exchange, without allocating.
+  [[nodiscard]] static std::int64_t bytes_needed(int here, shared_windows const& out,
+                                                 shared_windows const& in,
+                                                 std::vector<view_range> const& batches,
+                                                 std::int64_t number_bytes) {
+    std::vector<side> const sides[2] = {places_of(here, out), places_of(here, in)};
+    return windows_bytes({&sides[0], &sides[1]}) +
+           packed_bytes({&sides[0], &sides[1]}, batches, number_bytes);
   }
 
   /// Sends the windows of `from` and takes those that come into `to`, of some views: both images
@@ -145,21 +146,15 @@ class window_exchange {
   [[nodiscard]] std::int64_t bytes_sent() const { return sent_; }
   /// Returns the bytes that it holds in the memory of `space`.
   [[nodiscard]] std::int64_t bytes_held() const {
-    std::int64_t bytes = packed_.size();
-    for (auto const* sides : {&out_, &in_}) {
-      for (side const& s : *sides) {
-        bytes += std::int64_t(s.windows.size() * sizeof(placed_window));
-      }
-    }
-    return bytes;
+    return packed_.size() + windows_bytes({&out_, &in_});
   }
 
  private:
   /// What goes to one rank, or comes from it.
   struct side {
     int rank;
-    Kokkos::View<placed_window*, space> windows;
     std::vector<std::int64_t> places;  ///< of views, and of the end
+    Kokkos::View<placed_window*, space> windows = {};
 
     [[nodiscard]] std::int64_t place(std::int64_t view) const { return places[std::size_t(view)]; }
     [[nodiscard]] std::int64_t numbers(view_range const& views) const {
@@ -194,20 +189,55 @@ class window_exchange {
 
   static std::int64_t part_bytes(std::int64_t bytes) { return iso::detail::workspace_part(bytes); }
 
-  static std::vector<side> sides_of(Exec const& exec, int here, shared_windows const& all) {
+  using both_ways = Kokkos::Array<std::vector<side> const*, 2>;
+
+  /// Returns the bytes of the largest batch where it is packed.
+  static std::int64_t packed_bytes(both_ways const& ways, std::vector<view_range> const& batches,
+                                   std::int64_t number_bytes) {
+    std::int64_t most = 0;
+    for (view_range const& batch : batches) {
+      std::int64_t bytes = 0;
+      for (auto const* sides : {ways[0], ways[1]}) {
+        for (side const& s : *sides) {
+          bytes += part_bytes(s.numbers(batch) * number_bytes);
+        }
+      }
+      most = std::max(most, bytes);
+    }
+    return most;
+  }
+  static std::int64_t windows_bytes(both_ways const& ways) {
+    std::int64_t bytes = 0;
+    for (auto const* sides : {ways[0], ways[1]}) {
+      for (side const& s : *sides) {
+        bytes += std::int64_t((s.places.size() - 1) * sizeof(placed_window));
+      }
+    }
+    return bytes;
+  }
+
+  /// Returns the sides that have numbers, without their windows.
+  static std::vector<side> places_of(int here, shared_windows const& all) {
     std::vector<side> sides;
     for (std::size_t rank = 0; rank < all.size(); ++rank) {
-      std::vector<placed_window> placed;
       std::vector<std::int64_t> places{0};
       for (pixel_window const& w : all[rank]) {
-        placed.push_back({places.back(), w});
         places.push_back(places.back() + numbers_of(w));
       }
       if (int(rank) != here && places.back() > 0) {
-        sides.push_back({int(rank),
-                         iso::detail::copied<space>(exec, "iso::ct::ranked: windows", placed),
-                         std::move(places)});
+        sides.push_back({int(rank), std::move(places)});
       }
+    }
+    return sides;
+  }
+  static std::vector<side> sides_of(Exec const& exec, int here, shared_windows const& all) {
+    auto sides = places_of(here, all);
+    for (side& s : sides) {
+      std::vector<placed_window> placed;
+      for (pixel_window const& w : all[std::size_t(s.rank)]) {
+        placed.push_back({s.places[placed.size()], w});
+      }
+      s.windows = iso::detail::copied<space>(exec, "iso::ct::ranked: windows", placed);
     }
     return sides;
   }
