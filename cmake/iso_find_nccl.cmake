@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 include_guard(GLOBAL)
 
-# Sets ISO_HAS_NCCL in the caller, and NCCL_INCLUDE_DIR and NCCL_LIBRARY where it does: as ISO_NCCL says.
+# Sets ISO_HAS_NCCL everywhere, as ISO_NCCL says, and makes the target NCCL::nccl where it does. Programs
+# that link the installed library name that target too, and find NCCL where they are built.
 function(iso_find_nccl)
-  set(ISO_HAS_NCCL FALSE PARENT_SCOPE)
+  set(ISO_HAS_NCCL FALSE CACHE INTERNAL "iso::mpi has NCCL")
   if(NOT ISO_NCCL STREQUAL "AUTO" AND NOT ISO_NCCL)
     return()
   endif()
@@ -14,7 +15,14 @@ function(iso_find_nccl)
   find_library(NCCL_LIBRARY nccl HINTS ${root} ${CUDAToolkit_LIBRARY_DIR} PATH_SUFFIXES lib lib64)
   mark_as_advanced(NCCL_INCLUDE_DIR NCCL_LIBRARY)
   if(NCCL_INCLUDE_DIR AND NCCL_LIBRARY)
-    set(ISO_HAS_NCCL TRUE PARENT_SCOPE)
+    set(ISO_HAS_NCCL TRUE CACHE INTERNAL "iso::mpi has NCCL")
+    add_library(NCCL::nccl UNKNOWN IMPORTED GLOBAL)
+    set_target_properties(
+      NCCL::nccl
+      PROPERTIES
+        IMPORTED_LOCATION "${NCCL_LIBRARY}"
+        INTERFACE_INCLUDE_DIRECTORIES "${NCCL_INCLUDE_DIR}"
+    )
   elseif(NOT ISO_NCCL STREQUAL "AUTO")
     message(
       FATAL_ERROR
