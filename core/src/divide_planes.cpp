@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <iso/core/check.hpp>
+#include <iso/core/detail/check_speeds.hpp>
 #include <iso/core/divide_planes.hpp>
 
 #include <cmath>
 #include <cstddef>
+#include <string_view>
 
 namespace iso {
 
-std::vector<slab> divide_planes(grid const& whole, int parts, std::vector<double> const& speeds) {
-  char const* const function = "iso::divide_planes";
-  validate(whole, function);
-  ISO_VALIDATE(parts >= 1, "{}: {} parts (there must be one at least); give their number", function,
-               parts);
+namespace detail {
+
+double sum_of_speeds(std::vector<double> const& speeds, int parts, char const* what,
+                     char const* function) {
+  std::string_view const name = what;
+  ISO_VALIDATE(parts >= 1, "{}: {} {} (there must be one at least); give their number", function,
+               parts, name);
   ISO_VALIDATE(speeds.empty() || speeds.size() == std::size_t(parts),
-               "{}: {} speeds of {} parts (each has one); give one for each, or none", function,
-               speeds.size(), parts);
+               "{}: {} speeds of {} {} (each has one); give one for each, or none", function,
+               speeds.size(), parts, name);
   double all = 0;
   for (double const speed : speeds) {
     ISO_VALIDATE(std::isfinite(speed) && speed >= 0,
@@ -25,6 +29,15 @@ std::vector<slab> divide_planes(grid const& whole, int parts, std::vector<double
   ISO_VALIDATE(speeds.empty() || (all > 0 && std::isfinite(all)),
                "{}: speeds that add up to {} (must be above 0 and finite); give one that works",
                function, all);
+  return all;
+}
+
+}  // namespace detail
+
+std::vector<slab> divide_planes(grid const& whole, int parts, std::vector<double> const& speeds) {
+  char const* const function = "iso::divide_planes";
+  validate(whole, function);
+  double const all = detail::sum_of_speeds(speeds, parts, "parts", function);
   double const planes = double(whole.extent[2]);
   std::vector<slab> slabs;
   double before = 0;

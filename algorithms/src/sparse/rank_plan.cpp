@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <iso/core/check.hpp>
+#include <iso/core/detail/check_speeds.hpp>
 #include <iso/sparse/rank_plan.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <string_view>
 #include <utility>
 
@@ -20,21 +20,7 @@ std::vector<row_range> divide(std::int64_t num_rows, int ranks, std::vector<doub
   char const* const function = "iso::sparse::divide_rows";
   ISO_VALIDATE(num_rows >= 0, "{}: {} rows (must not be negative); give their number", function,
                num_rows);
-  ISO_VALIDATE(ranks >= 1, "{}: {} ranks (there must be one at least); give their number", function,
-               ranks);
-  ISO_VALIDATE(speeds.empty() || speeds.size() == std::size_t(ranks),
-               "{}: {} speeds of {} ranks (each has one); give one for each, or none", function,
-               speeds.size(), ranks);
-  double all = 0;
-  for (double const speed : speeds) {
-    ISO_VALIDATE(std::isfinite(speed) && speed >= 0,
-                 "{}: a speed of {} (must be finite and not negative); measure it again", function,
-                 speed);
-    all += speed;
-  }
-  ISO_VALIDATE(speeds.empty() || (all > 0 && std::isfinite(all)),
-               "{}: speeds that add up to {} (must be above 0 and finite); give one that works",
-               function, all);
+  double const all = iso::detail::sum_of_speeds(speeds, ranks, "ranks", function);
   std::int64_t const blocks = (num_rows + block - 1) / block;
   auto const begin = [&](std::int64_t b) { return std::min(block * b, num_rows); };
   std::vector<row_range> ranges;
