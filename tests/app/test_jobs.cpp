@@ -9,6 +9,7 @@
 #include <iso/jobs/info.hpp>
 #include <iso/jobs/matrix_product.hpp>
 #include <iso/jobs/project.hpp>
+#include <iso/jobs/ranks.hpp>
 #include <iso/jobs/verify.hpp>
 
 #include <doctest/doctest.h>
@@ -211,20 +212,45 @@ TEST_CASE("info names a processor for every backend") {
 }
 
 TEST_CASE("each process of a node computes on the GPU of its number, and none shares one") {
-  CHECK(jobs::choose_device(1, 4, 4, false) == 1);
-  CHECK(!jobs::choose_device({}, 1, 4, false));
-  CHECK(!jobs::choose_device(3, 4, 1, true));  // its launcher lets it see its own alone
-  CHECK(!jobs::choose_device(3, 4, 0, false));
+  jobs::devices_seen const four{4, std::nullopt};
+  CHECK(jobs::choose_device(1, 4, four) == 1);
+  CHECK(!jobs::choose_device({}, 1, four));
+  CHECK(!jobs::choose_device(3, 4, {1, "2"}));  // its launcher lets it see its own alone
+  CHECK(!jobs::choose_device(3, 4, {0, std::nullopt}));
+  CHECK(jobs::choose_device(3, 4, {2, std::nullopt}, true) == 1);
   auto const refused = [](std::optional<int> local_rank, int devices) {
     try {
-      jobs::choose_device(local_rank, 4, devices, false);
+      jobs::choose_device(local_rank, 4, {devices, std::nullopt});
     } catch (iso::invalid_argument const& failure) {
       return std::string(failure.what());
     }
     return std::string();
   };
-  CHECK(iso::test::names(refused(2, 2), {"process 2", "there are 2", "at most 2"}));
+  CHECK(iso::test::names(refused(2, 2), {"process 2", "there are 2", "at most 2", "--share-gpus"}));
   CHECK(iso::test::names(refused({}, 2), {"4 processes share 2 GPUs", "CUDA_VISIBLE_DEVICES"}));
+}
+
+TEST_CASE("a GPU has one name for all processes of a node that see it") {
+  CHECK(jobs::name_of_device({4, std::nullopt}, 2) == "2");
+  CHECK(jobs::name_of_device({3, "5,GPU-1f,7"}, 1) == "GPU-1f");
+  CHECK(jobs::name_of_device({1, "5"}, {}) == "5");
+  CHECK(jobs::name_of_device({1, "7"}, {}) == jobs::name_of_device({3, "5,GPU-1f,7"}, 2));
+  CHECK(jobs::name_of_device({0, std::nullopt}, {}).empty());
+  CHECK(jobs::find_same({3, 5, 4}) == std::pair(-1, -1));
+  CHECK(jobs::find_same({3, 5, 4, 5}) == std::pair(1, 3));
+  CHECK(jobs::find_same({0, 0}) == std::pair(-1, -1));  // ranks without a GPU
+}
+
+TEST_CASE("ranks of one memory must fit it together") {
+  using need = jobs::rank_need;
+  CHECK(jobs::find_lacking({need{1, 60, 100}, need{2, 60, 100}}).rank == -1);
+  auto const shared = jobs::find_lacking({need{1, 60, 100}, need{2, 60, 100}, need{2, 50, 90}});
+  CHECK(shared.rank == 1);
+  CHECK(shared.bytes == 110);
+  CHECK(shared.free == 90);
+  CHECK(jobs::find_lacking({need{1, 100, 100}}).rank == -1);
+  CHECK(jobs::find_lacking({need{1, 101, 100}}).rank == 0);
+  CHECK(jobs::find_lacking({need{1, 101, 0}}).rank == -1);  // nobody says what is free
 }
 
 TEST_CASE("a structure's shares of the voxels of slices, whatever lies beyond") {

@@ -48,6 +48,36 @@ same 2 "$reproducible" reconstruct "${phantom[@]}" --geometry cone.json --method
 [ "$(residual once.json)" = "$(residual ranks.json)" ] || fail 'another residual'
 same 3 "$reproducible" reconstruct --projections p.h5 --method tv --weight 0.1 --iterations 3
 
+# streamed RANKS SIZE COMMAND...: the same by parts that pass through so much of the backend's memory
+streamed() {
+  local ranks=$1 size=$2 once
+  shift 2
+  alone
+  expect 0 'hash' "$@" --json once.json
+  once=$(hash_of)
+  on "$ranks"
+  expect 0 "$once" "$@" --memory "$size" --json ranks.json
+  lines '^streamed: .* in slabs of [0-9]+ planes and batches of [0-9]+ views' 1
+}
+streamed 2 1300kB reconstruct --projections p.h5
+streamed 3 2MB back-project --projections p.h5 --method siddon
+# shellcheck disable=SC2086
+streamed 3 2400kB project "${phantom[@]}" --size 40 --geometry cone.json $reproducible
+# shellcheck disable=SC2086
+streamed 2 2400kB reconstruct --projections p.h5 --method sirt --iterations 2 $reproducible
+# shellcheck disable=SC2086
+streamed 2 2400kB reconstruct --projections p.h5 --method tv --weight 0.1 --iterations 2 $reproducible
+
+
+# What both wrote, as a table of strong scaling.
+same 2 '' reconstruct --projections p.h5 --repeats 2
+alone
+expect 0 'strong scaling of reconstruct fdk' sweep --scaling once.json ranks.json --output scaling.json
+tr -d ' \n' <scaling.json | grep -qE '"ranks":2,.*"efficiency":[0-9.]+' || fail "scaling.json: $(cat scaling.json)"
+sed 's/"hash": *"./"hash": "x/' ranks.json >other.json
+expect 1 'results differ in their bits' sweep --scaling once.json other.json
+expect 2 'no two files are of one job' sweep --scaling once.json
+
 on 3
 expect 0 'processes without a plane: 1 of 3' project "${phantom[@]}" --size 2 --geometry cone.json --json x.json
 
@@ -86,7 +116,13 @@ expect 2 '2 processes with --sum ordered' project "${phantom[@]}" --geometry con
 lines 'iso: error' 1
 expect 2 'cannot be opened' reconstruct --projections none.h5 --output x.mha
 lines 'iso: error' 1
-expect 2 'reconstruct: --memory on 2 processes' reconstruct --projections p.h5 --output x.mha --memory 1GiB
+expect 3 'a limit of 1000 bytes \(slabs of one plane' reconstruct --projections p.h5 --output x.mha --memory 1kB
+lines 'iso: error' 1
+vast=(--extent 9000 9000 9000 --spacing 0.01 0.01 0.01)
+expect 3 'iso reconstruct: rank 0 needs [0-9]+ bytes, and the ranks that share its memory [0-9]+' reconstruct --projections p.h5 "${vast[@]}" --output x.mha
+lines 'iso: error' 1
+expect 3 'iso reconstruct: rank 0 needs [0-9]+ bytes' reconstruct --projections p.h5 "${vast[@]}" --method tv --weight 0.1 --output x.mha
+expect 3 'iso project: rank 0 needs [0-9]+ bytes' project "${phantom[@]}" --size 8000 --geometry cone.json --output x.h5
 expect 2 'iso demo: 2 processes of .*it runs on one' demo
 lines 'iso: error' 1
 expect 2 '2 processes with --sum ordered and --format auto' "${product[@]}" --sum ordered --output x.h5

@@ -338,6 +338,7 @@ command add_dose(CLI::App& app) {
       "dose", "Dose of photon beams by collapsed-cone convolution. Not a medical device");
   add_common(*sub, options->common, "default");
   add_threads(*sub, options->common);
+  add_share_gpus(*sub, options->common);
   add_input_options(*sub, *options);
   add_words(*sub, "--precision", options->request.precision,
             "of all arithmetic; volumes are read and written as float");

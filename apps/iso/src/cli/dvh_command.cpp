@@ -399,6 +399,7 @@ command add_dvh(CLI::App& app) {
       "Dose-volume histograms of structures, and what is read off them. Not a medical device");
   add_common(*sub, options->common, "default");
   add_threads(*sub, options->common);
+  add_share_gpus(*sub, options->common);
   sub->add_option("--dose", options->doses,
                   "doses in Gy: RT Dose (.dcm), or a volume (.mha, .mhd, .nrrd, .nhdr, .nii, "
                   ".nii.gz) in the structures' coordinates")

@@ -308,6 +308,7 @@ command add_gamma(CLI::App& app) {
       "gamma", "Gamma index of an evaluated dose against a reference. Not a medical device");
   add_common(*sub, options->common, "default");
   add_threads(*sub, options->common);
+  add_share_gpus(*sub, options->common);
   sub->add_option("reference", options->reference,
                   "dose at whose points gamma is computed (.mha, .mhd, .nrrd, .nhdr, .nii, "
                   ".nii.gz, or an RT Dose)")

@@ -160,6 +160,7 @@ CLI::App* add_product(CLI::App& app, product_options& options, char const* name,
   auto* const sub = app.add_subcommand(name, text);
   add_common(*sub, options.common, backend);
   add_threads(*sub, options.common);
+  add_share_gpus(*sub, options.common);
   sub->add_option("input", options.input, "matrix file: .h5, .hdf5 or .mtx")->required();
   sub->add_flag("--transpose", options.transpose, "with the transposed matrix");
   return sub;

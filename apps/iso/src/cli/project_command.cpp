@@ -218,6 +218,8 @@ int run_project(project_options& options) {
                    {"backend", request.backend},
                    {"precision", to_word(request.precision)},
                    {"extent", result.extent},
+                   {"voxels", result.voxels},
+                   {"views", result.extent[0]},
                    {"unit", "1"},
                    {"blind_views", result.blind_views},
                    {"views_within", result.views_within},
@@ -316,6 +318,7 @@ command add_project(CLI::App& app) {
       app.add_subcommand("project", "Line integrals of a volume along every detector ray");
   add_common(*sub, options->common, "default");
   add_threads(*sub, options->common);
+  add_share_gpus(*sub, options->common);
   add_input_options(*sub, *options);
   add_extend_rays(*sub, options->request.extend_rays);
   add_words(*sub, "--method", options->request.method, "how a line integral is taken");

@@ -113,7 +113,14 @@ void check_command_lines(int argc, char const* const* argv) {
 std::optional<int> device_of_rank(common_options const& options) {
   int const ranks = jobs::num_ranks();
   bool const on_device = options.backend == "default" || options.backend == "cuda";
-  return ranks > 1 && on_device ? jobs::choose_device(read_local_rank(ranks), ranks) : std::nullopt;
+  if (ranks == 1 || !on_device) {
+    return std::nullopt;
+  }
+  auto const device = jobs::choose_device(read_local_rank(ranks), ranks, options.share_gpus);
+  if (!options.share_gpus) {
+    jobs::check_one_rank_a_device(device);
+  }
+  return device;
 }
 
 void tell_ranks(json& document, std::string_view has) {

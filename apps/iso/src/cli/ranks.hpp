@@ -26,7 +26,8 @@ void check_processes(std::string const& subcommand);
 void check_command_lines(int argc, char const* const* argv);
 
 /// Returns the GPU of this rank where it computes on one; empty: as Kokkos chooses.
-/// \throws iso::invalid_argument  two ranks on a GPU, which nobody chose by CUDA_VISIBLE_DEVICES
+/// All ranks call it.
+/// \throws iso::invalid_argument  two ranks on a GPU, without --share-gpus
 std::optional<int> device_of_rank(common_options const& options);
 
 /// What each rank has of a job of projections.

@@ -228,6 +228,8 @@ json document_of(reconstruct_options const& options, jobs::reconstruct_result co
       {"extent", v.extent},
       {"spacing", v.spacing},
       {"origin", v.origin},
+      {"voxels", v.extent[0] * v.extent[1] * v.extent[2]},
+      {"views", result.views},
       {"isocentre_mm", options.place.isocentre},
       {"unit", v.unit},
       {"hash", result.hash},
@@ -431,6 +433,7 @@ command add_reconstruct(CLI::App& app) {
       "reconstruct", "A volume from projections by filtered backprojection or iterations");
   add_common(*sub, options->common, "default");
   add_threads(*sub, options->common);
+  add_share_gpus(*sub, options->common);
   add_input_options(*sub, *options);
   add_scan_options(*sub, options->scan);
   auto methods = texts_of<ct::iterative_method>();
@@ -460,6 +463,7 @@ command add_back_project(CLI::App& app) {
       adjoint, "The adjoint of a projection: what every voxel gets of its rays' readings, mm");
   add_common(*sub, options->common, "default");
   add_threads(*sub, options->common);
+  add_share_gpus(*sub, options->common);
   add_input_options(*sub, *options);
   add_scan_options(*sub, options->scan);
   add_extend_rays(*sub, options->request.extend_rays);

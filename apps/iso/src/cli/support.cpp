@@ -83,6 +83,11 @@ void add_threads(CLI::App& app, common_options& options) {
       ->capture_default_str();
 }
 
+void add_share_gpus(CLI::App& app, common_options& options) {
+  app.add_flag("--share-gpus", options.share_gpus,
+               "of several processes: let more than one compute on a GPU, where they take turns");
+}
+
 CLI::Option* add_extend_rays(CLI::App& app, bool& extend_rays) {
   return app.add_flag("--extend-rays", extend_rays,
                       "where detectors stand in the volume or before it, such as ones described at "

@@ -49,11 +49,14 @@ struct common_options {
   std::string backend;
   std::string json_file;
   int threads = 0;
+  bool share_gpus = false;
 };
 
 /// Adds --backend, with `preset` where it is not given, and --json.
 void add_common(CLI::App& app, common_options& options, char const* preset);
 void add_threads(CLI::App& app, common_options& options);
+/// Adds --share-gpus, for what ranks share.
+void add_share_gpus(CLI::App& app, common_options& options);
 /// Adds --vector-bytes, which holds from when it is read.
 void add_vector_bytes(CLI::App& app);
 /// Adds --repeats, --by-kernel and --vector-bytes, for an `operation` that is run again to be

@@ -21,6 +21,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <span>
 #include <string>
@@ -309,16 +310,51 @@ void check_gap(iterative_request const& request) {
                request.rules.gap, min_gap);
 }
 
+/// Returns the bytes that a run of iterations takes of a rank where it computes, beside the rank's
+/// volume and readings: what the method has of its planes and rows, masks, and the pair's.
+/// \param passes  the pair is streamed: it is within its limit, or refuses by itself
+template <class T, class Exec>
+std::int64_t bytes_on_rank(Exec const& exec, iterative_request const& request,
+                           rank_parts const& parts, bool passes) {
+  auto const& plan = parts.plan();
+  geometry_part const part(plan, parts.rank());
+  auto const blocks = blocks_of(request, plan.scan().num_views());
+  std::int64_t bytes = passes ? 0
+                              : ct::ranked_pair<Exec, T>::bytes_needed(exec, parts.rank(), plan,
+                                                                       blocks, request.projector());
+  if (!part.has_both()) {
+    return bytes;
+  }
+  // What a method says of a scan of the rank's rows and a grid of its planes, but for the pair.
+  bool const masked = request.reading_mask.has_value();
+  std::visit(
+      [&](auto const& options) {
+        using method = method_with<Exec, T, decltype(options)>;
+        bytes += method::bytes_needed(exec, part.scan(), part.box(), options, masked) -
+                 ct::projector_pair<Exec, T>::bytes_needed(
+                     exec, ct::detail::in_order(part.scan(), blocks), part.box(), blocks,
+                     request.projector());
+      },
+      request.options);
+  return bytes + std::int64_t(sizeof(T)) *
+                     ((request.mask ? part.voxels() : 0) + (masked ? part.readings() : 0));
+}
+
 /// Runs the method on the ranks that share the job: each has its planes and its rows of all that
 /// the method has. `readings` are the whole scan's, in host memory; `keep` takes the planes.
+/// \param passes  makes what the parts pass through; empty: they lie where `exec` computes
 template <class T, class Exec, class Keep>
 void iterate_on_ranks(Exec const& exec, iterative_request const& request, ct::geometry const& g,
                       rank_parts const& parts, repeats_request const& repeats,
-                      observer const& watch, reconstruct_result& result,
-                      std::vector<T> const& readings, Keep const& keep) {
+                      observer const& watch,
+                      std::function<ct::ranked(ct::rank_plan const&)> const& passes,
+                      reconstruct_result& result, std::vector<T> const& readings,
+                      Keep const& keep) {
   using space = typename Exec::memory_space;
   check_options(request, g.num_views());
   check_gap<T>(request);
+  parts.check_memory<T>(exec, bytes_on_rank<T>(exec, request, parts, bool(passes)),
+                        "iso reconstruct");
   watch.step(0, "preparing");
   auto const b = parts.readings<T>(exec, "iso::jobs::projections");
   parts.put_readings(exec, b.data, readings);
@@ -353,7 +389,7 @@ void iterate_on_ranks(Exec const& exec, iterative_request const& request, ct::ge
       host, request,
       wrap_projections<Kokkos::HostSpace>(readings.data(), g.num_views(), g.num_u(), g.num_v()),
       whole_masks, result);
-  ct::ranked const through(exec, parts.ranks(), parts.plan());
+  auto const through = parts.place(exec, passes);
   checkpoint_of<T, Exec> const checkpoint(
       exec, request.checkpoint,
       request.checkpoint.empty() ? typename checkpoint_of<T, Exec>::belongings()
@@ -366,6 +402,7 @@ void iterate_on_ranks(Exec const& exec, iterative_request const& request, ct::ge
         using method = method_with<Exec, T, decltype(options)>;
         std::optional<method> made(std::in_place, exec, g, b, x, options, masks, control, through);
         run_method(exec, request, rules, checkpoint, watch, control, *made, result);
+        result.streaming = made->streaming();
         if constexpr (requires { made->box(); }) {
           result.box = {made->box().lower, made->box().upper};
         }

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <iso/backend/device_facts.hpp>
+#include <iso/backend/registry.hpp>
 #include <iso/core/check.hpp>
 #include <iso/core/detail/host_memory.hpp>
 #include <iso/core/error.hpp>
 #include <iso/core/numerics.hpp>
+#include <iso/jobs/ranks.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -85,6 +87,18 @@ void check_free(Exec const& exec, std::int64_t there, std::int64_t host, char co
     check_free(exec, there, what);
     check_free(Kokkos::DefaultHostExecutionSpace(), host, what);
   }
+}
+
+/// Throws iso::out_of_memory on every rank, with one sentence, unless each has `bytes` free where
+/// `exec` computes. All ranks call it.
+template <class Exec>
+void check_memory_of_ranks(Exec const& exec, std::int64_t bytes, char const* what) {
+  std::uint64_t memory = number_of_machine();
+  if constexpr (backend::is_device<Exec>) {
+    memory += std::uint64_t(exec.cuda_device()) + 1;
+  }
+  check_memory_of_ranks({memory, bytes, backend::facts(exec).memory_free_bytes}, bound_of(exec),
+                        what);
 }
 
 /// Runs `allocate`; an allocation that fails becomes iso::out_of_memory.

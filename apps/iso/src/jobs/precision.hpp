@@ -7,10 +7,13 @@
 #include <iso/backend/registry.hpp>
 #include <iso/core/check.hpp>
 #include <iso/ct/streamed.hpp>
+#include <iso/ct/streamed_ranked.hpp>
 #include <iso/jobs/ranks.hpp>
 #include <iso/model/number_type.hpp>
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -31,7 +34,7 @@ auto in_precision(std::string const& backend, precision precision, F const& f) {
   return result;
 }
 
-/// Throws where ranks share a job with a limit of memory.
+/// Throws where ranks share a job with a limit of memory that is of one process alone.
 inline void check_unstreamed(std::optional<std::int64_t> const& memory, char const* command) {
   ISO_VALIDATE(num_ranks() == 1 || !memory,
                "{}: --memory on {} processes (each holds its part whole); leave it out, or start "
@@ -39,15 +42,62 @@ inline void check_unstreamed(std::optional<std::int64_t> const& memory, char con
                command, num_ranks());
 }
 
-/// Returns f(exec, T(), through) likewise. With a limit of bytes the arrays lie in host memory,
-/// where `exec` works, and `through` streams them through the named backend; else it is empty.
+/// A filtered backprojection on the ranks that share a job.
+template <class T>
+struct fdk_on_ranks {
+  using host = Kokkos::HostSpace;
+  std::function<void(projection_view<T const, host> const&, volume_view<T, host> const&,
+                     job const&)>
+      apply;
+  std::function<ct::streaming_report()> report;
+  ct::scan_arc arc;
+  ct::detector_placement detector;
+};
+
+/// What the arrays of a job pass through, where they lie in host memory and a limit of bytes of the
+/// backend is given; all empty where none is.
+template <class T>
+struct passing {
+  ct::streamed alone;  ///< of a process alone
+  std::function<ct::ranked(ct::rank_plan const&)> pairs;
+  std::function<fdk_on_ranks<T>(ct::rank_plan const&, ct::fdk_options const&)> fdk;
+};
+
+/// Returns what passes through `exec`, by so many bytes of it.
+template <class T, class Exec>
+passing<T> passing_through(Exec const& exec, std::int64_t bytes) {
+  ct::streaming_options const limits{bytes};
+  passing<T> by;
+  if (num_ranks() == 1) {
+    by.alone = ct::streamed(exec, limits);
+    return by;
+  }
+  by.pairs = [=](ct::rank_plan const& plan) {
+    return ct::ranked(exec, sharing_ranks(), plan, limits);
+  };
+  by.fdk = [=](ct::rank_plan const& plan, ct::fdk_options const& options) {
+    auto const made = std::make_shared<ct::streamed_ranked_fdk<Exec, T>>(exec, sharing_ranks(),
+                                                                         plan, options, limits);
+    return fdk_on_ranks<T>{[=](auto const& p, auto const& x, job const& control) {
+                             made->apply(p, x, onto::zero, control);
+                           },
+                           [=] { return made->streaming(); }, made->filter().arc(),
+                           made->filter().detector()};
+  };
+  return by;
+}
+
+/// Returns f(exec, T(), through) likewise, `through` being a passing<T>. With a limit of bytes the
+/// arrays lie in host memory, where `exec` works, and pass through the named backend.
 template <class F>
 auto in_precision(std::string const& backend, precision precision,
                   std::optional<std::int64_t> const& memory, F const& f) {
   return in_precision(backend, precision, [&](auto const& exec, auto zero) {
+    using number = decltype(zero);
     check_limit(exec, memory);
-    return memory ? f(Kokkos::DefaultHostExecutionSpace(), zero, ct::streamed(exec, {*memory}))
-                  : f(exec, zero, ct::streamed());
+    return memory ? f(Kokkos::DefaultHostExecutionSpace(), zero,
+                      passing_through<number>(exec, *memory))
+                  : f(exec, zero, passing<number>());
   });
 }
 

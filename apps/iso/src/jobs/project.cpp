@@ -74,8 +74,17 @@ void project_in_parts(Exec const& exec, ct::geometry const& g,
 template <class T, class Exec>
 void project_on_ranks(Exec const& exec, project_request const& request, ct::geometry const& g,
                       grid const& box, ct::forward_project_options const& options,
-                      observer const& watch, projection_result& result) {
+                      observer const& watch, passing<T> const& through, projection_result& result) {
+  using space = typename Exec::memory_space;
   rank_parts const parts(g, box);
+  ct::projector_options const by{
+      .method = options.method, .sum = options.sum, .oversampling = options.oversampling};
+  auto const all = ct::split_views(g.num_views(), g.num_views(), ct::block_order::sequential);
+  parts.check_memory<T>(exec,
+                        through.pairs ? 0
+                                      : ct::ranked_pair<Exec, T>::bytes_needed(
+                                            exec, parts.rank(), parts.plan(), all, by),
+                        "iso project");
   auto const x = parts.volume<T>(exec, "iso::jobs::volume");
   if (request.phantom_size == 0) {
     parts.put_volume(exec, x.data, request.volume.values);
@@ -84,14 +93,16 @@ void project_on_ranks(Exec const& exec, project_request const& request, ct::geom
                                       job{{}, watch.cancelled});
   }
   auto const p = parts.readings<T>(exec, "iso::jobs::projections");
-  ct::ranked_pair<Exec, T> pair(
-      exec, parts.ranks(), parts.plan(),
-      {.method = options.method, .sum = options.sum, .oversampling = options.oversampling});
-  auto const compute = [&](job const& asked) { pair.forward(0, x, p, asked); };
+  auto const pair = parts.place(exec, through.pairs).template make<T, space>(g, box, all, by);
+  auto const compute = [&](job const& asked) { pair->forward(0, x, p, asked); };
   result.time_ms =
       1e3 * seconds_of(exec, [&] {
         compute({[&](double part) { watch.step(part, "projecting"); }, watch.cancelled});
       });
+  result.streaming = pair->streaming();
+  if (result.streaming) {
+    result.streaming->adjoint = result.streaming->step = {};  // which are not run
+  }
   auto values = parts.gather_readings(exec, p.data);
   result.hash = hash_text(hash_bits<T>(values));
   result.values = std::move(values);
@@ -117,8 +128,9 @@ std::function<void(job const&)> streamed_projection(ct::streamed const& through,
 
 template <class T, class Exec>
 projection_result run(Exec const& exec, project_request const& request, observer const& watch,
-                      ct::streamed const& through) {
+                      passing<T> const& by) {
   using space = typename Exec::memory_space;
+  auto const& through = by.alone;
   auto const volume_grid = grid_of(request);
   validate(volume_grid, "iso project");
   projection_result result;
@@ -136,12 +148,13 @@ projection_result run(Exec const& exec, project_request const& request, observer
 
   watch.step(0, "preparing");
   result.extent = {g.num_views(), g.num_u(), g.num_v()};
+  result.voxels = volume_grid.size();
   // Joseph's samples blend over a voxel, half of which lies outside.
   bool const blends = options.method == ct::projector::joseph_linear ||
                       options.method == ct::projector::joseph_spline;
   result.blind_views = missed_views(g, volume_grid, blends ? 0.5 : 0);
   if (num_ranks() > 1) {
-    project_on_ranks<T>(exec, request, g, volume_grid, options, watch, result);
+    project_on_ranks<T>(exec, request, g, volume_grid, options, watch, by, result);
     watch.step(1, "done");
     return result;
   }
@@ -182,9 +195,8 @@ projection_result run(Exec const& exec, project_request const& request, observer
 }  // namespace
 
 projection_result project(project_request const& request, observer const& watch) {
-  check_unstreamed(request.memory, "iso project");
   return in_precision(request.backend, request.precision, request.memory,
-                      [&](auto const& exec, auto zero, ct::streamed const& through) {
+                      [&](auto const& exec, auto zero, auto const& through) {
                         return run<decltype(zero)>(exec, request, watch, through);
                       });
 }

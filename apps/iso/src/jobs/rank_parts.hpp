@@ -2,6 +2,7 @@
 //! Divides the arrays of a job among the ranks that share it, and brings them together.
 #pragma once
 
+#include "memory.hpp"
 #include "rank_columns.hpp"
 
 #include <iso/backend/communicator.hpp>
@@ -15,6 +16,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,6 +24,37 @@
 #include <vector>
 
 namespace iso::jobs {
+
+/// What a rank has of a scan and a volume, as a scan of fewer rows and a volume of fewer planes:
+/// for what counts numbers.
+class geometry_part {
+ public:
+  geometry_part(ct::rank_plan const& plan, int rank)
+      : plan_(plan), planes_(plan.planes(rank).count()), rows_(plan.rows(rank).count()) {}
+  [[nodiscard]] bool has_both() const { return planes_ > 0 && rows_ > 0; }
+  [[nodiscard]] ct::geometry scan() const {
+    auto const& g = plan_.scan();
+    return {g.kind(), g.num_u(), rows_, g.views()};
+  }
+  [[nodiscard]] grid box() const {
+    grid part = plan_.grid();
+    part.extent[2] = planes_;
+    return part;
+  }
+  /// Returns their numbers, which may be beyond 63 bits.
+  [[nodiscard]] double voxels() const {
+    auto const& n = plan_.grid().extent;
+    return double(n[0]) * double(n[1]) * double(planes_);
+  }
+  [[nodiscard]] double readings() const {
+    return double(plan_.scan().num_views()) * double(plan_.scan().num_u()) * double(rows_);
+  }
+
+ private:
+  ct::rank_plan const& plan_;
+  std::int64_t planes_;
+  std::int64_t rows_;
+};
 
 /// The parts of a volume and a scan that ranks hold: equal shares. Whole arrays lie in host memory.
 class rank_parts {
@@ -31,6 +64,22 @@ class rank_parts {
 
   [[nodiscard]] ct::rank_plan const& plan() const { return plan_; }
   [[nodiscard]] backend::communicator& ranks() const { return ranks_; }
+  [[nodiscard]] int rank() const { return ranks_.rank(); }
+  /// Returns where projections find the parts: what `passes` makes, or where `exec` computes.
+  template <class Exec>
+  [[nodiscard]] ct::ranked place(
+      Exec const& exec, std::function<ct::ranked(ct::rank_plan const&)> const& passes) const {
+    return passes ? passes(plan_) : ct::ranked(exec, ranks_, plan_);
+  }
+  /// Throws on every rank, before anything is allocated, unless each has memory for its volume, its
+  /// readings and so many bytes more where `exec` computes.
+  /// \throws iso::out_of_memory
+  template <class T, class Exec>
+  void check_memory(Exec const& exec, std::int64_t more, char const* what) const {
+    geometry_part const part(plan_, rank());
+    double const arrays = double(sizeof(T)) * (part.voxels() + part.readings());
+    check_memory_of_ranks(exec, whole_bytes(arrays + double(more)), what);
+  }
   /// Returns what sums of parts add up by.
   [[nodiscard]] ct::detail::rank_part part() const { return {ranks_, plan_}; }
 

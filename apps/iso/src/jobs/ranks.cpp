@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <iso/backend/communicator.hpp>
+#include <iso/core/check.hpp>
+#include <iso/core/detail/fnv1a.hpp>
 #include <iso/core/divide_planes.hpp>
 #include <iso/core/error.hpp>
 #include <iso/jobs/ranks.hpp>
@@ -11,7 +13,10 @@
 #include <cstring>
 #include <limits>
 #include <span>
+#include <string_view>
 #include <vector>
+
+#include <unistd.h>
 
 namespace iso::jobs {
 namespace {
@@ -51,6 +56,81 @@ void check_alike(std::uint64_t hash, std::string const& sentence) {
   sharing->maximum(std::span<std::uint64_t>(ends));
   if (ends[0] != ~ends[1]) {
     throw invalid_argument(sentence);
+  }
+}
+
+std::uint64_t number_of_machine() {
+  std::array<char, 256> name{};
+  static_cast<void>(gethostname(name.data(), name.size() - 1));
+  std::uint64_t hash = iso::detail::fnv1a_of_nothing;
+  for (char const c : name) {
+    hash = iso::detail::fnv1a(hash, static_cast<unsigned char>(c));
+  }
+  return hash;
+}
+
+std::pair<int, int> find_same(std::vector<std::uint64_t> const& numbers) {
+  for (std::size_t rank = 0; rank < numbers.size(); ++rank) {
+    for (std::size_t before = 0; before < rank && numbers[rank] != 0; ++before) {
+      if (numbers[before] == numbers[rank]) {
+        return {int(before), int(rank)};
+      }
+    }
+  }
+  return {-1, -1};
+}
+
+std::vector<std::uint64_t> numbers_of_ranks(std::uint64_t mine) {
+  std::vector<std::uint64_t> all(std::size_t(num_ranks()), 0);
+  all[std::size_t(sharing->rank())] = mine;
+  sharing->sum(std::span<std::uint64_t>(all));
+  return all;
+}
+
+lacking_memory find_lacking(std::vector<rank_need> const& needs) {
+  for (std::size_t rank = 0; rank < needs.size(); ++rank) {
+    lacking_memory found{int(rank), 0, needs[rank].free};
+    for (rank_need const& other : needs) {
+      if (other.memory == needs[rank].memory) {
+        found.bytes += other.bytes;
+        found.free = std::min(found.free, other.free);
+      }
+    }
+    if (found.free > 0 && found.bytes > found.free) {
+      return found;
+    }
+  }
+  return {};
+}
+
+void check_memory_of_ranks(rank_need const& mine, std::string const& bound, char const* what) {
+  struct told {
+    rank_need need;
+    std::array<char, 104> bound;
+  };
+  told const here = [&] {
+    told all{mine, {}};
+    std::copy_n(bound.begin(), std::min(bound.size(), all.bound.size() - 1), all.bound.begin());
+    return all;
+  }();
+  auto all = std::vector<told>(std::size_t(num_ranks()));
+  sharing->gather(std::as_bytes(std::span(&here, 1)),
+                  is_first_rank() ? std::as_writable_bytes(std::span(all)) : std::span<std::byte>(),
+                  0);
+  sharing->broadcast(std::as_writable_bytes(std::span(all)), 0);
+  std::vector<rank_need> needs;
+  for (told const& one : all) {
+    needs.push_back(one.need);
+  }
+  auto const lacking = find_lacking(needs);
+  if (lacking.rank >= 0) {
+    auto const& of_rank = all[std::size_t(lacking.rank)];
+    throw out_of_memory(
+        message("{}: rank {} needs {} bytes, and the ranks that share its memory {} ({} bytes are "
+                "free{}); ask for less, start more processes on other machines, or give --memory",
+                {std::string_view(what), lacking.rank, of_rank.need.bytes, lacking.bytes,
+                 lacking.free, std::string_view(of_rank.bound.data())}),
+        std::uint64_t(lacking.bytes), std::uint64_t(lacking.free));
   }
 }
 

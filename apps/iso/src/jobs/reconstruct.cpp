@@ -380,8 +380,21 @@ void back_project_scan(Exec const& exec, reconstruct_request const& request, ct:
 template <class T, class Exec, class Keep>
 void back_project_on_ranks(Exec const& exec, reconstruct_request const& request,
                            rank_parts const& parts, observer const& watch,
-                           reconstruct_result& result, std::vector<T> const& readings,
-                           Keep const& keep) {
+                           passing<T> const& through, reconstruct_result& result,
+                           std::vector<T> const& readings, Keep const& keep) {
+  using space = typename Exec::memory_space;
+  auto const& plan = parts.plan();
+  std::int64_t const views = plan.scan().num_views();
+  auto const all = ct::split_views(views, views, ct::block_order::sequential);
+  ct::projector_options by{.sum = summation::reproducible, .oversampling = request.oversampling};
+  by.method = request.adjoint_of.value_or(by.method);
+  parts.check_memory<T>(
+      exec,
+      through.pairs ? 0
+      : request.adjoint_of
+          ? ct::ranked_pair<Exec, T>::bytes_needed(exec, parts.rank(), plan, all, by)
+          : ct::ranked_fdk<Exec, T>::bytes_needed(exec, parts.rank(), plan, request.filter),
+      command_of(request));
   watch.step(0, "preparing");
   auto const p = parts.readings<T>(exec, "iso::jobs::projections");
   parts.put_readings(exec, p.data, readings);
@@ -394,12 +407,24 @@ void back_project_on_ranks(Exec const& exec, reconstruct_request const& request,
     result.repeats = repeat(exec, request.repeats, watch, compute);
   };
   if (request.adjoint_of) {
-    ct::ranked_pair<Exec, T> pair(exec, parts.ranks(), parts.plan(),
-                                  {.method = *request.adjoint_of,
-                                   .sum = summation::reproducible,
-                                   .oversampling = request.oversampling});
-    time([&](job const& asked) { pair.adjoint(0, p, x, onto::zero, asked); });
+    auto const pair =
+        parts.place(exec, through.pairs).template make<T, space>(plan.scan(), plan.grid(), all, by);
+    time([&](job const& asked) { pair->adjoint(0, p, x, onto::zero, asked, 0); });
+    result.streaming = pair->streaming();
+    if (result.streaming) {
+      result.streaming->forward = result.streaming->step = {};  // which are not run
+    }
     return;
+  }
+  if constexpr (!backend::is_device<Exec>) {
+    if (through.fdk) {
+      auto const fdk = through.fdk(plan, request.filter);
+      result.arc = fdk.arc;
+      result.detector = fdk.detector;
+      time([&](job const& asked) { fdk.apply(p, x, asked); });
+      result.streaming = fdk.report();
+      return;
+    }
   }
   ct::ranked_fdk<Exec, T> fdk(exec, parts.ranks(), parts.plan(), request.filter);
   result.arc = fdk.filter().arc();
@@ -412,7 +437,8 @@ void back_project_on_ranks(Exec const& exec, reconstruct_request const& request,
 template <class T, class Exec>
 void reconstruct_on_ranks(Exec const& exec, reconstruct_request const& request,
                           ct::geometry const& given, ct::geometry const& g, grid const& box,
-                          observer const& watch, reconstruct_result& result) {
+                          observer const& watch, passing<T> const& through,
+                          reconstruct_result& result) {
   rank_parts const parts(g, box);
   Kokkos::DefaultHostExecutionSpace const host;
   auto const readings =
@@ -440,17 +466,18 @@ void reconstruct_on_ranks(Exec const& exec, reconstruct_request const& request,
     }
   };
   if (request.iterative) {
-    iterate_on_ranks<T>(exec, *request.iterative, g, parts, request.repeats, watch, result,
-                        readings, keep);
+    iterate_on_ranks<T>(exec, *request.iterative, g, parts, request.repeats, watch, through.pairs,
+                        result, readings, keep);
   } else {
-    back_project_on_ranks<T>(exec, request, parts, watch, result, readings, keep);
+    back_project_on_ranks<T>(exec, request, parts, watch, through, result, readings, keep);
   }
 }
 
 template <class T, class Exec>
 reconstruct_result run(Exec const& exec, reconstruct_request const& request, observer const& watch,
-                       ct::streamed const& through) {
+                       passing<T> const& by) {
   using space = typename Exec::memory_space;
+  auto const& through = by.alone;
   auto const given = ct::make_geometry(request.geometry.scan);
   check(request, given);
   auto const& options = request.filter;
@@ -483,7 +510,7 @@ reconstruct_result run(Exec const& exec, reconstruct_request const& request, obs
     examine_readings(request, request.projections, given, volume_grid, result);
   }
   if (num_ranks() > 1) {
-    reconstruct_on_ranks<T>(exec, request, given, g, volume_grid, watch, result);
+    reconstruct_on_ranks<T>(exec, request, given, g, volume_grid, watch, by, result);
     watch.step(1, "done");
     return result;
   }
@@ -536,9 +563,8 @@ void check_shapes(reconstruct_request const& request) {
 }
 
 reconstruct_result reconstruct(reconstruct_request const& request, observer const& watch) {
-  check_unstreamed(request.memory, command_of(request));
   return in_precision(request.backend, request.precision, request.memory,
-                      [&](auto const& exec, auto zero, ct::streamed const& through) {
+                      [&](auto const& exec, auto zero, auto const& through) {
                         return run<decltype(zero)>(exec, request, watch, through);
                       });
 }

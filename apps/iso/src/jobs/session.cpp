@@ -2,8 +2,10 @@
 #include <iso/backend/device_facts.hpp>
 #include <iso/backend/registry.hpp>
 #include <iso/core/check.hpp>
+#include <iso/core/detail/fnv1a.hpp>
 #include <iso/core/detail/host_memory.hpp>
 #include <iso/core/error.hpp>
+#include <iso/jobs/ranks.hpp>
 #include <iso/jobs/report.hpp>
 #include <iso/jobs/session.hpp>
 
@@ -15,6 +17,8 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
+#include <utility>
 
 namespace iso::jobs {
 
@@ -96,28 +100,70 @@ void check_threads(int wanted) {
       granted, wanted);
 }
 
-std::optional<int> choose_device(std::optional<int> local_rank, int ranks) {
-  int const devices = backend::count_devices();
+devices_seen see_devices() {
   char const* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
-  // What a launcher that binds each process to its own GPU leaves.
-  bool const bound = devices == 1 && visible != nullptr && *visible != '\0';
-  return choose_device(local_rank, ranks, devices, bound);
+  return {backend::is_device<Kokkos::DefaultExecutionSpace> ? backend::count_devices() : 0,
+          visible == nullptr ? std::nullopt : std::optional<std::string>(visible)};
 }
 
-std::optional<int> choose_device(std::optional<int> local_rank, int ranks, int devices,
-                                 bool bound) {
-  if (ranks == 1 || bound || devices == 0) {
+std::optional<int> choose_device(std::optional<int> local_rank, int ranks, bool shares) {
+  auto const seen = see_devices();
+  ISO_VALIDATE(!backend::is_device<Kokkos::DefaultExecutionSpace> || seen.count > 0 ||
+                   !seen.visible || !seen.visible->empty(),
+               "CUDA_VISIBLE_DEVICES is empty (it hides all GPUs, and this build computes on "
+               "them); unset it, or name a GPU for each of {} processes",
+               ranks);
+  return choose_device(local_rank, ranks, seen, shares);
+}
+
+std::optional<int> choose_device(std::optional<int> local_rank, int ranks, devices_seen const& seen,
+                                 bool shares) {
+  // What a launcher that binds each process to its own GPU leaves.
+  bool const bound = seen.count == 1 && seen.visible && !seen.visible->empty();
+  if (ranks == 1 || bound || seen.count == 0) {
     return std::nullopt;
   }
   ISO_VALIDATE(local_rank,
                "{} processes share {} GPUs (the launcher does not tell this one its number on the "
                "node); set CUDA_VISIBLE_DEVICES for each, or leave cuda out by --backend",
-               ranks, devices);
-  ISO_VALIDATE(*local_rank < devices,
+               ranks, seen.count);
+  ISO_VALIDATE(*local_rank < seen.count || shares,
                "process {} of this node has no GPU (there are {}, counted from 0 like the "
-               "processes); start at most {} a node, or leave cuda out by --backend",
-               *local_rank, devices, devices);
-  return local_rank;
+               "processes); start at most {} a node, give --share-gpus, or leave cuda out by "
+               "--backend",
+               *local_rank, seen.count, seen.count);
+  return *local_rank % seen.count;
+}
+
+std::string name_of_device(devices_seen const& seen, std::optional<int> device) {
+  if (seen.count == 0) {
+    return {};
+  }
+  int const number = device.value_or(0);
+  if (!seen.visible) {
+    return std::to_string(number);
+  }
+  std::size_t begin = 0;
+  for (int n = 0; n < number && begin != std::string::npos; ++n) {
+    begin = seen.visible->find(',', begin);
+    begin += begin == std::string::npos ? 0 : 1;
+  }
+  return begin == std::string::npos
+             ? std::to_string(number)
+             : seen.visible->substr(begin, seen.visible->find(',', begin) - begin);
+}
+
+void check_one_rank_a_device(std::optional<int> device) {
+  auto const name = name_of_device(see_devices(), device);
+  std::uint64_t hash = name.empty() ? 0 : number_of_machine();
+  for (char const c : name) {
+    hash = iso::detail::fnv1a(hash, static_cast<unsigned char>(c));
+  }
+  auto const [one, other] = find_same(numbers_of_ranks(hash));
+  ISO_VALIDATE(one < 0,
+               "ranks {} and {} compute on one GPU (each would wait for the other); start one "
+               "process a GPU, or give --share-gpus",
+               one, other);
 }
 
 session::session(int threads, std::optional<int> device) {

@@ -38,6 +38,7 @@ struct project_request {
 
 struct projection_result {
   std::array<std::int64_t, 3> extent{};                          ///< views, u, v
+  std::int64_t voxels = 0;                                       ///< of the volume
   std::variant<std::vector<float>, std::vector<double>> values;  ///< [views, u, v]
   std::int64_t blind_views = 0;   ///< those of which no ray meets the volume: they are zero
   std::int64_t views_within = 0;  ///< those whose detector stands in the volume or before it

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace iso::backend {
@@ -37,6 +38,35 @@ int idle_ranks();
 /// Throws iso::invalid_argument with this sentence, on every rank, unless all give the same number:
 /// a hash of what they must have alike. All ranks call it.
 void check_alike(std::uint64_t hash, std::string const& sentence);
+
+/// What a rank wants to allocate.
+struct rank_need {
+  std::uint64_t memory = 0;  ///< which memory it is of: ranks with the same number share one
+  std::int64_t bytes = 0;
+  std::int64_t free = 0;  ///< of that memory, as the rank sees it; 0: not known
+};
+/// A memory that has less than the ranks that share it need.
+struct lacking_memory {
+  int rank = -1;           ///< the first of them; -1: no memory lacks anything
+  std::int64_t bytes = 0;  ///< that they need together
+  std::int64_t free = 0;   ///< the least that one of them finds
+};
+/// Returns the memory of the first rank that lacks some.
+lacking_memory find_lacking(std::vector<rank_need> const& needs);
+
+/// Throws iso::out_of_memory on every rank, with one sentence, unless the memory of each has what
+/// its ranks need. All ranks call it.
+/// \param bound  what leaves no more of this rank's memory, for the sentence
+void check_memory_of_ranks(rank_need const& mine, std::string const& bound, char const* what);
+
+/// Returns the first two ranks that have the same number, which is not 0; {-1, -1}: none.
+std::pair<int, int> find_same(std::vector<std::uint64_t> const& numbers);
+
+/// Returns a number of each rank, on every rank. All ranks call it.
+std::vector<std::uint64_t> numbers_of_ranks(std::uint64_t mine);
+
+/// Returns a number for this machine, which all its processes have.
+std::uint64_t number_of_machine();
 
 /// Ends a run of all ranks: waits for the others, and returns the exit code of the run. Where ranks
 /// failed, the first one's is that of the first that did so by itself, and it calls `tell` with

@@ -34,15 +34,36 @@ class session {
   ~session();
 };
 
+/// What a process knows of the GPUs before it starts on one.
+struct devices_seen {
+  int count = 0;                       ///< that it sees
+  std::optional<std::string> visible;  ///< CUDA_VISIBLE_DEVICES, where it is set
+};
+
 /// Returns the GPU of one of `ranks` processes: that of its number on the node; the only one that
 /// it sees where the launcher has chosen by CUDA_VISIBLE_DEVICES.
-/// \throws iso::invalid_argument  more processes than GPUs, or a process that does not know its
-///                                number on the node
-std::optional<int> choose_device(std::optional<int> local_rank, int ranks);
+/// \param shares  several may compute on one: they take turns
+/// \throws iso::invalid_argument  more processes than GPUs, unless they share; a process that does
+///                                not know its number on the node; a CUDA_VISIBLE_DEVICES that
+///                                names none, in a build that computes on GPUs
+std::optional<int> choose_device(std::optional<int> local_rank, int ranks, bool shares = false);
 
-/// Does the same where the process sees `devices` GPUs, of which its launcher has chosen one where
-/// it is `bound`.
-std::optional<int> choose_device(std::optional<int> local_rank, int ranks, int devices, bool bound);
+/// Does the same where the process sees these GPUs.
+std::optional<int> choose_device(std::optional<int> local_rank, int ranks, devices_seen const& seen,
+                                 bool shares = false);
+
+/// Returns what names a GPU of those that a process sees on its machine: its entry of
+/// CUDA_VISIBLE_DEVICES, or else its number.
+std::string name_of_device(devices_seen const& seen, std::optional<int> device);
+
+/// Throws on every rank where two that share a job compute on one GPU of one machine. All ranks
+/// call it.
+/// \param device  as choose_device gives it
+/// \throws iso::invalid_argument
+void check_one_rank_a_device(std::optional<int> device);
+
+/// Returns the GPUs that this process sees, none in a build without GPUs.
+devices_seen see_devices();
 
 /// Returns the backends of this build, Serial first.
 std::vector<std::string> backend_names();
