@@ -127,7 +127,7 @@ echo 'raise ImportError' >broken/numpy.py
 tool=(env PYTHONPATH="$PWD/broken" "$iso")
 expect 2 '^iso: error: sweep: Python has no NumPy \(it merges .*; install it' sweep --merge r.jsonl
 tool=(env PATH="$PWD/empty" "$iso")
-expect 2 'python3, which merges the results, cannot be started .* install Python' sweep --merge r.jsonl
+expect 2 'python3, which makes the report, cannot be started .* install Python' sweep --merge r.jsonl
 tool=("$iso")
 if ! python3 -c 'import numpy' 2>/dev/null; then
   echo 'python3 has no NumPy: nothing is merged'

@@ -34,6 +34,7 @@ struct sweep_options {
   std::string file;
   std::string output;
   std::vector<std::string> merge;
+  std::vector<std::string> scaling;
   std::string against;
   double tolerance = 0.05;
   int rank = -1;
@@ -192,18 +193,33 @@ fs::path find_script(char const* name) {
   return fs::exists(installed, unknown) ? installed : folder / ISO_SOURCE_SCRIPTS / name;
 }
 
-/// Becomes scripts/sweep_merge.py, whose exit codes are those of this program.
-int run_merge(sweep_options const& options) {
-  check_written(options.output, "", "", options.merge);
-  auto const script = find_script("sweep_merge.py");
+/// Becomes a script, whose exit codes are those of this program. It ends with the files it reads.
+int become(char const* name, std::vector<std::string> const& words,
+           std::vector<std::string> const& files) {
+  auto const script = find_script(name);
   if (!fs::exists(script)) {
     throw file_error(
-        fmt::format("'{}': this file is not there (it merges the results); install the program "
-                    "with its scripts",
+        fmt::format("'{}': this file is not there (it makes the report); install the program with "
+                    "its scripts",
                     script.string()));
   }
-  std::vector<std::string> words = {"python3", script.string(), "--tolerance",
-                                    fmt::format("{}", options.tolerance)};
+  std::vector<std::string> all = {"python3", script.string()};
+  all.insert(all.end(), words.begin(), words.end());
+  all.emplace_back("--");
+  all.insert(all.end(), files.begin(), files.end());
+  std::vector<char*> arguments(all.size() + 1);  // the last one is null
+  std::transform(all.begin(), all.end(), arguments.begin(),
+                 [](std::string& word) { return word.data(); });
+  ::execvp("python3", arguments.data());
+  throw invalid_argument(
+      fmt::format("sweep: python3, which makes the report, cannot be started ({}); install Python "
+                  "3.9 or later with NumPy",
+                  std::error_code(errno, std::generic_category()).message()));
+}
+
+int run_merge(sweep_options const& options) {
+  check_written(options.output, "", "", options.merge);
+  std::vector<std::string> words = {"--tolerance", fmt::format("{}", options.tolerance)};
   auto const pass = [&](char const* option, std::string const& value) {
     if (!value.empty()) {
       words.insert(words.end(), {option, value});
@@ -211,16 +227,16 @@ int run_merge(sweep_options const& options) {
   };
   pass("--output", options.output);
   pass("--against", options.against);
-  words.emplace_back("--");
-  words.insert(words.end(), options.merge.begin(), options.merge.end());
-  std::vector<char*> arguments(words.size() + 1);  // the last one is null
-  std::transform(words.begin(), words.end(), arguments.begin(),
-                 [](std::string& word) { return word.data(); });
-  ::execvp("python3", arguments.data());
-  throw invalid_argument(
-      fmt::format("sweep: python3, which merges the results, cannot be started ({}); install "
-                  "Python 3.9 or later with NumPy",
-                  std::error_code(errno, std::generic_category()).message()));
+  return become("sweep_merge.py", words, options.merge);
+}
+
+int run_scaling(sweep_options const& options) {
+  check_written(options.output, "", "", options.scaling);
+  std::vector<std::string> words;
+  if (!options.output.empty()) {
+    words = {"--output", options.output};
+  }
+  return become("sweep_scaling.py", words, options.scaling);
 }
 
 int run_sweep(sweep_options const& options) {
@@ -233,15 +249,17 @@ int run_sweep(sweep_options const& options) {
     options.file.empty() ? list_operations() : list_points(options);
     return success;
   }
-  if (options.merge.empty() == options.file.empty()) {
+  int const asked = (options.file.empty() ? 0 : 1) + (options.merge.empty() ? 0 : 1) +
+                    (options.scaling.empty() ? 0 : 1);
+  if (asked != 1) {
     throw invalid_argument(
         "sweep: nothing to do, or two things at once (it takes either --file, what to measure, or "
-        "--merge, results to report on); give one of the two");
+        "--merge, results to report on, or --scaling, runs to compare); give one of them");
   }
   if (!options.file.empty()) {
     return run_points(options);
   }
-  return run_merge(options);
+  return options.merge.empty() ? run_scaling(options) : run_merge(options);
 }
 
 }  // namespace
@@ -256,13 +274,16 @@ command add_sweep(CLI::App& app) {
   sub->add_option("--output", options->output,
                   "results as JSON lines, appended after every point: a second start goes on where "
                   "the first ended. Of several processes each writes NAME.rankR.ENDING. With "
-                  "--merge: the report, JSON");
+                  "--merge and --scaling: the report, JSON");
   sub->add_option("--backend", options->backend,
                   "backends that may run, with commas between; 'all' of this build")
       ->transform(in_small_letters())
       ->capture_default_str();
   sub->add_option("--merge", options->merge,
                   "results of one sweep's processes, to report on; python3 with NumPy does it");
+  sub->add_option("--scaling", options->scaling,
+                  "what iso project, back-project or reconstruct wrote by --json, alone and under "
+                  "mpirun: strong and weak scaling, with parallel efficiency");
   sub->add_option("--against", options->against,
                   "an earlier report: points whose share of the ceiling fell are regressions");
   sub->add_option("--tolerance", options->tolerance,
