@@ -9,8 +9,8 @@ astra: SIRT3D_CUDA and CGLS3D_CUDA on one GPU, upright and with the detector rol
 and pitched by two. The difference of runs of 4 and of 14 iterations over ten, so that copies to and
 from the GPU do not count.
 rtk: its filters for a processor, on one thread, upright and tilted alike: SART with blocks of 8
-views and of all of them, and conjugate gradients, each with the transpose of Joseph's projection and
-with its backprojection by voxels. Processor time, the difference of runs of one and of three
+views and of all of them, and conjugate gradients, each with the transpose of Joseph's projection
+and with its backprojection by voxels. Processor time, the difference of runs of one and of three
 iterations over two.
 
 All have N^3 voxels and N^2 pixels in the cone of scan.py, in float. A peer's readings are its own
