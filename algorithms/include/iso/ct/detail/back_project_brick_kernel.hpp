@@ -149,16 +149,29 @@ struct brick_kernel {
     for (std::int32_t view = 0; view < num_views; ++view) {
       pixel_rectangle const pixels = views[view];
       brick_line<T> const* ray = rays + (view * num_u + pixels.u) * num_v + pixels.v;
+      brick_line<T> const* const middle = ray + (pixels.count_u / 2) * num_v + pixels.count_v / 2;
+      int const sets = pixels.count_u > 0 && pixels.count_v > 1
+                           ? side_by_side.template sets_for<Group>(middle[-1], middle[0])
+                           : 1;
       std::int32_t v = 0;
-      int const sets = side_by_side.template sets_for<Group>(pixels.count_v);
-      for (std::int32_t left = pixels.count_u * pixels.count_v; left > 0;) {
-        for (int n = 0; n < 32; ++n) {
-          for (int set = 0; set < sets; ++set) {
-            side_by_side.template set<Group>(set, n, left > 0 ? *ray : none);
-            bool const row_ends = v + 1 == pixels.count_v;
-            v = row_ends ? 0 : v + 1;
-            ray += row_ends ? num_v - pixels.count_v + 1 : 1;
-            --left;
+      std::int32_t left = pixels.count_u * pixels.count_v;
+      auto const take = [&](int set, int n) {
+        side_by_side.template set<Group>(set, n, left > 0 ? *ray : none);
+        bool const row_ends = v + 1 == pixels.count_v;
+        v = row_ends ? 0 : v + 1;
+        ray += row_ends ? num_v - pixels.count_v + 1 : 1;
+        --left;
+      };
+      while (left > 0) {
+        if (sets == 1) {  // the compiler knows each place
+          for (int n = 0; n < 32; ++n) {
+            take(0, n);
+          }
+        } else {
+          for (int n = 0; n < 32; ++n) {
+            for (int set = 0; set < sets; ++set) {
+              take(set, n);
+            }
           }
         }
         for (int set = 0; set < sets; ++set) {

@@ -41,15 +41,21 @@ class brick_lanes {
   /// The most sets of 32 rays that are chosen before the first is added.
   static constexpr int most_sets = 4;
 
-  /// Returns how many sets share neighbours along v, of which `rows` pass the brick: so many that
-  /// lanes of a register lie about two voxels apart along z, and the next lane seldom adds to a
-  /// word that this one has not stored yet.
+  /// Returns how many sets share neighbours, of which two are given: so many that lanes of a
+  /// register lie about two voxels apart in the brick, and the next lane seldom adds to a word that
+  /// this one has not stored yet.
   template <class Group>
-  KOKKOS_FORCEINLINE_FUNCTION int sets_for(std::int32_t rows) const {
-    std::int32_t const voxels = brick_.high[2] - brick_.low[2] + Shape::room;
-    std::int32_t const lanes = 4 * voxels * registers<Group>;
-    std::int32_t const sets = (7 * rows + lanes - 1) / lanes;
-    return sets < 1 ? 1 : sets < most_sets ? sets : most_sets;
+  KOKKOS_FORCEINLINE_FUNCTION int sets_for(brick_line<float> const& ray,
+                                           brick_line<float> const& next) const {
+    std::int32_t const plane = (brick_.low[ray.axis] + brick_.high[ray.axis]) / 2;
+    float const p = Kokkos::fabs(next.across[0](plane) - ray.across[0](plane));
+    float const q = Kokkos::fabs(next.across[1](plane) - ray.across[1](plane));
+    float const apart = float(registers<Group>) * (p < q ? q : p);
+    int sets = 1;
+    while (sets < most_sets && float(sets) * apart < 1.7F) {
+      ++sets;
+    }
+    return sets;
   }
 
   /// Makes the n-th ray of a set that one, which must stay where it is. Neighbours in a set go to
