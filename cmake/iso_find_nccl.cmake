@@ -16,13 +16,15 @@ function(iso_find_nccl)
   mark_as_advanced(NCCL_INCLUDE_DIR NCCL_LIBRARY)
   if(NCCL_INCLUDE_DIR AND NCCL_LIBRARY)
     set(ISO_HAS_NCCL TRUE CACHE INTERNAL "iso::mpi has NCCL")
-    add_library(NCCL::nccl UNKNOWN IMPORTED GLOBAL)
-    set_target_properties(
-      NCCL::nccl
-      PROPERTIES
-        IMPORTED_LOCATION "${NCCL_LIBRARY}"
-        INTERFACE_INCLUDE_DIRECTORIES "${NCCL_INCLUDE_DIR}"
-    )
+    if(NOT TARGET NCCL::nccl)
+      add_library(NCCL::nccl UNKNOWN IMPORTED GLOBAL)
+      set_target_properties(
+        NCCL::nccl
+        PROPERTIES
+          IMPORTED_LOCATION "${NCCL_LIBRARY}"
+          INTERFACE_INCLUDE_DIRECTORIES "${NCCL_INCLUDE_DIR}"
+      )
+    endif()
   elseif(NOT ISO_NCCL STREQUAL "AUTO")
     message(
       FATAL_ERROR

@@ -77,9 +77,9 @@ def tables_of(runs: list[Record]) -> list[Record]:
     tables = []
     for job, of_job in jobs.items():
         of_job.sort(key=lambda run: (run["ranks"], run["work"], run["file"]))
-        sizes: dict[int, list[Record]] = defaultdict(list)
+        sizes: dict[Any, list[Record]] = defaultdict(list)
         for run in of_job:
-            sizes[run["work"]].append(run)
+            sizes[tuple(run["of"])].append(run)
         for same in sizes.values():
             if len({run["ranks"] for run in same}) > 1:
                 tables.append({"scaling": "strong", "job": job,

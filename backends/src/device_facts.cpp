@@ -99,6 +99,7 @@ std::int64_t min_stack() {
 
 #if !ISO_HAS_CUDA
 int count_devices() { return 0; }
+std::string device_uuid(int /*number*/) { return {}; }
 #endif
 
 #if ISO_HAS_THREADS

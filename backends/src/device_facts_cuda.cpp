@@ -71,6 +71,18 @@ int count_devices() {
   return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
 }
 
+std::string device_uuid(int number) {
+  cudaDeviceProp of;
+  ISO_CUDA_CHECK(cudaGetDeviceProperties(&of, number));
+  std::string digits;
+  for (char const byte : of.uuid.bytes) {
+    auto const bits = static_cast<unsigned char>(byte);
+    digits += "0123456789abcdef"[bits / 16];
+    digits += "0123456789abcdef"[bits % 16];
+  }
+  return digits;
+}
+
 template <>
 device_facts facts(Kokkos::Cuda const& exec) {
   int const device = exec.cuda_device();

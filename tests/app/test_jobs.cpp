@@ -230,12 +230,7 @@ TEST_CASE("each process of a node computes on the GPU of its number, and none sh
   CHECK(iso::test::names(refused({}, 2), {"4 processes share 2 GPUs", "CUDA_VISIBLE_DEVICES"}));
 }
 
-TEST_CASE("a GPU has one name for all processes of a node that see it") {
-  CHECK(jobs::name_of_device({4, std::nullopt}, 2) == "2");
-  CHECK(jobs::name_of_device({3, "5,GPU-1f,7"}, 1) == "GPU-1f");
-  CHECK(jobs::name_of_device({1, "5"}, {}) == "5");
-  CHECK(jobs::name_of_device({1, "7"}, {}) == jobs::name_of_device({3, "5,GPU-1f,7"}, 2));
-  CHECK(jobs::name_of_device({0, std::nullopt}, {}).empty());
+TEST_CASE("two ranks of one GPU are found by its number") {
   CHECK(jobs::find_same({3, 5, 4}) == std::pair(-1, -1));
   CHECK(jobs::find_same({3, 5, 4, 5}) == std::pair(1, 3));
   CHECK(jobs::find_same({0, 0}) == std::pair(-1, -1));  // ranks without a GPU

@@ -142,6 +142,9 @@ TEST_CASE("backends by name, and what they run on") {
   CHECK(std::is_base_of_v<iso::error, iso::backend::floating_point_error>);
   CHECK(iso::backend::source_revision() == iso::backend::facts(exec_space()).git_revision);
   CHECK(iso::backend::count_devices() >= 0);
+  if (iso::backend::count_devices() > 0) {
+    CHECK(iso::backend::device_uuid(0).size() == 32);
+  }
   CHECK(iso::backend::count_threads() >= iso::backend::count_granted_threads(1));
   CHECK(iso::backend::min_stack() > 0);
   iso::backend::set_host_vector_bytes(iso::backend::host_vector_bytes());

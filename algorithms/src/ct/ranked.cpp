@@ -75,6 +75,10 @@ void agree(backend::communicator& ranks, rank_plan const& plan, view_blocks cons
            Options const& options, std::int64_t batch_views, std::int64_t value_bytes,
            char const* function) {
   fingerprint of;
+  // Ranks that stream and ranks that do not have other messages for each other.
+  for (char const* c = function; *c != 0; ++c) {
+    of.add(std::int64_t(*c));
+  }
   of.add(plan);
   describe(of, options);
   for (auto const* numbers : {&blocks.views, &blocks.begins}) {

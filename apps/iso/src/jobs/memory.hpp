@@ -95,7 +95,7 @@ template <class Exec>
 void check_memory_of_ranks(Exec const& exec, std::int64_t bytes, char const* what) {
   std::uint64_t memory = number_of_machine();
   if constexpr (backend::is_device<Exec>) {
-    memory += std::uint64_t(exec.cuda_device()) + 1;
+    memory = number_of_device(exec.cuda_device());
   }
   check_memory_of_ranks({memory, bytes, backend::facts(exec).memory_free_bytes}, bound_of(exec),
                         what);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <iso/backend/communicator.hpp>
+#include <iso/backend/device_facts.hpp>
 #include <iso/core/check.hpp>
 #include <iso/core/detail/fnv1a.hpp>
 #include <iso/core/divide_planes.hpp>
@@ -59,15 +60,25 @@ void check_alike(std::uint64_t hash, std::string const& sentence) {
   }
 }
 
-std::uint64_t number_of_machine() {
-  std::array<char, 256> name{};
-  static_cast<void>(gethostname(name.data(), name.size() - 1));
+namespace {
+
+std::uint64_t number_of(std::string_view name) {
   std::uint64_t hash = iso::detail::fnv1a_of_nothing;
   for (char const c : name) {
     hash = iso::detail::fnv1a(hash, static_cast<unsigned char>(c));
   }
   return hash;
 }
+
+}  // namespace
+
+std::uint64_t number_of_machine() {
+  std::array<char, 256> name{};
+  static_cast<void>(gethostname(name.data(), name.size() - 1));
+  return number_of({name.data(), name.size()});
+}
+
+std::uint64_t number_of_device(int device) { return number_of(backend::device_uuid(device)); }
 
 std::pair<int, int> find_same(std::vector<std::uint64_t> const& numbers) {
   for (std::size_t rank = 0; rank < numbers.size(); ++rank) {

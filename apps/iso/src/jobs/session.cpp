@@ -135,31 +135,9 @@ std::optional<int> choose_device(std::optional<int> local_rank, int ranks, devic
   return *local_rank % seen.count;
 }
 
-std::string name_of_device(devices_seen const& seen, std::optional<int> device) {
-  if (seen.count == 0) {
-    return {};
-  }
-  int const number = device.value_or(0);
-  if (!seen.visible) {
-    return std::to_string(number);
-  }
-  std::size_t begin = 0;
-  for (int n = 0; n < number && begin != std::string::npos; ++n) {
-    begin = seen.visible->find(',', begin);
-    begin += begin == std::string::npos ? 0 : 1;
-  }
-  return begin == std::string::npos
-             ? std::to_string(number)
-             : seen.visible->substr(begin, seen.visible->find(',', begin) - begin);
-}
-
 void check_one_rank_a_device(std::optional<int> device) {
-  auto const name = name_of_device(see_devices(), device);
-  std::uint64_t hash = name.empty() ? 0 : number_of_machine();
-  for (char const c : name) {
-    hash = iso::detail::fnv1a(hash, static_cast<unsigned char>(c));
-  }
-  auto const [one, other] = find_same(numbers_of_ranks(hash));
+  auto const [one, other] = find_same(
+      numbers_of_ranks(see_devices().count > 0 ? number_of_device(device.value_or(0)) : 0));
   ISO_VALIDATE(one < 0,
                "ranks {} and {} compute on one GPU (each would wait for the other); start one "
                "process a GPU, or give --share-gpus",

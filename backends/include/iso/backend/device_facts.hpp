@@ -67,6 +67,15 @@ std::string source_revision();
 /// Determinism: not_guaranteed, devices come and go.
 int count_devices();
 
+/// Returns what names a GPU of those that the process counts wherever processes are that see it:
+/// its UUID, 32 hexadecimal digits. Empty in a build without GPUs. May be called before Kokkos is
+/// initialised.
+///
+/// Determinism: not_guaranteed, machines have other GPUs.
+/// \param number  below count_devices()
+/// \throws iso::error  as the driver refuses a number
+std::string device_uuid(int number);
+
 /// Returns the number of threads that Kokkos starts on the host by default. May be called before
 /// Kokkos is initialised.
 ///

@@ -67,6 +67,8 @@ std::vector<std::uint64_t> numbers_of_ranks(std::uint64_t mine);
 
 /// Returns a number for this machine, which all its processes have.
 std::uint64_t number_of_machine();
+/// Returns a number for a GPU, the same for all processes that see it, whatever its number there.
+std::uint64_t number_of_device(int device);
 
 /// Ends a run of all ranks: waits for the others, and returns the exit code of the run. Where ranks
 /// failed, the first one's is that of the first that did so by itself, and it calls `tell` with

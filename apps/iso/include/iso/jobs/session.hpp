@@ -52,10 +52,6 @@ std::optional<int> choose_device(std::optional<int> local_rank, int ranks, bool 
 std::optional<int> choose_device(std::optional<int> local_rank, int ranks, devices_seen const& seen,
                                  bool shares = false);
 
-/// Returns what names a GPU of those that a process sees on its machine: its entry of
-/// CUDA_VISIBLE_DEVICES, or else its number.
-std::string name_of_device(devices_seen const& seen, std::optional<int> device);
-
 /// Throws on every rank where two that share a job compute on one GPU of one machine. All ranks
 /// call it.
 /// \param device  as choose_device gives it
