@@ -111,7 +111,13 @@ def native(
         shape = cast(Any, x).shape
         turn = PROJECTIONS[laid] if of_projections else VOLUME[laid]
         extents = tuple(shape[turn.index(axis)] for axis in range(3))
-        result = _core.native(x, device_array(x, extents, turn), of_projections, laid)
+        made = device_array(x, extents, turn)
+        if made is None:
+            raise TypeError(
+                "native: x lies on a GPU and its framework makes no array here (there is no empty); "
+                "copy it in that framework"
+            )
+        result = _core.native(x, made, of_projections, laid)
     return cast(ArrayT, result if result is x else like(x, result, None))
 
 

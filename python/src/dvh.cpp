@@ -184,7 +184,8 @@ class typed_histogrammer final : public any_histogrammer {
   static dvh::histogrammer<Exec, T> make_on_ranks(Exec const& exec, contoured const& s,
                                                   T const* dose, rank_planes const& share,
                                                   std::int64_t subdivision, job const& control) {
-    auto const where = region_of(exec, s, share.grid, subdivision, control);
+    // A rank that is cancelled stops with the others, where they ask each other.
+    auto const where = region_of(exec, s, share.grid, subdivision, {});
     grid const& shares = where.fractions.grid;
     dvh::ranked_dose<Exec, T> const here(exec, *share.ranks, share.volume<space>(dose), share.all,
                                          {shares});

@@ -51,9 +51,10 @@ class held_parts {
         return;
       }
       auto held = part(on_gpu_);
-      if (!held || stream_ != at.stream) {
+      if (!held || stream_ != at.stream || device_ != at.device) {
         on_backend(at, [&](auto const& exec) { held = make(exec); });
         stream_ = at.stream;
+        device_ = at.device;
         std::lock_guard const alone(mutex_);
         on_gpu_ = on_host_ ? held : nullptr;
       }
@@ -87,6 +88,7 @@ class held_parts {
   mutable std::mutex mutex_;  ///< of the pointers
   std::shared_ptr<Any> on_host_;
   std::shared_ptr<Any> on_gpu_;
+  int device_ = -1;
   std::uintptr_t stream_ = 0;  ///< of that
 };
 

@@ -4,6 +4,7 @@
 #include "ranks.hpp"
 #include "treatment.hpp"
 
+#include <iso/detail/agreement.hpp>
 #include <iso/sparse/dose_matrix.hpp>
 #include <iso/sparse/rank_plan.hpp>
 #include <iso/sparse/ranked_product.hpp>
@@ -330,7 +331,7 @@ class any_ranked_matrix {
   any_ranked_matrix(any_ranked_matrix const&) = delete;
   any_ranked_matrix& operator=(any_ranked_matrix const&) = delete;
   virtual ~any_ranked_matrix() = default;
-  virtual void multiply(product const& p) = 0;
+  virtual void multiply(product const& p, job const& control) = 0;
   [[nodiscard]] virtual std::int64_t bytes() const = 0;
 };
 
@@ -345,10 +346,15 @@ class typed_ranked_matrix final : public any_ranked_matrix {
                       lent_matrix const& rows, lent_matrix const& columns, std::int64_t vectors,
                       job const& control)
       : exec_(exec),
-        forward_(exec, ranks, plan, copied(exec, rows, control), vectors),
-        back_(exec, ranks, plan.transposed(), copied(exec, columns, control), vectors) {}
+        ranks_(ranks),
+        forward_(exec, ranks, plan, copied(exec, rows, {}), vectors),
+        back_(exec, ranks, plan.transposed(), copied(exec, columns, {}), vectors) {
+    // A rank that is cancelled stops with the others.
+    iso::detail::step_together(ranks, control, 1);
+  }
 
-  void multiply(product const& p) override {
+  void multiply(product const& p, job const& control) override {
+    iso::detail::step_together(ranks_, control, 0);
     auto const* const from = reinterpret_cast<double const*>(p.x.data);
     auto* const to = static_cast<double*>(p.result);
     auto const [n, m, vectors] =
@@ -384,6 +390,7 @@ class typed_ranked_matrix final : public any_ranked_matrix {
   }
 
   Exec exec_;
+  backend::communicator& ranks_;
   sparse::ranked_product<Exec, csr> forward_;
   sparse::ranked_column_product<Exec, csr> back_;
 };
@@ -456,8 +463,8 @@ class ranked_matrix_holder {
     owned_memory memory = own(length * vectors * 8, name);
     call(
         {cancel, {}}, place_,
-        [&](job const&) {
-          held->multiply({a, memory.get(), length, vectors, true, transposed, options});
+        [&](job const& control) {
+          held->multiply({a, memory.get(), length, vectors, true, transposed, options}, control);
         },
         made_by::all_ranks);
     std::vector<std::size_t> shape{std::size_t(length)};
