@@ -547,6 +547,9 @@ void add_projections(catalogue& all) {
             tilted_scan);
   add_sized(all, "forward_project_reproducible", "forward_project with reproducible sums", samples,
             {.sum = summation::reproducible}, upright_scan);
+  add_sized(all, "forward_project_reproducible_tilted",
+            "forward_project_tilted with reproducible sums", samples,
+            {.sum = summation::reproducible}, tilted_scan);
   add_sized(all, "forward_project_siddon", "forward_project by exact lengths", chords,
             {.method = projector::siddon}, upright_scan);
   add_sized(all, "forward_project_siddon_tilted", "forward_project_tilted by exact lengths", chords,

@@ -47,6 +47,7 @@ struct scan_case {
 };
 
 std::vector<scan_case> cases() {
+  constexpr double degree = pi / 180;
   auto const angles = iso::ct::even_angles(37, 2 * pi, 0.3);
   auto const half = iso::ct::even_angles(19, pi, -0.2);
   auto const small = grid::centred({13, 11, 40}, {1.3, 1.1, 0.8});
@@ -67,6 +68,16 @@ std::vector<scan_case> cases() {
       {iso::ct::circular_parallel({31, 29, 0.8, 1.2, -6, 3}, angles),
        small,
        {.truncation_correction = 2}},
+      // Columns that lean a little: those of a register see two or three columns of pixels.
+      {iso::ct::turn_detector(iso::ct::circular_cone({33, 41, 1.1, 0.9, 2.5, -1}, 120, 180, angles),
+                              {.pitch = 1.7 * degree}),
+       small},
+      {iso::ct::turn_detector(iso::ct::circular_cone({9, 41, 1.1, 0.9}, 120, 180, angles),
+                              {.roll = 0.6 * degree}),
+       small},
+      {iso::ct::turn_detector(iso::ct::circular_parallel({31, 29, 0.8, 1.2, 1, 3}, half),
+                              {.roll = 0.6 * degree}),
+       grid::centred({12, 9, 33}, {1, 1.5, 1})},
       // Columns that lean, where every ray is weighted by itself.
       {posed(beam::cone, {.yaw = 20, .pitch = 20, .detector_u = 36}, angles,
              {.num_u = 60, .num_v = 50, .pitch = 2.4}),

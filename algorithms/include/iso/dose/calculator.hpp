@@ -69,10 +69,10 @@ class calculator {
     }
   }
 
-  /// Adds the dose of a beam in the voxels of region_around. Allocates more
-  /// memory where no beam before needed as much, for which it waits for what is enqueued. Else it
-  /// enqueues the beam behind that and does not wait: a device computes a beam while the host
-  /// plans the next one.
+  /// Adds the dose of a beam in the voxels of region_around. Allocates more memory where no beam
+  /// before needed as much, for which it waits for what is enqueued. Else it enqueues the beam
+  /// behind that, and waits for the beam before the last alone: a device computes a beam while the
+  /// host plans the next one.
   ///
   /// \param[in]  density    g/cm3; its grid has the region's voxels, and nothing lies outside of it
   /// \param[in,out] dose    Gy, times the beam's weight (photons/cm2); its grid likewise

@@ -159,22 +159,25 @@ struct brick_kernel {
         side_by_side.template set<Group>(set, n, left > 0 ? *ray : none);
         bool const row_ends = v + 1 == pixels.count_v;
         v = row_ends ? 0 : v + 1;
-        ray += row_ends ? num_v - pixels.count_v + 1 : 1;
-        --left;
+        if (--left > 0) {
+          ray += row_ends ? num_v - pixels.count_v + 1 : 1;
+        }
       };
       while (left > 0) {
-        if (sets == 1) {  // the compiler knows each place
+        // The last rays fill as few sets as hold them.
+        int const now = (left + 31) / 32 < sets ? (left + 31) / 32 : sets;
+        if (now == 1) {  // the compiler knows each place
           for (int n = 0; n < 32; ++n) {
             take(0, n);
           }
         } else {
           for (int n = 0; n < 32; ++n) {
-            for (int set = 0; set < sets; ++set) {
+            for (int set = 0; set < now; ++set) {
               take(set, n);
             }
           }
         }
-        for (int set = 0; set < sets; ++set) {
+        for (int set = 0; set < now; ++set) {
           side_by_side.add(group, words, set);
         }
       }

@@ -41,9 +41,12 @@ class brick_lanes {
   /// The most sets of 32 rays that are chosen before the first is added.
   static constexpr int most_sets = 4;
 
+  /// Lanes of a register that are so many voxels apart seldom add to a word that the lane before
+  /// has not stored yet. Two voxels keep all apart; of 1.7 on more sets gain nothing.
+  static constexpr float voxels_apart = 1.7F;
+
   /// Returns how many sets share neighbours, of which two are given: so many that lanes of a
-  /// register lie about two voxels apart in the brick, and the next lane seldom adds to a word that
-  /// this one has not stored yet.
+  /// register lie voxels_apart in the brick.
   template <class Group>
   KOKKOS_FORCEINLINE_FUNCTION int sets_for(brick_line<float> const& ray,
                                            brick_line<float> const& next) const {
@@ -52,7 +55,7 @@ class brick_lanes {
     float const q = Kokkos::fabs(next.across[1](plane) - ray.across[1](plane));
     float const apart = float(registers<Group>) * (p < q ? q : p);
     int sets = 1;
-    while (sets < most_sets && float(sets) * apart < 1.7F) {
+    while (sets < most_sets && float(sets) * apart < voxels_apart) {
       ++sets;
     }
     return sets;

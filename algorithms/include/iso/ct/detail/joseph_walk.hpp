@@ -326,7 +326,7 @@ struct joseph_walk {
       return;
     }
     part_state<Part> rays{part.load(s.slope), part.load(s.base), {sum, part, s.sum}};
-    // Pixels of up to two voxels need windows of four registers.
+    // Two registers hold the lanes of pixels of less than two voxels, four those of less than four.
     if (!walk_by_windows<2>(part, rays, s, r, found) &&
         !walk_by_windows<4>(part, rays, s, r, found)) {
       walk_ranges(part, rays, r, found, by_lanes<Part>());

@@ -30,7 +30,9 @@ struct alignas(4 * sizeof(T)) tilted_column {
   bool is_tame;  ///< between two heights, u and v lie between those there, to column_slack
 };
 
-/// How far u and v of a tame column may lie outside of those at both ends, by rounding.
+/// How far u and v of a tame column may lie outside of those at both ends, by rounding: in float
+/// three roundings, by 2^-24 of 2^14, of 2^14 + 2^13 and of 2^13, are 2^-7, and both the end and
+/// the voxel are rounded. The bounds of is_tame are these powers: larger ones need a larger slack.
 template <class T>
 inline constexpr T column_slack = T(0.015625);
 
@@ -112,7 +114,8 @@ class tilted_windows {
       coordinate const low_v = min(last_.v, next.v) - slack;
       coordinate const high_v = max(last_.v, next.v) + slack;
       last_ = next;
-      index const column = truncate(low_u);
+      // A part whose registers differ loads three columns for each, also behind the last cell.
+      index const column = min(truncate(low_u), index(std::int32_t(shape_.columns() - 3)));
       index const height = truncate(low_v);
       coordinate const first = convert<T>(column);
       coordinate const columns =

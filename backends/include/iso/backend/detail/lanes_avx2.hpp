@@ -255,7 +255,8 @@ struct avx2_lanes {
   }
   /// Returns two numbers from a on, and two from b on.
   static __m128 two_pairs(float const* a, float const* b) {
-    __m128 const low = _mm_castpd_ps(_mm_load_sd(reinterpret_cast<double const*>(a)));
+    // These two know that what they read is no double, and not aligned.
+    __m128 const low = _mm_loadl_pi(_mm_setzero_ps(), reinterpret_cast<__m64 const*>(a));
     return _mm_loadh_pi(low, reinterpret_cast<__m64 const*>(b));
   }
   // What lanes add to memory one after the other goes through arrays that the compiler cannot see
@@ -307,7 +308,7 @@ struct avx2_lanes {
       _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + 32 * (c + 4)), high);
     }
   }
-  /// Returns elements k of the two registers a and b in a row, 0 <= k < 2 width.
+  /// Returns elements k of the two registers a and b in a row, k modulo 2 width.
   template <class R, class K>
   static R pick(R const& a, R const& b, K const& k) {
     if constexpr (is_register<R, float, 32>) {

@@ -303,7 +303,7 @@ struct avx512_lanes {
   static void store_words(std::uint32_t* to, Record const* const* records) {
     avx2_lanes::store_words(to, records);
   }
-  /// Returns elements k of the two registers a and b in a row, 0 <= k < 2 width.
+  /// Returns elements k of the two registers a and b in a row, k modulo 2 width.
   template <class R, class K>
   static R pick(R const& a, R const& b, K const& k) {
     if constexpr (is_register<R, float, 64>) {
