@@ -72,6 +72,9 @@ RULES = [
     ("docs/building.md", r"build/openmp/perf/.*", SLOW),
     ("docs/sweep.md", r"iso sweep --file .*", SLOW),
     ("docs/sweep.md", r"iso sweep --merge .*|scripts/sweep_report\.py .*", SLOW),
+    ("docs/sweep.md", r"mpirun .*|iso sweep --scaling .*", never(
+        "needs MPI; scripts/sweep_scaling.py tests itself")),
+    ("docs/sweep.md", r"iso (project|reconstruct) .*", SLOW),
     ("docs/algorithms/dose.md", r"iso dose --ct .*|scripts/chest_structures\.py .*", data(CHEST)),
     ("docs/algorithms/dose_matrices.md", r"iso matrix bench .*|\S+ scripts/matrix_roofline\.py .*",
      SLOW),
