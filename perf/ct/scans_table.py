@@ -66,7 +66,8 @@ def record(runs, machine):
             if ms > 0 and scan != "upright":
                 rows.append({"machine": machine, "what": f"{name}, {size}^3, {SCANS[scan]}",
                              "unit": "ms a view", "value": float(f"{ms:.4g}"),
-                             "peer": "as much of the upright scan", "peer_value": float(f"{ms / longer:.4g}"),
+                             "peer": "as much of the upright scan",
+                             "peer_value": float(f"{ms / longer:.4g}"),
                              "ratio": float(f"{1 / longer:.3g}"),
                              "error": float(f"{run['error']:.2g}")})
     return rows

@@ -114,8 +114,8 @@ def native(
         made = device_array(x, extents, turn)
         if made is None:
             raise TypeError(
-                "native: x lies on a GPU and its framework makes no array here (there is no empty); "
-                "copy it in that framework"
+                "native: x lies on a GPU and its framework makes no array here (there is no "
+                "empty); copy it in that framework"
             )
         result = _core.native(x, made, of_projections, laid)
     return cast(ArrayT, result if result is x else like(x, result, None))
