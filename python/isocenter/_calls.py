@@ -189,24 +189,35 @@ def _sequence(x: object, count: int, what: str) -> tuple[object, ...]:
     return values
 
 
-def doubles(x: npt.ArrayLike, what: str) -> npt.NDArray[np.float64]:
-    """Return real numbers as an array of float64 in C order, or say what is wrong with them."""
+def host_array(x: object, what: str) -> npt.NDArray[Any]:
+    """Return numbers on the host as an array of NumPy's, or say why their memory is not read."""
     parts = x if isinstance(x, (list, tuple)) else (x,)
     if any(isinstance(part, np.ndarray) and hasattr(part, "mask") for part in parts):
         raise TypeError(
             f"{what} is a masked array (its mask would be ignored); call its method filled"
         )
-    try:
-        given = np.asarray(x)
-        if given.dtype.kind not in "biuf":
-            raise TypeError
-        return np.ascontiguousarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        dtype = f" of {x.dtype}" if isinstance(x, np.ndarray) else ""
+    where = getattr(x, "__dlpack_device__", None)
+    if where is not None and int(where()[0]) not in (1, 3):  # of the host, page-locked or not
         raise TypeError(
-            f"{what} is of type {type(x).__name__}{dtype} (an array of real numbers is needed); "
-            "give one"
-        ) from None
+            f"{what} does not lie on the host (this call takes arrays on the host alone); "
+            "copy it to the host first"
+        )
+    return np.asarray(x)
+
+
+def doubles(x: npt.ArrayLike, what: str) -> npt.NDArray[np.float64]:
+    """Return real numbers as an array of float64 in C order, or say what is wrong with them."""
+    try:
+        given = host_array(x, what)
+        if given.dtype.kind in "biuf":
+            return np.ascontiguousarray(given, dtype=np.float64)
+    except ValueError:
+        pass
+    dtype = f" of {x.dtype}" if isinstance(x, np.ndarray) else ""
+    raise TypeError(
+        f"{what} is of type {type(x).__name__}{dtype} (an array of real numbers is needed); "
+        "give one"
+    )
 
 
 def shown(x: object) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._calls import host_array
 from ._dvh import Dvh
 from ._gamma import GammaResult
 from ._geometry import Geometry, Grid
@@ -54,7 +55,7 @@ def slices(
     matplotlib.figure.Figure
         Its axes hold the slices across z, y and x.
     """
-    values = np.asarray(volume)
+    values = host_array(volume, "plot.slices: volume")
     if values.shape != grid.shape:
         raise ValueError(
             f"plot.slices: volume of shape {values.shape} ({grid.shape} is needed); give the "

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._calls import ArrayT, Axes, Event, device_images, doubles, event, like, number, order
+from ._calls import ArrayT, Axes, Event, device_images, doubles, event, host_array, like, number, order
 from ._geometry import Geometry, scan_core
 from ._options import CentreOptions, DeadPixelOptions, LineIntegralOptions
 
@@ -187,7 +187,7 @@ def replace_dead_pixels(
     """
     name = "readings.replace_dead_pixels"
     laid = order(axes, name)
-    given = np.asarray(dead, np.bool_)
+    given = host_array(dead, f"{name}: dead").astype(np.bool_)
     if out is None:
         out = device_images(projections, laid)
     pixels = np.ascontiguousarray(given.T if laid == "zyx" else given).astype(np.uint8)

@@ -204,6 +204,40 @@ def test_lists_of_numbers_are_real_numbers(case):
     assert str(caught.value).startswith("Geometry.circular_parallel: angles is")
 
 
+def on_a_gpu(a):
+    return Lender(a, device=(2, 0))
+
+
+HOST_ALONE = {
+    "angles": lambda x, _: iso.Geometry.circular_parallel(pixels=(2, 2), pitch=1.0, angles=x),
+    "fluence": lambda x, _: iso.dose.Beam(x, field=(-1, 1, -1, 1)),
+    "dead": lambda x, _: iso.readings.replace_dead_pixels(np.ones((3, 2, 4)), x),
+    "slices": lambda x, _: iso.plot.slices(iso.Grid((4, 2, 3), (1.0, 1.0, 1.0)), x),
+    "write_volume": lambda x, path: iso.files.write_volume(
+        path / "x.mha", x, iso.Grid((4, 2, 3), (1.0, 1.0, 1.0))
+    ),
+    "write_stack": lambda x, path: iso.files.write_stack(path / "x.mha", x),
+    "write_images": lambda x, path: iso.files.write_images(path / "x", x),
+    "write_vector": lambda x, path: iso.files.write_vector(path / "x.h5", x),
+}
+
+
+@pytest.mark.parametrize("case", HOST_ALONE)
+@pytest.mark.parametrize(
+    "make, message",
+    [
+        (on_a_gpu, "does not lie on the host .*; copy it to the host first"),
+        (lambda a: np.ma.masked_less(a, 0.5), "a masked array .*; call its method filled"),
+    ],
+    ids=["GPU", "masked"],
+)
+def test_arrays_that_only_the_host_reads(tmp_path, case, make, message):
+    with pytest.raises(TypeError, match=message) as caught:
+        HOST_ALONE[case](make(np.ones((3, 2, 4))), tmp_path)
+    assert SENTENCE.match(str(caught.value)), str(caught.value)
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("angles", [[0, 1], (0.0, True), np.arange(2, dtype=np.uint8)])
 def test_lists_of_real_numbers_are_taken(angles):
     assert iso.Geometry.circular_parallel(pixels=(2, 2), pitch=1.0, angles=angles).shape[0] == 2

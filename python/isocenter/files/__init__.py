@@ -14,6 +14,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from .._calls import doubles as _doubles
+from .._calls import host_array as _host_array
 from .._calls import number as _number
 from .._calls import shown as _shown
 from .._dvh import Structure
@@ -285,27 +287,23 @@ def write_volume(path: Path, values: npt.ArrayLike, grid: Grid, *, unit: str = "
     OSError
         For another ending, doubles that no float holds, a folder that takes no file.
     """
-    voxels = np.asarray(values)
+    voxels = _host_array(values, "write_volume: values")
     if voxels.shape != grid.shape or voxels.dtype.kind not in "biuf":
         raise ValueError(
             f"write_volume: values of shape {voxels.shape} and {voxels.dtype} (real numbers of "
             f"shape {grid.shape} are needed); give those"
         )
-    if hasattr(voxels, "mask"):
-        raise TypeError("write_volume: values are a masked array; call its method filled")
     _images.write_image(path, floats_of(path, voxels), grid, unit)
 
 
 def _voxels(values: npt.ArrayLike, grid: Grid, what: str) -> npt.NDArray[Any]:
     """Return the values of a grid's voxels as an array of real numbers."""
-    voxels = np.asarray(values)
+    voxels = _host_array(values, what)
     if voxels.shape != grid.shape or voxels.dtype.kind not in "biuf":
         raise ValueError(
             f"{what} of shape {voxels.shape} and {voxels.dtype} (real numbers of shape "
             f"{grid.shape} are needed); give those"
         )
-    if hasattr(values, "mask"):
-        raise TypeError(f"{what} is a masked array; call its method filled")
     return voxels
 
 
@@ -509,7 +507,7 @@ def write_stack(
     OSError
         For another ending, a folder that takes no file.
     """
-    readings = np.asarray(values)
+    readings = _host_array(values, "write_stack: values")
     if readings.ndim != 3 or readings.dtype not in (np.float32, np.float64):
         raise ValueError(
             f"write_stack: values of shape {readings.shape} and {readings.dtype} (float32 or "
@@ -569,8 +567,8 @@ def write_images(
     OSError
         For a folder that is not empty, or values that do not fit.
     """
-    images = np.asarray(views)
-    if images.ndim != 3 or images.dtype.kind not in "biuf" or hasattr(images, "mask"):
+    images = _host_array(views, "write_images: views")
+    if images.ndim != 3 or images.dtype.kind not in "biuf":
         raise ValueError(
             f"write_images: views of shape {images.shape} and {images.dtype} (real numbers of "
             "shape (view, v, u) are needed, without a mask); give those"
@@ -660,7 +658,7 @@ def read_vector(path: Path) -> npt.NDArray[np.float64]:
 
 def write_vector(path: Path, values: npt.ArrayLike) -> None:
     """Write a vector as .h5 or .hdf5, in float64."""
-    numbers = np.asarray(values, np.float64)
+    numbers = _doubles(values, "write_vector: values")
     if numbers.ndim != 1:
         raise ValueError(
             f"write_vector: values of {numbers.ndim} axes (one is needed); flatten them"
