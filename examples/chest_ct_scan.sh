@@ -14,7 +14,7 @@ iso=${1:-$top/build/openmp/apps/iso/iso}
 ct=${2:-$top/.deps/data/chest_ct.nii.gz}
 folder=${3:-chest_ct_scan}
 if [ ! -f "$ct" ]; then
-  echo "skipped: $ct is not there; scripts/get_example_data.sh fetches it"
+  echo "not run: the scan of a chest ($ct is not there); run scripts/get_example_data.sh"
   exit 77
 fi
 rm -rf "$folder"

@@ -172,7 +172,8 @@ int run(fs::path const& file, fs::path const& picture) {
 int main(int argc, char** argv) {
   fs::path const file = argc > 1 ? argv[1] : ".deps/data/chest_ct.nii.gz";
   if (!fs::exists(file)) {
-    std::printf("skipped: %s is not there; scripts/get_example_data.sh fetches it\n", file.c_str());
+    std::printf("not run: tissues of a chest (%s is not there); run scripts/get_example_data.sh\n",
+                file.c_str());
     return 77;
   }
   Kokkos::ScopeGuard const kokkos(Kokkos::InitializationSettings().set_disable_warnings(true));

@@ -203,7 +203,7 @@ int run(fs::path const& folder, fs::path const& picture) {
 int main(int argc, char** argv) {
   fs::path const folder = argc > 1 ? argv[1] : ".deps/data/cone_beam";
   if (!fs::exists(folder / "radiogram.tif")) {
-    std::printf("skipped: %s is not there; scripts/get_example_data.sh fetches it\n",
+    std::printf("not run: the radiograph (%s is not there); run scripts/get_example_data.sh\n",
                 (folder / "radiogram.tif").c_str());
     return 77;
   }

@@ -26,6 +26,12 @@ misused() {
 # left_out [PRESET]: the tests that its build, or any, lacks for want of a program or a library, a sentence a line.
 left_out() { { cat "$ISO_TOP"/build/${1:-*}/left_out.txt 2>/dev/null || true; } | sort -u; }
 
+# not_run PRESET: what the tests of the last ctest say that they did not run, "TEST: WHAT (WHY); ADVICE" a line.
+not_run() {
+  { cat "$ISO_TOP/build/$1/Testing/Temporary/LastTest.log" 2>/dev/null || true; } |
+    awk '/^[0-9]+\/[0-9]+ Test(ing)?: / { test = $3 } /^not run: / { sub(/^not run: /, ""); print test ": " $0 }' | sort -u
+}
+
 # take_no_argument "$@": --help prints the head of the script.
 take_no_argument() {
   case "${1-}" in

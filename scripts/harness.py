@@ -98,14 +98,14 @@ def put(path, content):
 
 def skip(why):
     """Ends the script with ctest's status of a test that was skipped."""
-    print(f"skipped: {why}", file=sys.stderr)
+    print(f"not run: {why}", file=sys.stderr)
     raise SystemExit(77)
 
 
 def fetched(path):
     """A file of the example data, which are no part of the source."""
     if not path.is_file():
-        skip(f"{path} is not there; scripts/get_example_data.sh fetches it")
+        skip(f"what reads {path.name} ({path} is not there); run scripts/get_example_data.sh")
     return path
 
 

@@ -38,4 +38,7 @@ fi
 "$ISO_TOP/scripts/build.sh" "$preset"
 cd "$ISO_TOP"
 left_out "$preset" | sed 's/^/[isocenter] left out: /'
-ctest --preset "$preset" -j "$(job_count)" "${slow[@]}" ${label:+-L "^$label\$"} "$@"
+passed=0
+ctest --preset "$preset" -j "$(job_count)" "${slow[@]}" ${label:+-L "^$label\$"} "$@" || passed=$?
+not_run "$preset" | sed 's/^/[isocenter] not run: /'
+exit $passed

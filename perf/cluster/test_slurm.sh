@@ -4,7 +4,7 @@
 # with the variables that SLURM sets.
 set -u
 if ! python3 -c 'import numpy' 2>/dev/null; then
-  echo 'skipped: python3 has no NumPy, which merges need'
+  echo 'not run: merges (python3 has no NumPy); run scripts/setup.sh'
   exit 77
 fi
 here=$(cd "$(dirname "$0")" && pwd)

@@ -88,7 +88,8 @@ def main():
     try:
         from dicompylercore import dicomparser, dvhcalc
     except ImportError:
-        skip("no dicompyler-core here (pip install dicompyler-core==0.5.6 'pydicom<3')")
+        skip("a comparison with dicompyler-core (this Python has none); "
+             "pip install dicompyler-core==0.5.6 'pydicom<3'")
     fetched(given.plan / "rtss.dcm")
     result = compare(given, dicomparser, dvhcalc)
     print(table_of(result["rows"], 4))

@@ -126,7 +126,8 @@ def main():
         import numba  # noqa: F401, pylint: disable=unused-import
         import pymedphys
     except ImportError:
-        skip("no pymedphys here (pip install pymedphys==0.41.0 scipy numba)")
+        skip("a comparison with pymedphys (this Python has none); "
+             "pip install pymedphys==0.41.0 scipy numba")
     theirs(pymedphys, 8, CRITERIA[0], 2)
     result = compare(given, pymedphys)
     print(table_of(result["rows"], 4))

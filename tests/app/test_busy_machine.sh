@@ -9,8 +9,7 @@ source "$(dirname "$0")/expect.sh"
 
 if [ "$(nproc)" -lt 2 ] || ! "$iso" info --no-ceilings --backend openmp >/dev/null 2>&1 ||
   ! OMP_DISPLAY_ENV=verbose "$iso" --version 2>&1 | grep -q GOMP_SPINCOUNT; then
-  echo 'skipped: this needs two cores and the OpenMP of GCC'
-  exit
+  skip 'how threads wait (it needs two cores and the OpenMP of GCC); run it on such a machine'
 fi
 unset OMP_WAIT_POLICY GOMP_SPINCOUNT KMP_BLOCKTIME OMP_NUM_THREADS
 

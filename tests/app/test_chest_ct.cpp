@@ -2,6 +2,7 @@
 // The real CT of scripts/get_example_data.sh, where it is: its projections against sums of its
 // voxels, read here by another way.
 #include "file_support.hpp"
+#include "not_run.hpp"
 
 #include <iso/files/geometry_file.hpp>
 #include <iso/files/hounsfield.hpp>
@@ -84,7 +85,8 @@ struct ct {
 char const* ct_path() {
   char const* const path = std::getenv("ISO_TEST_CT");
   if (path == nullptr || !std::filesystem::exists(path)) {
-    MESSAGE("skipped: no chest CT (scripts/get_example_data.sh fetches it)");
+    iso::test::not_run(
+        "rays through the chest CT (it is not there); run scripts/get_example_data.sh");
     return nullptr;
   }
   return path;

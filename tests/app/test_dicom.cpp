@@ -2,6 +2,7 @@
 // DICOM series and RT objects: files made by hand, our own read back, refusals.
 #include "dicom_support.hpp"
 #include "image_support.hpp"
+#include "not_run.hpp"
 
 #include <iso/files/dicom_rt.hpp>
 #include <iso/files/dicom_series.hpp>
@@ -506,11 +507,11 @@ TEST_CASE("damaged files are read or refused" * doctest::skip(!files::has_dicom)
 // The plan of scripts/get_example_data.sh.
 TEST_CASE("a real plan's slice, dose and structures are read") {
   char const* const from = std::getenv("ISO_TEST_PLAN");
-  if (from == nullptr || !fs::exists(from)) {
-    MESSAGE("skipped: no real plan (scripts/get_example_data.sh fetches it)");
-    return;
-  }
-  if (!files::has_dicom) {
+  if (from == nullptr || !fs::exists(from) || !files::has_dicom) {
+    iso::test::not_run(
+        "a real plan's objects (the plan or DCMTK is not there); run scripts/get_example_data.sh, "
+        "or "
+        "install libdcmtk-dev");
     return;
   }
   fs::path const plan = from;

@@ -15,8 +15,7 @@ here=$(dirname "$(realpath "$0")")
 source "$here/expect.sh"
 
 if "$iso" info . 2>&1 | grep -q 'this build has no DCMTK'; then
-  echo 'skipped: this build has no DCMTK'
-  exit
+  skip 'commands on DICOM files (this build has no DCMTK); install libdcmtk-dev'
 fi
 
 # A series of the head, and its twin as MetaImage.
@@ -86,14 +85,14 @@ if [ -e "$real/rtss.dcm" ]; then
   expect 0 "of plan +$("$iso" info --json - "$real/rtdose.dcm" | grep -A1 '"plans"' | grep -oE '[0-9.]{9,}')" info real.dcm
   says 'study +2.16.840.1.113662.2.12.0.3057.1241703565.35'
 else
-  echo "skipped: no real plan (scripts/get_example_data.sh fetches it)"
+  not_run 'a real plan (it is not there); run scripts/get_example_data.sh'
 fi
 
 # Others.
 "$python" -B "$here/check_dicom.py" d.dcm d.mha ct ct.mha
 case $? in
   0) ;;
-  77) echo "skipped: $python has no pydicom, SimpleITK and NumPy" ;;
+  77) not_run "what pydicom and SimpleITK read ($python has not both and NumPy); run scripts/setup.sh" ;;
   *) fail 'others read other voxels' ;;
 esac
 if command -v dciodvfy >/dev/null; then
@@ -106,6 +105,6 @@ if command -v dciodvfy >/dev/null; then
     grep -E '^(Error|Abort)' <<<"$verdict" && fail "dciodvfy of $file"
   done
 else
-  echo 'skipped: no dciodvfy (dicom3tools)'
+  not_run 'what dciodvfy says (it is not there); install dicom3tools'
 fi
 finish

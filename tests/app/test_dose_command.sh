@@ -143,6 +143,8 @@ for backend in $backends; do
 done
 if [ -e "$chest" ]; then
   expect 0 '2 beams' dose --plan "$plans/chest_ct.json" --ct "$chest" --png chest.png
+else
+  not_run 'the chest CT (it is not there); run scripts/get_example_data.sh'
 fi
 
 # Refusals: a sentence, exit code 2, nothing written.

@@ -11,8 +11,7 @@ tool=("$iso")
 source "$(dirname "$0")/expect.sh"
 
 if "$iso" info . 2>&1 | grep -q 'this build has no DCMTK'; then
-  echo 'skipped: this build has no DCMTK'
-  exit
+  skip 'histograms of DICOM files (this build has no DCMTK); install libdcmtk-dev'
 fi
 "$write" . || fail 'no files'
 backends=$(for name in serial openmp threads cuda; do
@@ -298,6 +297,6 @@ stops splits dvh --backend serial --dose dose.dcm --structures rough.dcm --struc
 if [ -e "$real/rtss.dcm" ]; then
   expect 0 '^Tumor Bed +13.07[0-9]* +0 +14.2[89][0-9]*$' dvh --dose "$real/rtdose.dcm" --structures "$real/rtss.dcm" --structure 'Tumor Bed' --quantity mean
 else
-  echo "skipped: no real plan (scripts/get_example_data.sh fetches it)"
+  not_run 'a real plan (it is not there); run scripts/get_example_data.sh'
 fi
 finish

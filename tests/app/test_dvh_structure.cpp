@@ -3,6 +3,8 @@
 #include <iso/dvh/structure.hpp>
 #include <iso/files/dicom_rt.hpp>
 
+#include "not_run.hpp"
+
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -17,7 +19,9 @@ namespace files = iso::files;
 TEST_CASE("a real plan's structures have the volumes that another program finds") {
   char const* const from = std::getenv("ISO_TEST_PLAN");
   if (from == nullptr || !std::filesystem::exists(from) || !files::has_dicom) {
-    MESSAGE("skipped: no real plan (scripts/get_example_data.sh fetches it), or no DCMTK");
+    iso::test::not_run(
+        "a real plan's structures (the plan or DCMTK is not there); run "
+        "scripts/get_example_data.sh, or install libdcmtk-dev");
     return;
   }
   std::filesystem::path const plan = from;

@@ -6,6 +6,7 @@
 iso=$1
 tool=("$iso")
 source "$(dirname "$0")/expect.sh"
+[ -n "${ISO_TEST_PYTHON:-}" ] || not_run 'what h5py reads and writes (.deps/venv is not there); run scripts/setup.sh'
 
 # A circle whose detector is rolled by one degree and pitched by two.
 python3 - <<'PYTHON'

@@ -45,6 +45,8 @@ for command in "${commands[@]}"; do
     mandoc -T lint -W warning "$page" >warnings.txt 2>&1 || fail "mandoc of $page: $(cat warnings.txt)"
   fi
 done
+command -v groff >/dev/null || not_run 'what groff says of man pages (it is not there); install groff'
+command -v mandoc >/dev/null || not_run 'what mandoc says of man pages (it is not there); install mandoc'
 grep -q 'BR iso\\-matrix\\-apply (1)' man1/iso-matrix.1 || fail 'iso-matrix.1 does not name iso-matrix-apply'
 grep -qF '\fB130\fR' man1/iso-dose.1 || fail 'iso-dose.1 lacks an exit code'
 grep -qF 'OMP_WAIT_POLICY' man1/iso.1 || fail 'iso.1 lacks the environment'

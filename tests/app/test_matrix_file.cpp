@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "matrix_support.hpp"
+#include "not_run.hpp"
 
 #include <iso/files/stack_file.hpp>
 
@@ -304,7 +305,7 @@ TEST_CASE("a vector comes back bit for bit; another file, or what is not finite,
 TEST_CASE("h5py and SciPy write and read the same arrays") {
   char const* const python = std::getenv("ISO_TEST_PYTHON");
   if (python == nullptr) {
-    MESSAGE("skipped: no Python with h5py (scripts/setup.sh makes one)");
+    iso::test::not_run("files of h5py and SciPy (.deps/venv is not there); run scripts/setup.sh");
     return;
   }
   scratch_folder const folder;
@@ -350,6 +351,6 @@ with h5py.File(sys.argv[2] + "scipy.h5", "w") as f:
   if (std::filesystem::exists(folder / "scipy.h5")) {
     CHECK(same(files::read_matrix(folder / "scipy.h5"), wide));
   } else {
-    MESSAGE("SciPy left out: this Python has none");
+    iso::test::not_run("files of SciPy (this Python has none); run scripts/setup.sh");
   }
 }

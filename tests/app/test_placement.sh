@@ -157,6 +157,8 @@ refuse 'none of the 180 views sees any voxel of the volume .* --isocentre' "${re
 
 if [ -e "$chest" ]; then
   expect 0 'no ray meets the volume' project --volume "$chest" --hounsfield --geometry "$geometries/chest_ct.json" --json w.json
+else
+  not_run 'the chest CT (it is not there); run scripts/get_example_data.sh'
 fi
 
 finish

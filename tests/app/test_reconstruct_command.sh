@@ -6,6 +6,7 @@ iso=$1
 geometries=$2
 tool=("$iso")
 source "$(dirname "$0")/expect.sh"
+[ -n "${ISO_TEST_PYTHON:-}" ] || not_run 'what h5py reads and writes (.deps/venv is not there); run scripts/setup.sh'
 
 phantom=(--phantom shepp-logan --size 32 --width 64)
 cat >cone.json <<'JSON'

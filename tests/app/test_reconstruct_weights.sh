@@ -80,5 +80,7 @@ if [ -n "$(command -v script)" ]; then
   script -qec "'$iso' reconstruct --phantom shepp-logan --geometry many.json --precision double --backend serial \
     --extent 160 160 160 --spacing 1.6 --output y.mha" /dev/null >terminal.txt
   tr '\r' '\n' <terminal.txt | grep -qE '% reconstructing +[0-9].* left' || fail "no time left: $(cat terminal.txt)"
+else
+  not_run 'progress on a terminal (script is not there); install bsdutils'
 fi
 finish

@@ -18,7 +18,7 @@ size='--extent 200 200 200'
 # files are none.
 within=(bash -c 'ulimit -d 60000; exec "$@"' _ "$iso")
 if ! "${within[@]}" info --no-ceilings >/dev/null 2>&1; then
-  echo 'skipped: the limit of memory (the tool does not start within it; a GPU or a sanitizer takes more)'
+  not_run 'the limit of memory (the tool does not start within it, as a GPU or a sanitizer takes more); use preset openmp'
   within=("$iso")
 fi
 

@@ -8,6 +8,8 @@
 #include <iso/ct/shepp_logan.hpp>
 #include <iso/oracle/residuals.hpp>
 
+#include "not_run.hpp"
+
 #include <doctest/doctest.h>
 
 #include <Kokkos_Core.hpp>
@@ -89,7 +91,7 @@ TEST_CASE("forward_project: the paper's order of the projectors, against the pha
 
 TEST_CASE("forward_project: the same at the paper's size, on a GPU") {
   if (!iso::backend::is_device<exec_space>) {
-    MESSAGE("left out: minutes on a processor");
+    iso::test::not_run("the paper's size (it takes minutes on a processor); run it on a GPU");
     return;
   }
   check_order(512, 803);

@@ -322,7 +322,8 @@ class runner:
         if self.given.all:
             return True
         if kind == "data" and self.given.data and not (TOP / c.rule[2][1]).is_file():
-            print(f"not run: {c.name()}: {c.rule[2][1]} is not there", flush=True)
+            print(f"not run: {c.name()} ({c.rule[2][1]} is not there); run "
+                  "scripts/get_example_data.sh", flush=True)
             return False
         return kind == ("data" if self.given.data else "short")
 
@@ -361,7 +362,11 @@ def maxima_of_dose(run, page, printed):
 def scan_comes_back(run, page, _):
     """The volume of the scan is the CT that was scanned."""
     python = TOP / ".deps/venv/bin/python"
-    if not (run.folder / "scan").is_dir() or not python.exists():
+    if not (run.folder / "scan").is_dir():
+        return
+    if not python.exists():
+        print(f"not run: the comparison of a scan with its CT ({python} is not there); run "
+              "scripts/setup.sh")
         return
     done = subprocess.run([python, "-B", TOP / "tests/docs/compare_with_ct.py", TOP / CHEST,
                            run.folder / "volume.mha"], capture_output=True, text=True, check=False)
@@ -420,7 +425,8 @@ def main():
         parser.error("--iso and --build are needed")
     absent = [name for name in (CHEST, PLAN) if not (TOP / name).is_file()]
     if CHEST in absent and given.data or absent and given.all:
-        print(f"{' and '.join(absent)}: not there; scripts/get_example_data.sh fetches them")
+        print(f"not run: commands on data ({' and '.join(absent)}: not there); run "
+              "scripts/get_example_data.sh")
         return 1 if given.all else 77
     with tempfile.TemporaryDirectory() as folder:
         run = runner(folder, given)

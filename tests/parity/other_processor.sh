@@ -11,7 +11,7 @@ trap 'rm -rf "$work"' EXIT
 # QEMU warns of features that it lacks; AVX2 and FMA came with 7.2.
 lacks=$("$qemu" -cpu "$model" "$parity" --kokkos-help 2>&1 >"$work/help") || true
 if grep -Eiq "avx2|fma|unable to find" <<<"$lacks"; then
-  echo "skipped: $qemu emulates no $model"
+  echo "not run: parity on $model ($qemu does not emulate it); install a newer QEMU"
   exit 77
 fi
 "$parity" | sort >"$work/here"

@@ -49,7 +49,7 @@ same 2 'g.mha s.mha h.csv p.png' gamma d.mha e.mha --criterion 3%/3mm --criterio
 same 3 '' gamma d.mha e.mha --normalisation local --interpolation tetrahedra --cut-off 20%
 
 if "$iso" info . 2>&1 | grep -q 'this build has no DCMTK'; then
-  echo 'dvh is skipped: this build has no DCMTK'
+  not_run 'histograms on ranks (this build has no DCMTK); install libdcmtk-dev'
 else
   "$write" . || fail 'no files'
   same 2 'dvh.csv' dvh --dose dose.dcm half.dcm --structures set.dcm --csv dvh.csv --bins 51 --quantity mean D95 CI30Gy

@@ -7,8 +7,8 @@ source=$1 build=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$source" || exit 1
-git ls-files >/dev/null 2>&1 || { echo "this source is no checkout" && exit 77; }
-[ -x .deps/venv/bin/clang-format ] || { echo "clang-format is missing" && exit 77; }
+git ls-files >/dev/null 2>&1 || { echo "not run: new operations (this source is no checkout); clone it" && exit 77; }
+[ -x .deps/venv/bin/clang-format ] || { echo "not run: new operations (clang-format is missing); run scripts/setup.sh" && exit 77; }
 git ls-files -co --exclude-standard | grep -vxFf <(git ls-files -d) | xargs cp --parents -t "$work"
 cd "$work" || exit 1
 git init -q . && git add -A

@@ -2,12 +2,12 @@
 //! \file  tests/support/main.cpp
 //! The main() of every test program: Kokkos lives as long as doctest runs.
 #define DOCTEST_CONFIG_IMPLEMENT
-#include <doctest/doctest.h>
+#include "run_tests.hpp"
 
 #include <Kokkos_Core.hpp>
 
 int main(int argc, char** argv) {
   doctest::Context context(argc, argv);
   Kokkos::ScopeGuard const kokkos(argc, argv);
-  return context.run();
+  return iso::test::run_tests(context);
 }
