@@ -187,7 +187,8 @@ class _Method(Closing["_core._Method"]):
         if self._checkpoint is None:
             name = type(self).__name__
             raise ValueError(
-                f"{name}: save without a checkpoint; make it with checkpoint='NAME.h5'"
+                f"{name}: save has no checkpoint (none was named); "
+                "make it with checkpoint='NAME.h5'"
             )
         real = np.float64 if self._core.is_double else np.float32
         parts = self._core.parts()

@@ -24,7 +24,8 @@ def _figure(**options: Any) -> Figure:
         from matplotlib.figure import Figure
     except ImportError:
         raise ImportError(
-            "matplotlib is not installed (isocenter.plot draws by it); pip install matplotlib"
+            "matplotlib is not installed (isocenter.plot draws by it); "
+            "install it by pip install matplotlib"
         ) from None
     return Figure(layout="constrained", **options)
 

@@ -9,7 +9,18 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._calls import ArrayT, Axes, Event, device_images, doubles, event, host_array, like, number, order
+from ._calls import (
+    ArrayT,
+    Axes,
+    Event,
+    device_images,
+    doubles,
+    event,
+    host_array,
+    like,
+    number,
+    order,
+)
 from ._geometry import Geometry, scan_core
 from ._options import CentreOptions, DeadPixelOptions, LineIntegralOptions
 

@@ -333,7 +333,7 @@ bool conversation::stops() {
 void conversation::begin() {
   if (asks()) {
     raise_python_error();
-    throw cancelled("cancelled before it began");
+    throw cancelled("cancelled (its event was set before it began); call again");
   }
 }
 
@@ -407,7 +407,7 @@ computing::computing(conversation& with) {
   if (p.owner != me) {
     while (!p.mutex.try_lock_for(std::chrono::milliseconds(50))) {
       if (with.stops()) {
-        throw cancelled("cancelled while waiting");
+        throw cancelled("cancelled (it waited for another call); call again");
       }
     }
     p.owner = me;

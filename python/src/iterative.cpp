@@ -302,8 +302,8 @@ class iterations {
           borrow(arrays[part.name.c_str()], {name, part.name.c_str(), false, true}, !puts);
       auto const wanted = part.is_number || is_double_ ? element::f64 : element::f32;
       ISO_VALIDATE(a.type == wanted && a.size() == part.size,
-                   "{}: {} of the checkpoint has another precision or number of values; remove "
-                   "the file",
+                   "{}: {} of the checkpoint does not fit (another precision or number of values); "
+                   "remove the file",
                    name, part.name);
       at[part.name] = a.data;
       borrowed.push_back(std::move(a));
