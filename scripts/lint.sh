@@ -7,7 +7,7 @@
 #   --fix      write the format instead of checking it
 #   --headers  also: every public header compiles alone (builds in build/openmp)
 #   --headers-since REVISION  only those that have changed since
-#   --tidy     also: clang-tidy on core/, backends/, model/, algorithms/, documents/, files/ and apps/ (minutes)
+#   --tidy     also: clang-tidy on all but tests/, perf/, examples/ and python/ (minutes)
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cd "$ISO_TOP"
 PATH=$ISO_DEPS/venv/bin:$PATH
@@ -48,6 +48,17 @@ list_files
 files() { grep -E "^($(IFS='|' && echo "${*:-.*}"))(/|\$)" <<<"$ALL_FILES" || true; }
 # at_once COMMAND...: with the files of its input as further arguments, 64 at a time, on all processors
 at_once() { xargs -r -P "$(job_count)" -n 64 "$@"; }
+
+# folders_but FOLDER...: the folders of the top that hold C++, but for these
+folders_but() {
+  files | sed -nE 's#^([^/]*)/.*\.(cpp|hpp|hpp\.in)$#\1#p' | sort -u | grep -vxF "$(printf '%s\n' "$@")" || true
+}
+# sources_but FOLDER...: the C++ of all other folders
+sources_but() {
+  local folders
+  mapfile -t folders < <(folders_but "$@")
+  files "${folders[@]}" | grep -E '\.(cpp|hpp|hpp\.in)$'
+}
 
 # areas_of FOLDER...: the names of the folders in include/iso of these, as a|b|c
 areas_of() {
@@ -120,18 +131,20 @@ check_words() {
     xargs -r grep -HnE 'TODO|FIXME|\bXXX\b|placeholder' || true)"
 }
 
+# tests/ is left out: its sentences are for who works on this code, and some are wrong on purpose.
 check_messages() {
   python3 scripts/lint_messages.py --self-test >/dev/null || fail "scripts/lint_messages.py fails its own test" "Mend it."
   # shellcheck disable=SC2046
   wrong "messages read 'problem (reason); advice' (docs/adr/0006-errors-and-messages.md)" \
-    "$(python3 scripts/lint_messages.py $(files core backends model algorithms documents files apps cases | grep -E '\.(cpp|hpp|in)$') \
+    "$(python3 scripts/lint_messages.py $(sources_but tests) \
       $(files | grep -vE '^tests/|/test_' | grep -E '\.(cmake(\.in)?|py|sh)$|CMakeLists\.txt$') || true)"
 }
 
+# tests/ is left out: a function of a test may be a long table.
 check_functions() {
   python3 scripts/lint_functions.py --self-test >/dev/null || fail "scripts/lint_functions.py fails its own test" "Mend it."
   wrong "functions above 80 lines" \
-    "$(files core backends model algorithms documents files oracle cases apps perf | grep -E '\.(cpp|hpp|hpp\.in)$' | xargs -r python3 scripts/lint_functions.py || true)"
+    "$(sources_but tests | xargs -r python3 scripts/lint_functions.py || true)"
 }
 
 check_comments() {
@@ -142,6 +155,8 @@ check_comments() {
 
 check_layers() {
   local kokkos
+  wrong "a folder has no layer: give it a line in check_layers of scripts/lint.sh" \
+    "$(folders_but core backends model algorithms oracle cases documents files apps python perf examples tests cmake scripts)"
   kokkos="Kokkos|KOKKOS_|#include <($(with_kokkos core | paste -sd '|'))>"
   wrong "core/, model/ and algorithms/ name no backend; backends/ does" \
     "$(in_code 'KOKKOS_ENABLE_|__CUDA_ARCH__|cuda_runtime|Kokkos::(Cuda|OpenMP|Threads|Serial|HIP|SYCL)\b|ISO_(HAS|IF)_(CUDA|OPENMP|THREADS)|\bomp_' core model algorithms)"
@@ -164,6 +179,9 @@ check_layers() {
     beyond algorithms/synthetic core backends model algorithms
     beyond oracle core backends/include model algorithms
     beyond cases core backends model algorithms oracle
+    beyond python core backends model algorithms documents files
+    beyond apps core backends model algorithms oracle cases documents files
+    beyond examples core backends model algorithms documents files
   )"
   wrong "model/ is C++ without Kokkos" "$(in_code "$kokkos" model)"
   wrong "documents/ is C++ without Kokkos, and needs no library of files" "$(
@@ -175,6 +193,8 @@ check_layers() {
   )"
   wrong "library code does not print, abort, read the environment, or own Kokkos" \
     "$(in_code 'std::(cout|cerr|clog)\b|\bf?printf\s*\(|\bputs\s*\(|std::(abort|exit|terminate|getenv)\b|\bgetenv\s*\(|Kokkos::(abort|printf|initialize|finalize|ScopeGuard)\b' core backends model algorithms)"
+  wrong "python/ does not print, abort or read the environment" \
+    "$(in_code 'std::(cout|cerr|clog)\b|\bf?printf\s*\(|\bputs\s*\(|std::(abort|exit|terminate|getenv)\b|\bgetenv\s*\(|Kokkos::(abort|printf)\b' python)"
   wrong "library code does not fence globally" \
     "$(in_code 'Kokkos::fence\s*\(|Kokkos::deep_copy\(\s*(?!\w*exec)\w|create_mirror_view_and_copy\(\s*(?!Kokkos::view_alloc|\w*exec)\w' core algorithms)"
   wrong "no atomics in algorithms/: every sum has a defined order" "$(in_code 'Kokkos::atomic_|ScatterView' algorithms)"
@@ -204,12 +224,14 @@ check_headers() {
   [ ${#targets[@]} = 0 ] || scripts/build.sh openmp "${targets[@]}"
 }
 
+# Left out: tests/, perf/ and examples/, which use the library as others do; python/, which scripts/wheel.sh compiles in a
+# build folder of its own, without a list of commands.
 check_tidy() {
   say "clang-tidy"
   local sources gcc_headers
   # clang has no omp.h of its own here, and GCC's marks allocators in a way that clang refuses.
   gcc_headers=$(dirname "$(g++ -print-file-name=include/omp.h)")
-  sources=$(files core backends model algorithms documents files apps | grep -E '\.cpp$' |
+  sources=$(sources_but tests perf examples python cmake scripts | grep -E '\.cpp$' |
     while read -r f; do grep -qF "$ISO_TOP/$f\"" build/openmp/compile_commands.json && echo "$f"; done || true)
   printf '%s\n' "$sources" | xargs -r -P "$(job_count)" -n 1 \
     clang-tidy --quiet -p build/openmp "--extra-arg=-idirafter$gcc_headers" "--extra-arg=-D__malloc__(f)=" ||
@@ -222,7 +244,7 @@ self_test() (
   trap 'rm -rf "$top"' EXIT
   cd "$top"
   git init -q .
-  mkdir -p core/include/iso/core model/src algorithms/include/iso/{new_area,old_area} backends/src oracle/src cases/{include/iso/cases,src}
+  mkdir -p new_folder core/include/iso/core model/src algorithms/include/iso/{new_area,old_area} backends/src oracle/src cases/{include/iso/cases,src}
   echo '#include <iso/new_area/new.hpp>' | tee core/include/iso/core/a.hpp >algorithms/include/iso/old_area/b.hpp
   echo 'printf("out");' >algorithms/include/iso/new_area/new.hpp
   echo 'int new_area;' >backends/src/c.cpp
@@ -233,13 +255,14 @@ self_test() (
   echo '#include <iso/core/first.hpp>' >core/include/iso/core/second.hpp
   echo '#include <iso/core/without.hpp>' | tee core/include/iso/core/with.hpp >model/src/f.cpp
   echo '#include <iso/core/second.hpp>' >>model/src/f.cpp
-  touch core/include/iso/core/without.hpp
+  touch core/include/iso/core/without.hpp new_folder/g.cpp
   list_files
   found=$(check_layers 2>&1 || true)
   for line in core/include/iso/core/a.hpp:1 algorithms/include/iso/new_area/new.hpp:1 backends/src/c.cpp:1 cases/src/d.cpp:2 \
     oracle/src/e.cpp:1 cases/include/iso/cases/new.hpp:1 model/src/f.cpp:2; do
     grep -q "^    $line:" <<<"$found" || exit 1
   done
+  grep -q '^    new_folder$' <<<"$found" || exit 1
   ! grep -qE 'old_area|model/src/f.cpp:1' <<<"$found"
 )
 

@@ -10,8 +10,8 @@ ISO_VALIDATE, fail_argument, `throw some_error(...)`, refuse, refuse_it and refu
 handle, or a table called `sentences`. Of `a ? b : c` both are read, of `a + b` what is no literal
 counts as a word, as a {} of fmt does. Words that come from elsewhere are not seen.
 Of CMake's it reads message(FATAL_ERROR or WARNING) and why a package is not found, of Python's
-SystemExit, sys.exit() and a parser's error(), of the shell's `misused`; `fail` has an advice of its
-own, which must be there.
+SystemExit, sys.exit() and a parser's error(), in python/ also the errors that are raised, of the
+shell's `misused`; `fail` has an advice of its own, which must be there.
 
 Usage: lint_messages.py [--list] FILE...   prints file:line of each; exit status 1 where one is
        lint_messages.py --self-test
@@ -25,11 +25,11 @@ from harness import lint
 # What an advice begins with. Another verb is added here.
 VERBS = set("""
 add align allocate ask begin bin build call check choose clamp compare convert copy correct count
-crop discard displace divide draw end export fetch find fit free give guess increase install join
-keep leave let level link lower make mask measure mend move name number obtain pass project put
-raise read register remove rename repeat replace resample reserve revise round run scale scan see
-set shift shorten sort split start store swap tabulate take transpose try turn unpack unset use wait
-write
+crop discard displace divide draw end export fetch find fit flatten free give guess increase
+install join keep leave let level link lower make mask measure mend move name number obtain pass
+project put raise read register remove rename repeat replace resample reserve reshape revise round
+run scale scan see set shift shorten sort split start store swap tabulate take transpose try turn
+unpack unset use wait write
 """.split())
 
 LITERAL = r'"(?:\\.|[^"\\\n])*"'
@@ -202,7 +202,11 @@ def shell_messages(text):
             yield line_of(call), call.group(2) + " (why); "
 
 
-def python_messages(text):
+RAISED = {"ValueError", "TypeError", "RuntimeError", "OSError", "ImportError", "MemoryError",
+          "FileError", "NotImplementedError"}
+
+
+def python_messages(text, path):
     def words(node):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             return node.value
@@ -213,6 +217,10 @@ def python_messages(text):
         return "{}"
 
     for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
+            called = ast.unparse(node.exc.func).split(".")[-1]
+            if path.startswith("python/") and called in RAISED and node.exc.args:
+                yield node.lineno, words(node.exc.args[0])
         if not isinstance(node, ast.Call) or len(node.args) != 1:
             continue
         called = ast.unparse(node.func)
@@ -222,7 +230,7 @@ def python_messages(text):
 
 def check_script(text, path):
     if path.endswith(".py"):
-        found = python_messages(text)
+        found = python_messages(text, path)
     elif re.search(r"\.cmake(\.in)?$|CMakeLists\.txt$", path):
         found = cmake_messages(re.sub(r"^[ \t]*#.*", "", text, flags=re.M))
     else:
@@ -291,9 +299,17 @@ sys.exit(main(sys.argv))
 parser.error("no files")
 raise SystemExit(f"{path}: {failure}")
 sys.exit("it failed " + name + " times")
+raise ValueError("bad")
+""",
+    "python/a.py": """
+raise ValueError(f"{name}: {size} numbers " "(one is needed); give one")
+raise
+raise TypeError(f"{name}: {size} numbers; give one")
+raise files.FileError("no file")
 """,
 }
-SELF_TEST_SCRIPT_FAULTS = {"a.cmake": [2, 10], "a.sh": [3, 6], "a.py": [5, 7]}
+SELF_TEST_SCRIPT_FAULTS = {"a.cmake": [2, 10], "a.sh": [3, 6], "a.py": [5, 7],
+                           "python/a.py": [4, 5]}
 
 
 def self_test():

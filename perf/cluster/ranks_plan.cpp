@@ -61,7 +61,7 @@ class measurement {
       } else if (what == "gamma") {
         gamma();
       } else {
-        throw std::runtime_error("no row '" + what + "'");
+        throw std::runtime_error("row '" + what + "' (there is none of that name); choose another");
       }
     }
     return rows_.said();

@@ -89,7 +89,7 @@ class measurement {
                                           settings_.vectors);
         row(what, turned_, plan_.transposed(), all);
       } else {
-        throw std::runtime_error("no row '" + what + "'");
+        throw std::runtime_error("row '" + what + "' (there is none of that name); choose another");
       }
     }
     json said = rows_.said();

@@ -138,7 +138,7 @@ class measurement {
         method<ct::total_variation<Exec, T>>(
             what, ct::total_variation_options{.weight = 0.01, .box = {.lower = 0, .upper = 0.1}});
       } else {
-        throw std::runtime_error("no row '" + what + "'");
+        throw std::runtime_error("row '" + what + "' (there is none of that name); choose another");
       }
     }
     return rows_.said();

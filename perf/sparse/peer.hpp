@@ -25,8 +25,8 @@ struct peer {
 /// Returns row offsets of 32 bits. Throws where they do not fit.
 template <class Exec, class Matrix>
 device_array<Exec, std::int32_t> short_offsets(Exec const& exec, Matrix const& a) {
-  ISO_VALIDATE(a.num_entries() <= 0x7fffffff, "{} non-zeros (peers take 32-bit offsets)",
-               a.num_entries());
+  ISO_VALIDATE(a.num_entries() <= 0x7fffffff,
+               "{} non-zeros (peers take 32-bit offsets); make it smaller", a.num_entries());
   auto const to = make_array<std::int32_t>(exec, a.num_rows + 1);
   auto const from = a.row_offsets;
   Kokkos::parallel_for(
