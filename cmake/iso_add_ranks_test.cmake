@@ -6,7 +6,7 @@ include(iso_add_program)
 #
 # iso_add_ranks_test(name program ranks [ARGS argument...] [LABELS label...])
 #
-# A rank that fails may leave the others waiting: hence the time limit. Open MPI refuses more ranks than
+# A rank that fails may leave the others waiting, until the time limit of all tests. Open MPI refuses more ranks than
 # cores, and root, unless it is told.
 function(iso_add_ranks_test name program ranks)
   cmake_parse_arguments(arg "" "" "ARGS;LABELS" ${ARGN})
@@ -20,7 +20,6 @@ function(iso_add_ranks_test name program ranks)
   endif()
   iso_set_test_properties(
     ${name}
-    TIMEOUT 300
     LABELS ${arg_LABELS}
     ENVIRONMENT
       "OMP_NUM_THREADS=1"
