@@ -5,7 +5,8 @@
     scripts/mutants.py [--list | --check] [--only REGEX] [--tree DIR]
 
 --list        prints the edits, and what is known of each at this revision; runs none
---check       looks whether each text to replace stands there once, and each test; builds nothing
+--check       looks whether each text to replace stands there once, and each test, and whether
+              docs/building.md has the numbers that it prints; builds nothing
 --only REGEX  edits whose names match, also where the result is known
 --tree DIR    a folder with a build of its own, of which the sources become a copy of these
               (default: build/mutants/tree, made where it is missing)
@@ -54,13 +55,16 @@ class Mutant:
     old: str = ""
     new: str = ""
     reason: str = ""  # why it is equivalent; empty: it is not
+    area: str = ""  # the heading that it stands under
 
 
 def mutants_of(text):
     """Mutants, and the program of each test, by its name."""
-    programs, mutants = {}, []
+    programs, mutants, area = {}, [], ""
     for number, line in enumerate(text.splitlines(), 1):
         mark, rest = line[:1], line[1:]
+        heading = re.match(r"# -+ (.+?) -+$", line)
+        area = heading.group(1) if heading else area
         if mark in ("", "#"):
             continue
         if mark == "!":
@@ -70,7 +74,7 @@ def mutants_of(text):
             words = [word.strip() for word in rest.split("|")]
             if len(words) != 4:
                 fail(f"{LIST.name}, line {number}: {len(words)} words (name | file | test | cases)")
-            mutants.append(Mutant(*words))
+            mutants.append(Mutant(*words, area=area))
         elif mark in "-+" and mutants:
             of = mutants[-1]
             if mark == "-":
@@ -116,6 +120,13 @@ def matches(pattern, name):
     return re.fullmatch(expression, name, re.IGNORECASE) is not None
 
 
+def split_of(mutants):
+    """How many there are, and in which areas, as docs/building.md says it."""
+    areas = [m.area or "other places" for m in mutants]
+    counts = [f"{areas.count(area)} in {area}" for area in dict.fromkeys(areas)]
+    return f"{len(mutants)} edits: {', '.join(counts)}"
+
+
 def check(mutants, programs):
     faults = []
     known = set(re.findall(r"iso_add_(?:test|file_test_program)\(\s*(\w+)|^  (\w+)$",
@@ -137,8 +148,13 @@ def check(mutants, programs):
             why = f"no test case is called '{unknown[0]}'" if unknown else ""
         if why:
             faults.append(f"{m.name}: {why}")
+    page = TOP / "docs/building.md"
+    if page.exists() and split_of(mutants) not in " ".join(
+            page.read_text(encoding="utf-8").split()):
+        faults.append(f"docs/building.md does not say '{split_of(mutants)}'")
     for fault in faults:
         print(f"FAILED: {fault}")
+    print(split_of(mutants))
     print(f"{len(mutants)} edits, {sum(1 for m in mutants if m.reason)} of them equivalent, "
           f"{len(faults)} faults")
     return 1 if faults else 0

@@ -10,8 +10,9 @@ fast as the peer; above 1 Isocenter is faster), "error", "share" (of the measure
 rows with equal topic, machine, what, case, unit and peer the one of the newest date counts, of
 equal dates that of the last file by name. Older files may stay. Numbers are printed as they are
 written in the JSON. perf/results/page.json has the topics in their order, the rows of each that the
-page shows ("shown"; a topic without it is not on the page), the figures that the README shows
-("headlines") and the goals; a goal that the newest row misses is a shortfall, with its "why".
+page shows ("shown", 80 in all at most; a topic without it is not on the page), the figures that
+the README shows ("headlines") and the goals; a goal that the newest row misses is a shortfall, with
+its "why".
 
 Where the page is made it takes the day, and marks rows that were older than two weeks on that day.
 
@@ -36,6 +37,7 @@ KNOWN = {*COMMON, *KEY, "value", "gflops", "peer_value", "ratio", "error", "shar
          "bytes_by_table"}
 MARKS = "<!-- figures: scripts/performance_page.py -->", "<!-- end of figures -->"
 OLD = 14  # days
+MAX_SHOWN = 80  # rows of the page, to choose by
 HEAD = """# Performance
 
 Made from `perf/results/*.json` by `scripts/performance_page.py`; do not edit.
@@ -180,6 +182,9 @@ def page(layout, rows, day):
         shown += own
         text += f"\n## {topic['title']}\n\n{topic.get('shown_text', topic['text'])}\n\n"
         text += plain_table(own, day, machines=True)
+    if len(shown) > MAX_SHOWN:
+        raise bad_results(f"page.json: {len(shown)} rows are shown (a page to choose by has at "
+                          f"most {MAX_SHOWN}); show fewer: all stay in perf/results")
     goals = layout["goals"]
     count = sum(missed(goal, find(rows, goal["row"])) for goal in goals)
     return text + ("\n## Shortfalls\n\nThe newest measurements miss "
@@ -245,6 +250,13 @@ def self_test():
     good = good and "| w | m | 2.50 ms | 2026-01-02, r |" in young and "1 of 2 goals" in young
     good = good and "2026-01-02, r (**15 days old**) |" in old and "days old" not in young
     good = good and MADE.search(old).group(1) == "2026-01-17"
+    first, *others = layout["topics"]
+    many = {**layout, "topics": [{**first, "shown": [{"what": "w"}] * (MAX_SHOWN + 1)}, *others]}
+    try:
+        page(many, rows, datetime.date(2026, 1, 16))
+        good = False
+    except bad_results:
+        pass
     for bad in ({**run("d", "1"), "rows": [{"value": "1"}]}, run("d", "1", typo="x")):
         try:
             newest([("a", bad)])
