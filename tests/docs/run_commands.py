@@ -14,7 +14,8 @@ text, numbers and hashes are equal, times and backends are free.
 Usage: run_commands.py --iso PROGRAM --build FOLDER          short ones that need no data
        run_commands.py --iso PROGRAM --build FOLDER --data   short ones that need data; status 77
                                                              without the data
-       run_commands.py --iso PROGRAM --build FOLDER --all    all; without the data it fails
+       run_commands.py --iso PROGRAM --build FOLDER --all    all, those by mpirun where the
+                                                             build has MPI; without data it fails
        run_commands.py --list                                every command, and its rule
        run_commands.py --self-test
 """
@@ -42,6 +43,11 @@ SHORT = 120  # seconds of processor time
 def data(path):
     """Needs a file of scripts/get_example_data.sh."""
     return ("data", path)
+
+
+def mpi(kind):
+    """Needs a build with MPI, and mpirun; else as `kind`."""
+    return ("mpi", kind)
 
 
 def never(reason):
@@ -72,9 +78,7 @@ RULES = [
     ("docs/building.md", r"build/openmp/perf/.*", SLOW),
     ("docs/sweep.md", r"iso sweep --file .*", SLOW),
     ("docs/sweep.md", r"iso sweep --merge .*|scripts/sweep_report\.py .*", SLOW),
-    ("docs/sweep.md", r"mpirun .*|iso sweep --scaling .*", never(
-        "needs MPI; scripts/sweep_scaling.py tests itself")),
-    ("docs/sweep.md", r"iso (project|reconstruct) .*", SLOW),
+    ("docs/sweep.md", r"mpirun .*|iso sweep --scaling .*", mpi("short")),
     ("docs/algorithms/dose.md", r"iso dose --ct .*|scripts/chest_structures\.py .*", data(CHEST)),
     ("docs/algorithms/dose_matrices.md", r"iso matrix bench .*|\S+ scripts/matrix_roofline\.py .*",
      SLOW),
@@ -88,8 +92,7 @@ RULES = [
     ("docs/algorithms/gamma.md", r".*peers.*|cmake --build .*", SLOW),
     ("docs/algorithms/iterative.md", r"iso reconstruct .*", SLOW),
     ("docs/algorithms/numerics.md", r"ISO_MATH_SEARCH=.*", SLOW),
-    ("docs/algorithms/ranks.md", r"mpirun .*", never(
-        "needs MPI; tests/ranks/test_tool.sh runs such commands where it is found")),
+    ("docs/algorithms/ranks.md", r"mpirun .*", mpi("short")),
     ("docs/algorithms/scans.md", r".*", data(CHEST)),
     ("docs/notes/dose_papers.md", r".*--backend cuda.*", CUDA),
     ("docs/notes/dose_papers.md", r".*", SLOW),
@@ -97,8 +100,9 @@ RULES = [
     ("docs/start/dicom.md", r".*", data(CHEST)),
     ("docs/start/code.md", r".*", SLOW),
     ("docs/start/scan.md", r"iso (project|reconstruct) .*", SLOW),
+    ("docs/python.md", r".*--cuda", CUDA),
     ("docs/python.md", r".*", never(
-        "scripts/test.sh --label python builds, installs and runs all of it")),
+        "scripts/test.sh --label python builds, installs and runs these")),
     ("docs/peers.md", r".*(cuda124==|--device cuda) .*", CUDA),
     ("docs/peers.md", r".* backprojection\.json", never("backprojection.json comes from a GPU")),
     ("docs/peers.md", r".*", SLOW),
@@ -107,6 +111,9 @@ RULES = [
         "rows.json is what iso_bench_spmv wrote on a GPU")),
     ("docs/product_benchmarks.md", r".*", SLOW),
 ]
+
+OF_OPEN_MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+               "OMPI_MCA_rmaps_base_oversubscribe": "1"}  # as cmake/iso_add_ranks_test.cmake
 
 # Warnings that the pages explain: (expression of the command, of the warning).
 WARNINGS = [(r".*iso gamma .*", r".* of the compared points lie outside of .*"),
@@ -265,11 +272,15 @@ class runner:
         (self.folder / "bin").mkdir()
         (self.folder / "bin/iso").symlink_to(given.iso.resolve())
         self.environment = {}
+        lacks = given.build / "left_out.txt"
+        self.has_mpi = bool(shutil.which("mpirun")) and lacks.is_file() and (
+            "iso::mpi" not in lacks.read_text(encoding="utf-8"))
 
     def open_page(self):
         """Without the environment of Python that an earlier page has made."""
         shutil.rmtree(self.folder / "peers", ignore_errors=True)
-        self.environment = dict(os.environ, PATH=f"{self.folder / 'bin'}:{os.environ['PATH']}")
+        self.environment = dict(os.environ, PATH=f"{self.folder / 'bin'}:{os.environ['PATH']}",
+                                **OF_OPEN_MPI)
 
     def fail(self, what):
         self.failures += 1
@@ -317,7 +328,14 @@ class runner:
 
     def wanted(self, c):
         kind = kind_of(c.rule)
+        is_mpi = kind == "mpi"
+        kind = c.rule[2][1] if is_mpi else kind
         if kind == "never" or self.given.page and c.page not in self.given.page:
+            return False
+        if is_mpi and not self.has_mpi and (self.given.all or kind == "short" and
+                                            not self.given.data):
+            print(f"not run: {c.name()} (the build has no MPI, or mpirun is not there); install "
+                  "libopenmpi-dev", flush=True)
             return False
         if self.given.all:
             return True
