@@ -22,6 +22,8 @@ stages() {
 lint          scripts/setup.sh && scripts/lint.sh --headers
 documents     scripts/get_example_data.sh && scripts/test.sh --label documents
 tests         scripts/get_example_data.sh && scripts/test.sh --all -- -LE '^(documents|perf-smoke)$'
+python        ISO_EXAMPLES=10000 scripts/test.sh --label python
+mpich         scripts/setup.sh && scripts/ranks_by_mpich.sh
 benchmarks    scripts/test.sh --label perf-smoke
 cuda          ISO_CUDA=on scripts/setup.sh && scripts/build.sh cuda all benchmarks
 clang         scripts/compilers.sh 'clang++ -O3'

@@ -37,6 +37,7 @@ expect "unknown argument: --output= $options" demo.sh --output=
 expect 'no preset is named (it comes first); use scripts/build.sh PRESET *' build.sh
 expect 'unknown argument: --nope (it is no option); see scripts/lint.sh --help' lint.sh --fix --nope
 expect '--headers-since needs a revision (*); see scripts/lint.sh --help' lint.sh --headers-since nope
+expect 'unknown argument: --nope (scripts/ranks_by_mpich.sh takes none); leave it out' ranks_by_mpich.sh --nope
 expect 'unknown argument: --nope (scripts/setup.sh takes none); leave it out' setup.sh --nope
 expect 'unknown argument: nope (scripts/setup.sh takes none); leave it out' setup.sh --threads --cuda-check nope
 expect 'unknown argument: nope (scripts/get_example_data.sh takes none); leave it out' get_example_data.sh nope
