@@ -119,8 +119,8 @@ element element_of_format(char const* format, std::int64_t bytes) {
 }
 
 void check_rank(std::int64_t rank, argument const& what) {
-  ISO_VALIDATE(rank <= most_axes, "{}: {} of {} axes (no array here has more than {}); reshape it",
-               what.function, what.name, rank, most_axes);
+  ISO_VALIDATE(rank <= max_axes, "{}: {} of {} axes (no array here has more than {}); reshape it",
+               what.function, what.name, rank, max_axes);
 }
 
 /// Borrows by the buffer protocol, which NumPy's arrays have.

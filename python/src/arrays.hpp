@@ -57,7 +57,7 @@ class lent {
 };
 
 /// The most axes that an array has.
-inline constexpr int most_axes = 4;
+inline constexpr int max_axes = 4;
 
 /// An array in memory of the host or a GPU as its owner describes it. Strides are in elements.
 struct lent_array {
@@ -65,8 +65,8 @@ struct lent_array {
   element type = element::other;
   std::int64_t item_bytes = 0;
   int rank = 0;
-  std::array<std::int64_t, most_axes> extent{};
-  std::array<std::int64_t, most_axes> stride{};
+  std::array<std::int64_t, max_axes> extent{};
+  std::array<std::int64_t, max_axes> stride{};
   bool read_only = false;
   int device = -1;            ///< number of the GPU; -1: on the host
   std::uintptr_t stream = 0;  ///< that is current in its framework
@@ -97,7 +97,7 @@ std::string advice(argument const& what, std::string_view before, std::string_vi
 /// The place of an argument in memory: which of Python's axes each of the library's is, and whether
 /// another order of the memory may be copied.
 struct placement {
-  std::array<int, most_axes> axis{0, 1, 2, 3};
+  std::array<int, max_axes> axis{0, 1, 2, 3};
   bool may_copy = true;
 };
 
