@@ -443,7 +443,7 @@ namespace {
 
 /// Returns the least bytes for which `plan_of` does not throw.
 template <class PlanOf>
-std::int64_t least_limit(PlanOf const& plan_of) {
+std::int64_t min_limit(PlanOf const& plan_of) {
   std::int64_t below = 1;
   std::int64_t enough = std::int64_t(1) << 30;
   while (enough - below > 1) {
@@ -478,7 +478,7 @@ TEST_CASE(
       auto const blocks = blocks_of(scan, 48);
       using pair = streamed_pair<std::decay_t<decltype(exec)>, float>;
       if (views < 48) {
-        limits.device_bytes = least_limit([&](std::int64_t bytes) {
+        limits.device_bytes = min_limit([&](std::int64_t bytes) {
           return pair::plan(exec, scan, box, blocks, by, {bytes, 64});
         });
       }

@@ -34,7 +34,7 @@ constexpr std::int64_t plenty = std::int64_t(1) << 34;
 
 /// Returns the bytes of this rank's smallest plan, which all ranks refuse less than.
 template <class Make>
-std::int64_t least_of(Make const& make) {
+std::int64_t min_of(Make const& make) {
   try {
     make(streaming_options{1});
   } catch (iso::out_of_memory const& failure) {
@@ -47,7 +47,7 @@ std::int64_t least_of(Make const& make) {
 /// Returns this rank's limits: others than its neighbours'.
 template <class Make>
 streaming_options limits_of_rank(int turn, Make const& make) {
-  std::int64_t const least = least_of(make);
+  std::int64_t const least = min_of(make);
   switch ((all_ranks().rank() + turn) % 4) {
     case 0:
       return {least};
@@ -219,7 +219,7 @@ TEST_CASE("streamed ranks: a limit that one rank cannot keep is refused on every
   auto const make = [&](streaming_options const& limits) {
     return pair(exec, ranks, plan, all_views(scan), options, limits);
   };
-  std::int64_t const least = least_of(make);
+  std::int64_t const least = min_of(make);
   std::string said;
   try {
     make({last ? least - 1 : plenty});

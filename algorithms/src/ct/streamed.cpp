@@ -45,7 +45,8 @@ void validate_limits(char const* function, streaming_options const& limits, std:
 namespace {
 
 /// Returns the planes of a slab, where the limit allows all views.
-std::int64_t most_planes(std::int64_t depth, streaming_options const& limits, std::int64_t grain) {
+std::int64_t wanted_planes(std::int64_t depth, streaming_options const& limits,
+                           std::int64_t grain) {
   return limits.max_planes > 0
              ? std::min(depth, limits.max_planes)
              : std::min(depth, grain * pieces_of(pieces_of(depth, slabs_wanted), grain));
@@ -56,7 +57,7 @@ std::int64_t most_planes(std::int64_t depth, streaming_options const& limits, st
 std::int64_t planes_within(std::int64_t depth, std::int64_t views, streaming_options const& limits,
                            std::int64_t grain, plan_bytes const& bytes_of) {
   std::int64_t const half = grain / 2;
-  std::int64_t planes = most_planes(depth, limits, grain);
+  std::int64_t planes = wanted_planes(depth, limits, grain);
   while (planes > 1 && bytes_of(views, planes) > limits.device_bytes) {
     planes = planes > half ? (planes - 1) / half * half : planes * 7 / 8;
   }
@@ -66,11 +67,11 @@ std::int64_t planes_within(std::int64_t depth, std::int64_t views, streaming_opt
 streaming_plan divide(std::int64_t depth, std::int64_t num_views, streaming_options const& limits,
                       std::int64_t grain, plan_bytes const& bytes_of) {
   std::int64_t const blocks = pieces_of(num_views, chunk_views);
-  std::int64_t const most = most_planes(depth, limits, grain);
+  std::int64_t const most = wanted_planes(depth, limits, grain);
   // With each batch the volume passes once more: so few batches come before many planes.
-  auto const fit = [&](std::int64_t most_batches, std::int64_t least, auto const& next) {
-    for (std::int64_t batches = 0; batches < most_batches;) {
-      batches = std::min(batches + (batches + 8) / 8, most_batches);
+  auto const fit = [&](std::int64_t max_batches, std::int64_t least, auto const& next) {
+    for (std::int64_t batches = 0; batches < max_batches;) {
+      batches = std::min(batches + (batches + 8) / 8, max_batches);
       std::int64_t const views = std::min(num_views, chunk_views * pieces_of(blocks, batches));
       for (std::int64_t planes = most; planes >= least; planes = next(planes)) {
         std::int64_t const bytes = bytes_of(views, planes);
@@ -90,8 +91,8 @@ streaming_plan divide(std::int64_t depth, std::int64_t num_views, streaming_opti
     plan = fit(blocks, 1, [](std::int64_t planes) { return planes * 7 / 8; });
   }
   if (plan.views == 0) {
-    std::int64_t const least_views = std::min<std::int64_t>(num_views, chunk_views);
-    plan = {least_views, 1, bytes_of(least_views, 1)};
+    std::int64_t const min_views = std::min<std::int64_t>(num_views, chunk_views);
+    plan = {min_views, 1, bytes_of(min_views, 1)};
   }
   return plan;
 }

@@ -105,7 +105,7 @@ void validate_part(matrix_shape const& part, row_range const& rows, row_range co
 }
 
 void validate_part_vectors(vector_facts const& x, row_range const& columns, vector_facts const& y,
-                           row_range const& rows, std::int64_t most_vectors, char const* function) {
+                           row_range const& rows, std::int64_t max_vectors, char const* function) {
   ISO_VALIDATE(x.length == columns.count() && y.length == rows.count(),
                "{}: x of {} and y of {} (this rank owns {} columns and {} rows, and each has an "
                "element); give the parts that the plan says",
@@ -114,9 +114,9 @@ void validate_part_vectors(vector_facts const& x, row_range const& columns, vect
                "{}: {} vectors in and {} out (each vector has one product); give y as many vectors "
                "as x",
                function, x.vectors, y.vectors);
-  ISO_VALIDATE(x.vectors >= 1 && x.vectors <= most_vectors,
+  ISO_VALIDATE(x.vectors >= 1 && x.vectors <= max_vectors,
                "{}: {} vectors (the product was made for 1 to {}); make it for as many", function,
-               x.vectors, most_vectors);
+               x.vectors, max_vectors);
 }
 
 iso::detail::fingerprint fingerprint_of(double alpha, double beta, std::int64_t vectors,

@@ -70,7 +70,7 @@ void sort_rows(std::vector<line_rows>& all, std::vector<std::size_t>& begins,
 }
 
 /// Returns no less than the number of items.
-std::size_t most_items(lattice_tables const& tables, int rows) {
+std::size_t max_items(lattice_tables const& tables, int rows) {
   std::size_t most = 0;
   for (auto const& line : tables.lines) {
     lattice_path const& l = line.path;
@@ -84,7 +84,7 @@ std::size_t most_items(lattice_tables const& tables, int rows) {
 
 std::vector<lattice_item> make_items(lattice_tables& tables, int rows, std::size_t together) {
   std::vector<lattice_item> items;
-  items.reserve(most_items(tables, rows));
+  items.reserve(max_items(tables, rows));
   std::vector<line_rows> all;
   std::vector<line_rows> sorted;
   std::vector<std::size_t> begins;

@@ -25,7 +25,7 @@ using files::mapped_file;
 using files::detail::mapped_bytes;
 
 constexpr std::size_t page = 4096;
-constexpr std::size_t least_mapped = std::size_t(1) << 20;
+constexpr std::size_t min_mapped = std::size_t(1) << 20;
 
 /// The arrays that lie in files.
 struct mapped_arrays {
@@ -77,7 +77,7 @@ bool unmap_array(mapped_arrays& arrays, void* begin) noexcept {
 
 void* array_or_null(std::size_t bytes, std::size_t alignment) noexcept {
   auto* const arrays = in_files.load(std::memory_order_acquire);
-  if (arrays != nullptr && bytes >= least_mapped && alignment <= page) {
+  if (arrays != nullptr && bytes >= min_mapped && alignment <= page) {
     return map_array(*arrays, bytes);
   }
   bytes = std::max<std::size_t>(bytes, 1);

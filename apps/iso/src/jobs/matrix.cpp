@@ -125,7 +125,7 @@ auto narrow(double x) {
 
 /// Returns the least number of which a type has all digits.
 template <class Value>
-constexpr double least_normal() {
+constexpr double min_normal() {
   return std::is_same_v<Value, half> ? 0x1p-14 : double(std::numeric_limits<Value>::min());
 }
 
@@ -150,7 +150,7 @@ conversion_counts narrow_all(host_matrix& m, std::vector<double> const& wide,
           "entry ({}, {}) is {} (too large for the type that is asked for); choose float or double",
           row, m.indices[i], wide[i]);
       counts.lost += now == 0 && wide[i] != 0 ? 1 : 0;
-      counts.subnormal += now != 0 && std::abs(now) < least_normal<Value>() ? 1 : 0;
+      counts.subnormal += now != 0 && std::abs(now) < min_normal<Value>() ? 1 : 0;
       if (now != 0 || wide[i] == 0) {
         values.push_back(kept);
         columns.push_back(m.indices[i]);

@@ -191,7 +191,7 @@ ISO_FORCEINLINE_FUNCTION void sincos(T x, T& sine, T& cosine) {
   word const sign_c = ((quarter + 1U) & 2U) << (c::word_bits - 2);
   T const first = detail::select(x == T(0), x, s);
   T const nan = math::bit_cast<T>(float_bits<T>::canonical_nan);
-  bool const good = (x >= -c::sincos_most) & (x <= c::sincos_most);
+  bool const good = (x >= -c::max_sincos) & (x <= c::max_sincos);
   T const a_sine = detail::select(swap, d, first);
   T const a_cosine = detail::select(swap, first, d);
   sine = detail::select(good, math::bit_cast<T>(word(math::bit_cast<word>(a_sine) ^ sign_s)), nan);

@@ -30,11 +30,11 @@ namespace detail {
 /// several processors and `elements` are worth it.
 template <class F>
 void in_threads(std::int64_t count, std::int64_t elements, F const& f) {
-  constexpr std::int64_t most_threads = 16;  // more do not copy faster
-  constexpr std::int64_t least = 1 << 18;    // elements a thread: some tenths of a millisecond
+  constexpr std::int64_t max_threads = 16;  // more do not copy faster
+  constexpr std::int64_t least = 1 << 18;   // elements a thread: some tenths of a millisecond
   std::int64_t const parts = std::clamp<std::int64_t>(
       std::min<std::int64_t>(std::thread::hardware_concurrency(), elements / least), 1,
-      std::min(most_threads, std::max<std::int64_t>(count, 1)));
+      std::min(max_threads, std::max<std::int64_t>(count, 1)));
   std::vector<std::thread> threads;
   auto const first_of = [&](std::int64_t part) { return count * part / parts; };
   std::int64_t begun = 1;

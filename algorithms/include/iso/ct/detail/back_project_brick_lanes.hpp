@@ -39,7 +39,7 @@ class brick_lanes {
   KOKKOS_FORCEINLINE_FUNCTION explicit brick_lanes(brick_place const& brick) : brick_(brick) {}
 
   /// The most sets of 32 rays that are chosen before the first is added.
-  static constexpr int most_sets = 4;
+  static constexpr int max_sets = 4;
 
   /// Lanes of a register that are so many voxels apart seldom add to a word that the lane before
   /// has not stored yet: two voxels keep all apart. At 1.7 laminography of 29 degrees, whose lanes
@@ -56,7 +56,7 @@ class brick_lanes {
     float const q = Kokkos::fabs(next.across[1](plane) - ray.across[1](plane));
     float const apart = float(registers<Group>) * (p < q ? q : p);
     int sets = 1;
-    while (sets < most_sets && float(sets) * apart < voxels_apart) {
+    while (sets < max_sets && float(sets) * apart < voxels_apart) {
       ++sets;
     }
     return sets;
@@ -211,7 +211,7 @@ class brick_lanes {
   }
 
   brick_place brick_;
-  brick_line<float> const* records_[32 * most_sets];
+  brick_line<float> const* records_[32 * max_sets];
   alignas(64) std::uint32_t values_[8][32];
 };
 

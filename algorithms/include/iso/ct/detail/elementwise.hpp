@@ -216,7 +216,7 @@ std::int64_t count_of(Exec const& exec, std::int64_t count, Counter const& count
 
 /// Returns the most that `finder` finds in `count` numbers, at least zero. Waits for `exec`.
 template <execution_space Exec, class Finder>
-double most_of(Exec const& exec, std::int64_t count, Finder const& finder) {
+double max_of(Exec const& exec, std::int64_t count, Finder const& finder) {
   double most = 0;
   if (count == 0) {
     return most;  // Kokkos would return the least number there is
@@ -232,7 +232,7 @@ double most_of(Exec const& exec, std::int64_t count, Finder const& finder) {
 /// Returns the largest of `count` numbers, or of their sizes, at least zero. Waits for `exec`.
 template <bool OfSize = false, execution_space Exec, class T>
 double largest_of(Exec const& exec, T const* x, std::int64_t count) {
-  return most_of(exec, count, largest<T, OfSize>{x});
+  return max_of(exec, count, largest<T, OfSize>{x});
 }
 
 }  // namespace iso::ct::detail

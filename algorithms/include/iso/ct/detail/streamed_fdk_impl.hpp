@@ -55,8 +55,8 @@ streamed_fdk<Exec, T>::streamed_fdk(Exec const& exec, iso::ct::geometry const& g
                                          limits.stored_readings);
     return fixed + parts.bytes() + scratch;
   };
-  std::int64_t const least_views = std::min<std::int64_t>(g.num_views(), detail::chunk_views);
-  detail::validate_limits(function, limits, least_views, bytes_of(least_views, 1));
+  std::int64_t const min_views = std::min<std::int64_t>(g.num_views(), detail::chunk_views);
+  detail::validate_limits(function, limits, min_views, bytes_of(min_views, 1));
   report_.adjoint =
       detail::divide(volume.extent[2], g.num_views(), limits, detail::slab_grain<Exec>, bytes_of);
   report_.device_bytes = report_.adjoint.device_bytes;

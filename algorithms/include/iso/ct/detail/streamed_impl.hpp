@@ -162,9 +162,9 @@ streaming_report streamed_pair<Exec, T>::plan(Exec const& exec, geometry const& 
   auto const step_bytes = [&](std::int64_t v, std::int64_t planes) {
     return back_bytes(v, planes, true);
   };
-  std::int64_t const least_views = std::min<std::int64_t>(scan.num_views(), detail::chunk_views);
-  detail::validate_limits(function, limits, least_views,
-                          std::max(forward_bytes(least_views, 1), step_bytes(least_views, 1)));
+  std::int64_t const min_views = std::min<std::int64_t>(scan.num_views(), detail::chunk_views);
+  detail::validate_limits(function, limits, min_views,
+                          std::max(forward_bytes(min_views, 1), step_bytes(min_views, 1)));
   streaming_report report;
   report.fixed_bytes = fixed;
   report.forward = detail::divide(volume.extent[2], scan.num_views(), limits,
@@ -250,7 +250,7 @@ void streamed_pair<Exec, T>::forward(std::int64_t block, const_volume const& x,
               }
             });
         // With the last slab rays are whole: some leave while others are added.
-        std::int64_t const size = detail::most_chunk_views;
+        std::int64_t const size = detail::max_chunk_views;
         std::int64_t const pieces = detail::pieces_of(count, size);
         job const rest = detail::step_of(part, last, last + 1);
         auto* const words = reinterpret_cast<T*>(sums.words().data());

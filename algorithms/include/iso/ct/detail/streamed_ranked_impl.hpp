@@ -42,9 +42,9 @@ auto rows_from_host(Exec const& exec, iso::detail::bus<Exec>& by,
   return [&exec, &by, p, rows](std::int64_t first, std::int64_t count) -> T const* {
     auto const image = std::int64_t(p.data.extent(1)) * std::int64_t(p.data.extent(2));
     by.carry(
-        exec, pieces_of(count, most_chunk_views),
+        exec, pieces_of(count, max_chunk_views),
         [&](std::int64_t n) {
-          auto const [begin, views] = views_of(count, most_chunk_views, n);
+          auto const [begin, views] = views_of(count, max_chunk_views, n);
           return typename iso::detail::bus<Exec>::piece{
               reinterpret_cast<std::byte*>(rows + begin * image),
               runs_of(p, first + begin, views),
@@ -290,9 +290,9 @@ void streamed_ranked_parts<Exec, T>::forward(std::int64_t block, const_volume co
     }
     sums.finish(exec, {pixels_type(m.rows, count, g.num_u(), rows)}, 0, share.rows);
     bus.carry(
-        exec, pieces_of(count, most_chunk_views),
+        exec, pieces_of(count, max_chunk_views),
         [&](std::int64_t n) {
-          auto const [begin, some] = detail::views_of(count, most_chunk_views, n);
+          auto const [begin, some] = detail::views_of(count, max_chunk_views, n);
           return typename iso::detail::bus<Exec>::piece{
               reinterpret_cast<std::byte*>(m.rows + begin * g.num_u() * rows),
               {},

@@ -28,7 +28,7 @@ inline constexpr std::int64_t chunk_views = 16;
 
 /// The views of a piece that leaves the device, at most: what the first slab's or the last slab's
 /// kernels compute of a batch while other pieces are on their way.
-inline constexpr std::int64_t most_chunk_views = 3 * chunk_views;
+inline constexpr std::int64_t max_chunk_views = 3 * chunk_views;
 
 /// The planes that a kernel's group takes together, or a multiple: a slab of fewer leaves threads
 /// of a GPU idle. FDK's kernel takes 128, the adjoint's 64 (float) or 32.
@@ -345,7 +345,7 @@ std::pair<std::int64_t, std::int64_t> staging_bytes(iso::grid const& volume, std
                                                     std::int64_t planes_out, std::int64_t views,
                                                     std::int64_t image) {
   auto const& n = volume.extent;
-  std::int64_t const chunk = std::min(views, most_chunk_views) * image;
+  std::int64_t const chunk = std::min(views, max_chunk_views) * image;
   auto const of = [&](std::int64_t planes) {
     return std::int64_t(sizeof(T)) * std::max(n[0] * n[1] * std::min(planes, n[2]), chunk);
   };

@@ -47,7 +47,7 @@ void validate_part(matrix_shape const& part, row_range const& rows, row_range co
 
 /// Throws unless vectors are those of a part.
 void validate_part_vectors(vector_facts const& x, row_range const& columns, vector_facts const& y,
-                           row_range const& rows, std::int64_t most_vectors, char const* function);
+                           row_range const& rows, std::int64_t max_vectors, char const* function);
 
 /// Returns the hash of a call.
 iso::detail::fingerprint fingerprint_of(double alpha, double beta, std::int64_t vectors,

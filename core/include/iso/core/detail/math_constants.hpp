@@ -45,7 +45,7 @@ struct constants<float> {
   static constexpr float exp_lowest = -104;
   static constexpr float exp_highest = 89;
   static constexpr float expm1_lowest = -20;
-  static constexpr float sincos_most = 1e5F;
+  static constexpr float max_sincos = 1e5F;
   static constexpr float two_over_pi = 0x1.45f306p-1F;
   static constexpr float half_pi_high = 0x1.921fb6p+0F;
   static constexpr float half_pi_middle = -0x1.777a5cp-25F;
@@ -88,7 +88,7 @@ struct constants<double> {
   static constexpr double exp_lowest = -746;
   static constexpr double exp_highest = 710;
   static constexpr double expm1_lowest = -40;
-  static constexpr double sincos_most = 1e5;
+  static constexpr double max_sincos = 1e5;
   static constexpr double two_over_pi = 0x1.45f306dc9c883p-1;
   static constexpr double half_pi_high = 0x1.921fb54442d18p+0;
   static constexpr double half_pi_middle = 0x1.1a62633145c07p-54;
