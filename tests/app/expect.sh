@@ -48,16 +48,17 @@ interrupt() {
     done <"/proc/$1/status"
     sleep 0.01
   done 2>/dev/null
-  kill -INT "$1"
+  kill "-${signal:-INT}" "$1"
   wait "$1"
   code=$?
 }
 
-# stops WHEN COMMAND...: the tool, given COMMAND, is sent SIGINT when `WHEN RUN` holds of the run, and
-# ends within 5 s (one where nobody else keeps the cores busy) with 130 and its sentence; it leaves no
-# file late.*, and none that is temporary.
+# stops WHEN COMMAND...: the tool, given COMMAND, is sent SIGINT, or $signal, when `WHEN RUN` holds of the run, and
+# ends within 5 s (one where nobody else keeps the cores busy) with 130 (TERM: 143) and its sentence;
+# it leaves no file late.*, and none that is temporary.
 stops() {
-  local when=$1 i run before took left
+  local when=$1 wanted=130 i run before took left
+  [ "${signal:-INT}" = INT ] || wanted=143
   shift
   "${tool[@]}" "$@" >stopped.txt 2>&1 &
   run=$!
@@ -68,7 +69,7 @@ stops() {
   before=$(date +%s%N)
   interrupt $run
   took=$((($(date +%s%N) - before) / 1000000))
-  [ $code -eq 130 ] || fail "iso $*, stopped when $when: exit code $code: $(cat stopped.txt)"
+  [ $code -eq $wanted ] || fail "iso $*, stopped when $when: exit code $code: $(cat stopped.txt)"
   grep -q 'iso: error: cancelled' stopped.txt || fail "iso $*, stopped when $when, says: $(cat stopped.txt)"
   [ $took -lt 5000 ] || fail "iso $*, stopped when $when, went on for $took ms"
   left=$(find . -name 'late.*' -o -name '.iso-*')

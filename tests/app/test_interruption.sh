@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # test_interruption.sh ISO
-# Ctrl-C in every command, while it reads, while it computes and while it writes.
+# Ctrl-C in every command, and SIGTERM in some, while it reads, while it computes and while it writes.
 tool=("$1")
 source "$(dirname "$0")/expect.sh"
 
@@ -86,5 +86,11 @@ sed 's/128, 128/256, 256/' four.json >few.json
 stops writes project "${serial[@]}" --phantom shepp-logan --size 16 --geometry few.json --flat-images 250 --scan late.folder
 stops fills reconstruct --projections f.h5 --extent 400 400 200 --spacing 0.6 --water 0.5 --output late.series/
 stops writes matrix generate prostate-1 --factor 0.1 --output late.mtx
+
+# The signal of batch systems: by a job that asks, and by files, which do not.
+signal=TERM
+stops computes reconstruct "${serial[@]}" --projections p.h5 --method sirt --iterations 10000 --output late.mha
+input=m.mtx
+stops reads matrix convert m.mtx late.h5
 
 finish

@@ -215,7 +215,7 @@ int guarded(command const& run_command) {
   try {
     return run_command();
   } catch (cancelled const&) {
-    return report_failure(cancelled(interrupted_sentence), cancelled_by_user);
+    return report_failure(cancelled(interrupted_sentence), interruption_code());
   } catch (out_of_memory const& failure) {
     return report_failure(failure, memory_short);
   } catch (std::bad_alloc const&) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What Ctrl-C does: jobs and files ask whether it came; what does not ask within a second is ended.
+// What Ctrl-C and SIGTERM do: jobs and files ask whether one came; what does not ask within a second
+// is ended.
 #include "support.hpp"
 
 #include <iso/core/error.hpp>
@@ -24,10 +25,10 @@
 namespace iso::cli {
 namespace {
 
-/// How a run ends: it is not known; by itself; or by the thread that waits for Ctrl-C.
+/// How a run ends: it is not known; by itself; or by the thread that waits for a signal.
 enum class ending_by { nobody, itself, thread };
 
-std::atomic<bool> interrupted{false};
+std::atomic<int> interrupted_by{0};  // the signal's number
 std::atomic<ending_by> ends_by{ending_by::nobody};
 ::sem_t came;
 std::mutex of_folders;
@@ -41,10 +42,10 @@ void remove_empty_folders() {
   }
 }
 
-extern "C" void note_interrupt(int) {
+extern "C" void note_interrupt(int which) {
   int const before = errno;
-  interrupted = true;
-  std::signal(SIGINT, SIG_DFL);
+  interrupted_by = which;
+  std::signal(which, SIG_DFL);
   ::sem_post(&came);
   errno = before;
 }
@@ -60,7 +61,7 @@ extern "C" void* end_what_does_not_ask(void*) {
     remove_empty_folders();
     end_progress();
     spdlog::error("{}", interrupted_sentence);
-    ::_exit(cancelled_by_user);
+    ::_exit(interruption_code());
   }
   return nullptr;
 }
@@ -77,6 +78,7 @@ void watch_for_signals() {
   ::pthread_t thread{};
   static_cast<void>(::pthread_create(&thread, &small, end_what_does_not_ask, nullptr));
   ::pthread_attr_destroy(&small);
+  std::signal(SIGTERM, note_interrupt);
   std::signal(SIGINT, note_interrupt);
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
@@ -104,8 +106,10 @@ output_folder::output_folder(std::filesystem::path const& folder, char const* op
 output_folder::~output_folder() { remove_empty_folders(); }
 
 job asked_of_user() {
-  return {{}, [] { return interrupted.load(); }};
+  return {{}, [] { return interrupted_by.load() != 0; }};
 }
+
+int interruption_code() { return interrupted_by == SIGTERM ? terminated : cancelled_by_user; }
 
 void ends_by_itself() {
   auto expected = ending_by::nobody;

@@ -191,6 +191,7 @@ constexpr named_text exit_texts[] = {
      "iso dvh, iso dose without --structure: some structures are refused, the others reported or "
      "outlined"},
     {"130", "stopped by SIGINT (nothing is left half-written)"},
+    {"143", "stopped by SIGTERM (likewise)"},
 };
 
 constexpr named_text environment_texts[] = {

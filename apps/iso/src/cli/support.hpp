@@ -41,6 +41,7 @@ enum exit_code : int {
   nothing_compared = 6,
   some_refused = 7,
   cancelled_by_user = 130,
+  terminated = 143,
 };
 
 using json = nlohmann::ordered_json;
@@ -85,7 +86,7 @@ CLI::Option* add_extend_rays(CLI::App& app, bool& extend_rays);
 /// Says so where detectors stand in the volume or before it.
 void warn_of_views_within(std::int64_t within, std::int64_t views);
 
-/// Reads a geometry file or a plan, stopped by SIGINT. Where the file is DICOM or HDF5 the refusal
+/// Reads a geometry file or a plan, stopped by a signal. Where the file is DICOM or HDF5 the refusal
 /// says so.
 files::geometry_file read_geometry(std::string const& path);
 files::plan read_plan(std::string const& path);
@@ -95,16 +96,16 @@ void be_quiet();
 bool is_quiet();
 
 /// Gives progress and the time left on standard error where that is a terminal, and cancellation by
-/// SIGINT. The time counts from this call.
+/// a signal. The time counts from this call.
 jobs::observer terminal_observer();
 /// Ends the line that the progress stands on.
 void end_progress();
-/// Makes SIGINT ask from now on for a stop; what does not ask within a second is ended, and a
-/// second SIGINT ends the program at once. A pipe that is closed, and a file beyond the largest
+/// Makes SIGINT and SIGTERM, which batch systems and mpirun send, ask from now on for a stop; what
+/// does not ask within a second is ended, and a second one ends the program at once. A pipe that is closed, and a file beyond the largest
 /// size allowed, fail the call that writes.
 void watch_for_signals();
 /// A folder, made where absent, and gone again where nothing came to lie in it; also where a run
-/// that does not ask is ended by SIGINT. There is one at a time.
+/// that does not ask is ended by a signal. There is one at a time.
 class output_folder {
  public:
   /// \throws iso::file_error  where it cannot be made, by the name of its option
@@ -113,10 +114,12 @@ class output_folder {
   output_folder& operator=(output_folder const&) = delete;
   ~output_folder();
 };
-/// Returns a job that is cancelled by SIGINT, and reports nothing.
+/// Returns a job that is cancelled by a signal, and reports nothing.
 job asked_of_user();
-/// Says that the run has come to its end, which SIGINT changes no more. Does not return where
-/// SIGINT came first and nobody asked.
+/// Returns the exit code of a run that a signal stopped: 128 and the signal's number.
+int interruption_code();
+/// Says that the run has come to its end, which a signal changes no more. Does not return where
+/// one came first and nobody asked.
 void ends_by_itself();
 /// What an interrupted run says.
 inline constexpr char const* interrupted_sentence =
@@ -126,7 +129,7 @@ inline constexpr char const* interrupted_sentence =
 files::atomic_file prepare_json(std::filesystem::path const& file, json const& document);
 /// Ends a run: writes `document` to `file` ("-" is standard output; nothing where it is empty),
 /// what was printed, and `outputs`: all of these or, as far as that can be, none. Throws
-/// iso::file_error, iso::cancelled where SIGINT came before, and what flush_output throws.
+/// iso::file_error, iso::cancelled where a signal came before, and what flush_output throws.
 void write_json(std::string const& file, json const& document,
                 std::vector<files::atomic_file> outputs = {});
 /// Throws iso::error unless everything printed has been taken by standard output.

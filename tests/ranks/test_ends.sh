@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# test_ends.sh ISO MPIEXEC
+# A process that is killed, or a signal to one of them or to mpirun, ends all of them within ten seconds.
+# Nothing is left of the output.
+iso=$1
+mpiexec=$2
+tool=("$iso")
+source "$(dirname "$0")/../app/expect.sh"
+
+cat >cone.json <<'JSON'
+{"type": "circular_cone", "detector": {"pixels": [64, 64], "pitch_mm": [3, 3]},
+ "source_axis_mm": 500, "source_detector_mm": 800, "angles_deg": {"range": 360, "count": 40}}
+JSON
+expect 0 hash project --phantom shepp-logan --size 64 --geometry cone.json --output p.h5
+
+# ranks_of PID: the processes below it that run the tool
+ranks_of() {
+  local child
+  for child in $(cat /proc/"$1"/task/*/children 2>/dev/null); do
+    if [ "/proc/$child/exe" -ef "$iso" ]; then echo "$child"; else ranks_of "$child"; fi
+  done
+}
+# ends WHOM SIGNAL CODE PATTERN: with code CODE (an extended regular expression) and what it says
+ends() {
+  local launched ranks i began took code left
+  "$mpiexec" -n 3 "$iso" reconstruct --backend serial --projections p.h5 --method sirt --iterations 1000000 \
+    --checkpoint c.h5 --checkpoint-every 20 --output late.mha >ended.txt 2>&1 &
+  launched=$!
+  # They compute when there is a checkpoint.
+  for ((i = 0; i < 3000; ++i)); do
+    [ -e c.h5 ] && break
+    sleep 0.02
+  done
+  mapfile -t ranks < <(ranks_of $launched)
+  [ ${#ranks[@]} -eq 3 ] || fail "$1 $2: ${#ranks[@]} ranks: $(cat ended.txt)"
+  began=$(date +%s%N)
+  case $1 in
+    launcher) kill "-$2" $launched ;;
+    *) kill "-$2" "${ranks[$1]}" ;;
+  esac
+  wait $launched
+  code=$?
+  took=$((($(date +%s%N) - began) / 1000000))
+  grep -qE "^($3)\$" <<<$code || fail "$1 $2: exit code $code: $(cat ended.txt)"
+  grep -qE -- "$4" ended.txt || fail "$1 $2: not '$4': $(cat ended.txt)"
+  [ $took -lt 10000 ] || fail "$1 $2: went on for $took ms"
+  for i in "${ranks[@]}"; do
+    [ ! "/proc/$i/exe" -ef "$iso" ] || fail "$1 $2: process $i goes on"
+  done
+  left=$(find . -name 'late.*' -o -name '.iso-*')
+  [ -z "$left" ] || fail "$1 $2: left $left"
+  "$iso" info c.h5 >/dev/null || fail "$1 $2: a checkpoint that cannot be read"
+  rm -f c.h5
+}
+ends 1 KILL '[1-9][0-9]*' 'signal 9|KILL'
+ends 2 INT 130 'iso: error: rank 2: cancelled'
+ends launcher INT '[1-9][0-9]*' 'iso: error: .*cancelled'
+finish
