@@ -68,6 +68,19 @@ streamed 2 2400kB reconstruct --projections p.h5 --method sirt --iterations 2 $r
 # shellcheck disable=SC2086
 streamed 2 2400kB reconstruct --projections p.h5 --method tv --weight 0.1 --iterations 2 $reproducible
 
+# Ranks on different processors have planes by their measured speeds, and the same bits.
+# mpirun binds each to one core, which the second one leaves.
+if [ "$(nproc)" -ge 2 ]; then
+  alone
+  # shellcheck disable=SC2086
+  expect 0 'hash' project "${phantom[@]}" --size 40 --geometry cone.json $reproducible --json once.json
+  once=$(hash_of)
+  unlike=(project "${phantom[@]}" --size 40 --geometry cone.json --backend openmp --json ranks.json)
+  tool=("$mpiexec" -n 1 env OMP_NUM_THREADS=1 "$iso" "${unlike[@]}" : -n 1 taskset -c 0-1 env OMP_NUM_THREADS=2 "$iso")
+  expect 0 "$once" "${unlike[@]}"
+  lines '^iso: info: their processors differ: they have [0-9]+ %, [0-9]+ % by their measured speeds' 1
+  tr -d ' \n' <ranks.json | grep -qE '"shares_by_speed":\[0\.[0-9]+,0\.[0-9]+\]' || fail "ranks.json: $(cat ranks.json)"
+fi
 
 # What both wrote, as a table of strong scaling.
 same 2 '' reconstruct --projections p.h5 --repeats 2

@@ -15,6 +15,7 @@
 #include <array>
 #include <cstdint>
 #include <cstdio>
+#include <numeric>
 #include <string>
 #include <string_view>
 
@@ -129,6 +130,16 @@ void tell_ranks(json& document, std::string_view has) {
     document["carried_by"] = jobs::carried_by();
     document["idle_ranks"] = jobs::idle_ranks();
     spdlog::info("{} processes: each has {} ({})", jobs::num_ranks(), has, jobs::carried_by());
+    auto const& speeds = jobs::speeds_of_ranks();
+    if (!speeds.empty()) {
+      double const all = std::accumulate(speeds.begin(), speeds.end(), 0.0);
+      std::string shares;
+      for (double const one : speeds) {
+        shares += fmt::format("{}{:.0f} %", shares.empty() ? "" : ", ", 100 * one / all);
+        document["shares_by_speed"].push_back(one / all);
+      }
+      spdlog::info("their processors differ: they have {} by their measured speeds", shares);
+    }
     if (jobs::idle_ranks() > 0) {
       spdlog::warn(
           "processes without a plane: {} of {} (there are more of them than planes); start {}",

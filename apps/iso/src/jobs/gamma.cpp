@@ -2,6 +2,7 @@
 #include "memory.hpp"
 #include "precision.hpp"
 #include "rank_columns.hpp"
+#include "rank_speeds.hpp"
 #include "repeats.hpp"
 #include "scan.hpp"
 #include "slabs.hpp"
@@ -220,8 +221,8 @@ gamma_result run_on_ranks(Exec const& exec, gamma_request const& request, observ
   check_alike(request.evaluated.values, "evaluated doses");
   grid const r = make_grid(request.reference);
   grid const e = make_grid(request.evaluated);
-  auto const evaluated_planes = share_planes(e);
-  auto const planes = share_planes(r);
+  auto const evaluated_planes = share_planes(exec, e);
+  auto const planes = share_planes(exec, r);
   slab_report unused;
   using volume = volume_view<float const, typename Exec::memory_space>;
   auto const brought = [&](grid const& g, std::vector<float> const& values, slab const& own) {

@@ -4,6 +4,7 @@
 
 #include "memory.hpp"
 #include "rank_columns.hpp"
+#include "rank_speeds.hpp"
 
 #include <iso/backend/communicator.hpp>
 #include <iso/cases/bits.hpp>
@@ -56,11 +57,13 @@ class geometry_part {
   std::int64_t rows_;
 };
 
-/// The parts of a volume and a scan that ranks hold: equal shares. Whole arrays lie in host memory.
+/// The parts of a volume and a scan that ranks hold, in the shares of share_planes. Whole arrays lie
+/// in host memory.
 class rank_parts {
  public:
-  rank_parts(ct::geometry const& g, grid const& box)
-      : ranks_(sharing_ranks()), plan_(g, box, share_planes(box)) {}
+  template <class Exec>
+  rank_parts(Exec const& exec, ct::geometry const& g, grid const& box)
+      : ranks_(sharing_ranks()), plan_(g, box, share_planes(exec, box)) {}
 
   [[nodiscard]] ct::rank_plan const& plan() const { return plan_; }
   [[nodiscard]] backend::communicator& ranks() const { return ranks_; }

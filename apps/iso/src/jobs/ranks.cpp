@@ -25,6 +25,8 @@ namespace {
 backend::one_rank alone;
 backend::communicator* sharing = &alone;
 int idle = 0;
+std::vector<double> rank_speeds;
+bool speeds_known = false;
 
 constexpr double seconds_to_wait = 2;
 
@@ -43,8 +45,15 @@ int num_ranks() { return sharing->size(); }
 std::string carried_by() { return sharing->name(); }
 bool is_first_rank() { return sharing->rank() == 0; }
 
+void learn_speeds(std::vector<std::uint64_t> const& speeds) {
+  rank_speeds.assign(speeds.begin(), speeds.end());
+  speeds_known = true;
+}
+bool knows_speeds() { return speeds_known; }
+std::vector<double> const& speeds_of_ranks() { return rank_speeds; }
+
 std::vector<slab> share_planes(grid const& g) {
-  auto planes = divide_planes(g, num_ranks());
+  auto planes = divide_planes(g, num_ranks(), rank_speeds);
   idle = int(
       std::count_if(planes.begin(), planes.end(), [](slab const& s) { return s.count() == 0; }));
   return planes;
@@ -60,25 +69,21 @@ void check_alike(std::uint64_t hash, std::string const& sentence) {
   }
 }
 
-namespace {
-
-std::uint64_t number_of(std::string_view name) {
+std::uint64_t number_of_text(std::string_view text) {
   std::uint64_t hash = iso::detail::fnv1a_of_nothing;
-  for (char const c : name) {
+  for (char const c : text) {
     hash = iso::detail::fnv1a(hash, static_cast<unsigned char>(c));
   }
   return hash;
 }
 
-}  // namespace
-
 std::uint64_t number_of_machine() {
   std::array<char, 256> name{};
   static_cast<void>(gethostname(name.data(), name.size() - 1));
-  return number_of({name.data(), name.size()});
+  return number_of_text({name.data(), name.size()});
 }
 
-std::uint64_t number_of_device(int device) { return number_of(backend::device_uuid(device)); }
+std::uint64_t number_of_device(int device) { return number_of_text(backend::device_uuid(device)); }
 
 std::pair<int, int> find_same(std::vector<std::uint64_t> const& numbers) {
   for (std::size_t rank = 0; rank < numbers.size(); ++rank) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -29,8 +30,14 @@ std::string carried_by();
 /// Returns whether this is rank 0, which alone has the results of a shared job, writes and speaks.
 bool is_first_rank();
 
-/// Divides the planes of a grid among the ranks in equal shares, and remembers how many ranks have
-/// none.
+/// Remembers how fast the ranks are beside each other, in any unit, the same on all; empty: they are
+/// alike.
+void learn_speeds(std::vector<std::uint64_t> const& speeds);
+/// Returns whether learn_speeds was called, and what it was given.
+bool knows_speeds();
+std::vector<double> const& speeds_of_ranks();
+/// Divides the planes of a grid among the ranks in shares of their speeds, equal ones where these
+/// are not known, and remembers how many ranks have none.
 std::vector<slab> share_planes(grid const& g);
 /// Returns how many ranks had no plane when planes were divided last.
 int idle_ranks();
@@ -65,6 +72,8 @@ std::pair<int, int> find_same(std::vector<std::uint64_t> const& numbers);
 /// Returns a number of each rank, on every rank. All ranks call it.
 std::vector<std::uint64_t> numbers_of_ranks(std::uint64_t mine);
 
+/// Returns a number for a text, almost surely another for each.
+std::uint64_t number_of_text(std::string_view text);
 /// Returns a number for this machine, which all its processes have.
 std::uint64_t number_of_machine();
 /// Returns a number for a GPU, the same for all processes that see it, whatever its number there.
