@@ -96,6 +96,12 @@ RULES = [
     ("docs/algorithms/scans.md", r".*", data(CHEST)),
     ("docs/notes/dose_papers.md", r".*--backend cuda.*", CUDA),
     ("docs/notes/dose_papers.md", r".*", SLOW),
+    ("docs/start/cluster.md", r"scripts/.*|cmake .*", never(
+        "they build for a GPU; scripts/release.sh compiles for CUDA")),
+    ("docs/start/cluster.md", r"mpirun .*", never(
+        "needs MPI; tests/ranks/test_tool.sh runs such commands where it is found")),
+    ("docs/start/cluster.md", r"sbatch .*", never(
+        "needs SLURM; perf/cluster/test_reconstruct_slurm.sh runs the script with a stand-in")),
     ("docs/start/dicom.md", r"scripts/get_example_data\.sh", SLOW),
     ("docs/start/dicom.md", r".*", data(CHEST)),
     ("docs/start/code.md", r".*", SLOW),
