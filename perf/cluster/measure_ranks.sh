@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# How far the processes of one job scale, on one machine: compares bits first, then times strong and
-# weak scaling and a volume that no single GPU holds, and prints a table.
+# How far the processes of one job scale, on one machine: passes the tests of ranks with every rank on
+# this backend and compares bits first, then times strong and weak scaling and volumes that no single
+# GPU holds, and prints a table.
 #
 #   perf/cluster/measure_ranks.sh --ranks "2 4" build/cuda results
 #
@@ -76,6 +77,29 @@ timed() {
 # $1 times the work of `size` cubed: as many voxels a side, a multiple of 16.
 side() { awk -v n="$size" -v times="$1" 'BEGIN { print int(n * times ^ (1 / 3) / 16 + 0.5) * 16 }'; }
 
+# tested NAME PROCESSES COMMAND...
+tested() {
+  local name=$1 processes=$2
+  shift 2
+  # With one process a GPU: in tests ranks have unlike backends otherwise, and then nothing goes by NCCL.
+  ISO_TEST_BACKEND=$backend OMP_NUM_THREADS=1 timeout -k 5 150 "${launch[@]}" -n "$processes" "$@" \
+    >"$results/$name.log" 2>&1 || {
+    echo "$name: FAILED"
+    tail -n 5 "$results/$name.log"
+    failed=1
+  }
+}
+for what in iso_test_ranked iso_test_ranked_plan iso_test_ranked_product; do
+  path=$(program $what)
+  for n in $ranks; do
+    if [ -n "$path" ]; then
+      tested "${what}_$n" "$n" "$path"
+    else
+      echo "${what}_$n: left out (not built: the tests of this build are off)"
+    fi
+  done
+done
+
 read -ra rows <<<"forward adjoint fdk $methods"
 small=$((size / 4 > 32 ? size / 4 : 32))
 for n in $ranks; do
@@ -95,6 +119,11 @@ for n in $ranks; do
 done
 if [ "$most" -ge 4 ]; then
   timed large "$most" iso_ranks_speed --size $((2 * size)) --views "$views" --repeats 1 --alone \
+    --rows sirt
+fi
+# What two processes hold, and one streams (iso_bench_streamed, sirt of this size).
+if [ "$most" -ge 2 ]; then
+  timed held_by_2 2 iso_ranks_speed --size $((size * 3 / 2)) --views "$views" --repeats 1 --alone \
     --rows sirt
 fi
 for n in $ranks; do

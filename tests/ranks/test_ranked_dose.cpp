@@ -2,6 +2,7 @@
 // The dose of beams on ranks: the bits of one calculator, for every engine and every division, with
 // ranks of different backends.
 #include "dose_support.hpp"
+#include "kokkos_events.hpp"
 #include "planes_support.hpp"
 
 #include <iso/core/error.hpp>
@@ -145,8 +146,22 @@ TEST_CASE("ranked_calculator: what is sent and held") {
   auto const planes = iso::divide_planes(patient, size);
   auto const b = beams()[0];
   auto const options = options_of({});
-  ranked_calculator<Kokkos::Serial, float> all(exec, all_ranks(), patient, planes,
-                                               named_kernel("6mv"), named_spectrum("mohan_6mv"),
+  auto const kernel = named_kernel("6mv");
+  auto const spectrum = named_spectrum("mohan_6mv");
+  {
+    auto const here_dose = iso::make_slab<float, Kokkos::HostSpace>(exec, "dose", patient,
+                                                                    planes[std::size_t(here)]);
+    std::int64_t said = 0;
+    auto const taken = iso::test::peak_bytes_of([&] {
+      ranked_calculator<Kokkos::Serial, float> one(exec, all_ranks(), patient, planes, kernel,
+                                                   spectrum, options);
+      one.add(b, density, here_dose);
+      exec.fence();
+      said = one.report().bytes_held;
+    });
+    ranks_support::check_share(taken, said);
+  }
+  ranked_calculator<Kokkos::Serial, float> all(exec, all_ranks(), patient, planes, kernel, spectrum,
                                                options);
   CHECK(all.num_directions() == 16);
   CHECK(all.num_kernels() == 1);

@@ -2,6 +2,7 @@
 // Two doses compared on ranks: gamma, status and summaries of the whole, with ranks of different
 // backends.
 #include "gamma_support.hpp"
+#include "kokkos_events.hpp"
 #include "planes_support.hpp"
 
 #include <iso/core/error.hpp>
@@ -143,7 +144,15 @@ TEST_CASE("ranked_gamma: what is sent are the planes within reach that others ow
   }
   CHECK(ranked.report().bytes_sent == sent);
   CHECK((sent > 0) == (size > 1));
-  CHECK(ranked.report().bytes_held > 0);
+  std::int64_t said = 0;
+  auto const reference = part_of(exec, dose, own);
+  auto const taken = iso::test::peak_bytes_of([&] {
+    ranked_gamma<Kokkos::Serial, float> const one(exec, all_ranks(), reference, reference, planes,
+                                                  planes, criteria);
+    said = one.report().bytes_held;
+  });
+  CHECK(said > 0);
+  ranks_support::check_share(taken, said);
   CHECK(ranked.planes() == own);
   CHECK(ranked.reference_maximum() ==
         bounds_of(exec, host_volume<float const>{g, dose.data}).largest);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Products of matrices whose rows, or columns, lie on ranks with different backends: the bits of
 // the whole matrix' product, for any division.
+#include "kokkos_events.hpp"
 #include "ranks_support.hpp"
 #include "sparse_support.hpp"
 
@@ -308,6 +309,12 @@ TEST_CASE("ranked products: what a rank holds is its share") {
   CHECK(multiply.report().bytes_held ==
         8 * 2 * m.cols + scratch + iso::sparse::detail::bytes_of_plan(a_plan));
   CHECK(multiply.report().bytes_sent == 0);
+  std::int64_t said = 0;
+  auto const taken = iso::test::peak_bytes_of([&] {
+    ranked_product one(exec, all_ranks(), plan, part, 2);
+    said = one.report().bytes_held;
+  });
+  ranks_support::check_share(taken, said);
   ranked_column_product by_columns(
       exec, all_ranks(), plan.transposed(),
       csr<float, std::int32_t>(exec, transposed(rows_of(m, plan.rows(rank)))), 2);
