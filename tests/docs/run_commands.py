@@ -98,8 +98,7 @@ RULES = [
     ("docs/notes/dose_papers.md", r".*", SLOW),
     ("docs/start/cluster.md", r"scripts/.*|cmake .*", never(
         "they build for a GPU; scripts/release.sh compiles for CUDA")),
-    ("docs/start/cluster.md", r"mpirun .*", never(
-        "needs MPI; tests/ranks/test_tool.sh runs such commands where it is found")),
+    ("docs/start/cluster.md", r"mpirun .*", mpi("short")),
     ("docs/start/cluster.md", r"sbatch .*", never(
         "needs SLURM; perf/cluster/test_reconstruct_slurm.sh runs the script with a stand-in")),
     ("docs/start/dicom.md", r"scripts/get_example_data\.sh", SLOW),
