@@ -10,6 +10,7 @@ import sys
 
 PAGE = pathlib.Path(__file__).resolve().parent.parent.parent / "docs/building.md"
 SECTION = r"^### What runs only by `--all` or before a release\n(.*?)^#"
+PROPERTIES = r"^set_tests_properties\((?:\[=\[)?([^\s\]]+)(?:\]=\])? +PROPERTIES +(.*)\)$"
 LABELS = ("slow", "perf-smoke", "documents")
 
 
@@ -17,8 +18,7 @@ def tests_of(folder):
     """The labels of each test of a folder of the build, and of those below it."""
     path, tests = folder / "CTestTestfile.cmake", {}
     text = path.read_text(encoding="utf-8") if path.is_file() else ""
-    for name, properties in re.findall(
-            r"^set_tests_properties\((?:\[=\[)?([^\s\]]+)(?:\]=\])? +PROPERTIES +(.*)\)$", text, re.M):
+    for name, properties in re.findall(PROPERTIES, text, re.M):
         labels = re.search(r'\bLABELS "([^"]*)"', properties)
         tests[name] = labels.group(1).split(";") if labels else []
     for below in re.findall(r'^subdirs\("(.*)"\)$', text, re.M):

@@ -108,6 +108,8 @@ class reused_copy {
     }
     return Kokkos::View<std::byte*, space>(there_.data(), bytes.size());
   }
+  /// Returns the bytes that it holds where `exec` computes.
+  [[nodiscard]] std::int64_t size() const { return there_.size(); }
 
  private:
   workspace<space> there_;

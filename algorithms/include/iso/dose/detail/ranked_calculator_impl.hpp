@@ -414,7 +414,9 @@ std::int64_t ranked_calculator<Exec, T>::num_kernels() const {
 template <execution_space Exec, real T>
 rank_report ranked_calculator<Exec, T>::report() const {
   return {parts_->exchange.bytes_sent() + parts_->sent_of_terma,
-          parts_->terma.size() + parts_->scratch.size() + parts_->exchange.bytes_held()};
+          parts_->terma.size() + parts_->scratch.size() + parts_->exchange.bytes_held() +
+              parts_->plan_memory.size() + parts_->fluence_memory.size() +
+              std::int64_t(parts_->some_x.size() * sizeof(std::int32_t))};
 }
 
 #define ISO_DOSE_RANKED(linkage, Exec, T) linkage template class ranked_calculator<Exec, T>;
