@@ -120,12 +120,16 @@ thread_local bool axes_are_zyx = true;
 
 /// Returns the message in the words of Python: those of the function that was called, its keywords
 /// and order of axes. The GIL is held.
+/// \throws nb::python_error  what the handler of a signal raised meanwhile
 std::string in_python(char const* what) {
   try {
     return nb::cast<std::string>(
         nb::module_::import_("isocenter._messages").attr("translated")(what, axes_are_zyx));
   } catch (std::exception const&) {
-    return what;  // the interpreter ends
+    if (!here().ends) {
+      throw;
+    }
+    return what;  // the interpreter ends, and its modules are gone
   }
 }
 
@@ -141,7 +145,9 @@ void raise(char const* name, std::string const& text, std::uint64_t requested = 
   PyErr_SetObject(type.ptr(), error.ptr());
 }
 
-void translate(std::exception_ptr const& failure, void* /*unused*/) {
+/// Raises the class of Python that a failure of the library has.
+/// \throws nb::python_error  as in_python
+void raise_failure(std::exception_ptr const& failure) {
   try {
     std::rethrow_exception(failure);
   } catch (out_of_memory const& e) {
@@ -161,6 +167,18 @@ void translate(std::exception_ptr const& failure, void* /*unused*/) {
     PyErr_SetString(PyExc_FloatingPointError, in_python(e.what()).c_str());
   } catch (error const& e) {
     PyErr_SetString(PyExc_RuntimeError, in_python(e.what()).c_str());
+  }
+}
+
+void translate(std::exception_ptr const& failure, void* /*unused*/) {
+  // Ctrl-C that came before the call failed has the word: the program wants to end.
+  if (!here().ends && PyErr_CheckSignals() != 0) {
+    return;
+  }
+  try {
+    raise_failure(failure);
+  } catch (nb::python_error& e) {
+    e.restore();
   }
 }
 

@@ -68,6 +68,41 @@ def test_ctrl_c_ends_a_call_within_a_second(call):
     assert float(out) < 3.0
 
 
+@pytest.mark.parametrize("handler", ["signal.default_int_handler", "handle"])
+def test_ctrl_c_in_a_call_that_fails(handler):
+    """The thread gets the GIL once the call has given it away, and the call fails behind that."""
+    out, _ = run_python(
+        f"""
+        import numpy as np, isocenter as iso, signal, sys, threading
+        class Mine(Exception): pass
+        def handle(number, frame): raise Mine()
+        signal.signal(signal.SIGINT, {handler})
+        iso.info()
+        sys.setswitchinterval(60)
+        mean = np.ones((1, 1024, 1024), np.float32)
+        mean[0, -1, -1] = np.nan
+        begun = threading.Event()
+        def interrupt():
+            begun.wait()
+            signal.raise_signal(signal.SIGINT)
+        thread = threading.Thread(target=interrupt)
+        thread.start()
+        try:
+            begun.set()
+            iso.readings.centre_of_rotation(mean, guess=512.0)
+        except BaseException as e:
+            print(type(e).__name__)
+        thread.join()
+        try:
+            iso.readings.centre_of_rotation(mean, guess=512.0)
+        except ValueError as e:
+            print(str(e)[:28])
+        """
+    )
+    raised = "KeyboardInterrupt" if "default" in handler else "Mine"
+    assert out.split("\n") == [raised, "readings.centre_of_rotation:", ""]
+
+
 def test_signal_handler_of_the_program():
     out, _ = run_python(
         LONG
