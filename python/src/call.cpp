@@ -66,6 +66,22 @@ void check_gpu() {
 void check_gpu() {}
 #endif
 
+#if defined(KOKKOS_ENABLE_CUDA)
+/// Finalises Kokkos when the process exits: a static object of its CUDA backend writes to standard
+/// error otherwise. Memory of Kokkos that is given back, or a call, behind this would end the
+/// process by a signal. None comes: this runs after Python has ended, which gives back what it ever
+/// does (an object that `sys` or a cycle still holds is never given back), end() has waited for
+/// calls and admission refuses others. Where that is not so, as in a program that leaves by exit()
+/// with a thread inside a call, in a child that was forked, and where CUDA answers by an error, as
+/// after a fault of anybody's kernel, nothing is finalised.
+void finalise_at_exit() {
+  bool const usable = !here().forked && here().running == 0 && here().ends;
+  if (usable && cudaFree(nullptr) == cudaSuccess) {
+    Kokkos::finalize();
+  }
+}
+#endif
+
 /// Starts Kokkos, once, and leaves OpenMP's number of threads as others have set it.
 void start() {
   process& p = here();
@@ -81,13 +97,7 @@ void start() {
   omp_set_num_threads(before);
   p.instance = new Kokkos::DefaultHostExecutionSpace();
 #if defined(KOKKOS_ENABLE_CUDA)
-  // Kokkos complains of GPUs that it still holds when the process ends. By then Python is gone, and
-  // no call runs. A child that was forked has no GPU.
-  std::atexit([] {
-    if (!here().forked && here().running == 0) {
-      Kokkos::finalize();
-    }
-  });
+  std::atexit(finalise_at_exit);
 #endif
   p.started = true;
 }

@@ -167,9 +167,10 @@ class _Memory:
     def __init__(self, size):
         self.address = ctypes.c_uint64()
         driver()("cuMemAlloc_v2", ctypes.byref(self.address), ctypes.c_size_t(max(size, 1)))
+        self.free = driver().cuda.cuMemFree_v2  # names of the module may be gone at the end
 
     def __del__(self):
-        driver().cuda.cuMemFree_v2(self.address)
+        self.free(self.address)
 
 
 class Plain:

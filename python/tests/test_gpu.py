@@ -340,24 +340,57 @@ def test_info_names_the_gpu():
     assert "NVIDIA" in gpu["processor"] and gpu["memory_bytes"] > 0
 
 
-def test_a_process_ends_without_a_word():
-    # With a projector alive, whose memory is on the GPU.
-    _, said = run_python(
-        """
-        import sys
-        import numpy as np
-        import isocenter as iso
-        sys.path.insert(0, "TESTS")
-        import exchange_support
-        scan = iso.Geometry.circular_parallel(
-            pixels=(8, 8), pitch=(1.0, 1.0), angles=iso.even_angles(4, np.pi)
-        )
-        grid = iso.Grid((8, 8, 8), (1.0, 1.0, 1.0))
-        kept = iso.Projector(scan, grid)
-        kept(exchange_support.put(np.ones(grid.shape, np.float32)))
-        """.replace("TESTS", str(TOP / "python/tests"))
-    )
-    assert said == ""
+SMALL = """
+import sys
+import threading
+import time
+sys.path.insert(0, "TESTS")
+import numpy as np
+import isocenter as iso
+import test_gpu
+scan = iso.Geometry.circular_parallel(
+    pixels=(8, 8), pitch=(1.0, 1.0), angles=iso.even_angles(4, np.pi)
+)
+grid = iso.Grid((8, 8, 8), (1.0, 1.0, 1.0))
+space = test_gpu.SPACE()
+x = space.put(np.ones(grid.shape, np.float32))
+""".replace("TESTS", str(TOP / "python/tests"))
+
+ENDS = {
+    "a projector": "kept = iso.Projector(scan, grid)\nkept(x)",
+    # Some objects that sys holds outlive the interpreter.
+    "held by sys": "A = iso.Projector(scan, grid)\nsys.kept = [A, A.T, A(x), x, iso.Fdk(scan, grid)]",
+    "in a cycle": "A = iso.Projector(scan, grid)\ncycle = [A, A(x)]\ncycle.append(cycle)",
+    "a reordered array": "sys.kept = iso.native(x), iso.project(scan, grid, x)",
+    "an exception": "sys.kept = iso.Projector(scan, grid)\nsys.kept(x)\nsys.exit(0)",
+    "a daemon inside": """
+def work():
+    A = iso.Projector(scan, grid)
+    while True:
+        A(x)
+threading.Thread(target=work, daemon=True).start()
+time.sleep(1)
+""",
+    "daemons that share": """
+A = sys.kept = iso.Projector(scan, grid)
+def work():
+    while True:
+        A.T(A(x))
+for _ in range(4):
+    threading.Thread(target=work, daemon=True).start()
+time.sleep(1)
+""",
+}
+
+
+@pytest.mark.parametrize("ending", ENDS)
+def test_a_process_ends_without_a_word(space, ending):
+    """Nothing is written, and no signal ends it, whatever of the GPU is held or runs."""
+    _, said = run_python(SMALL.replace("SPACE", type(space).__name__) + ENDS[ending])
+    if "daemon" in ending:  # their next call is refused: threading writes that
+        assert not any(word in said for word in ("Kokkos", "terminate", "CUDA")), said
+    else:
+        assert said == ""
 
 
 def test_without_a_gpu_the_host_is_used():
