@@ -69,6 +69,8 @@ class Structure:
         another bounds a hole.
     name : str
         Its name.
+    cancel
+        As `project`.
     **options
         See `StructureOptions`.
 
@@ -84,6 +86,8 @@ class Structure:
         self,
         contours: Iterable[npt.ArrayLike],
         name: str = "",
+        *,
+        cancel: Event | None = None,
         **options: Unpack[StructureOptions],
     ) -> None:
         if isinstance(contours, (str, bytes, np.ndarray)) or not isinstance(contours, Iterable):
@@ -93,7 +97,9 @@ class Structure:
             )
         self._contours = [doubles(points, "Structure: contours") for points in contours]
         self._name, self._options = str(name), options
-        self._core = _core.Structure.make(self._name, self._contours, dict(options))
+        self._core = _core.Structure.make(
+            self._name, self._contours, dict(options), event(cancel, "Structure")
+        )
 
     @property
     def name(self) -> str:

@@ -8,8 +8,8 @@ import os
 from typing import Any, Literal, cast
 
 from . import _core, _load
-from ._calls import PROJECTIONS, VOLUME, ArrayT, Axes, device_array, integer, like, order, shown
-from ._calls import word
+from ._calls import PROJECTIONS, VOLUME, ArrayT, Axes, Event, device_array, event, integer, like
+from ._calls import order, shown, word
 
 atexit.register(_core.end)
 os.register_at_fork(after_in_child=_core.after_fork_in_child)
@@ -83,7 +83,11 @@ def counters(*, reset: bool = False) -> dict[str, int]:
 
 
 def native(
-    x: ArrayT, *, kind: Literal["volume", "projections"] = "volume", axes: Axes = "zyx"
+    x: ArrayT,
+    *,
+    kind: Literal["volume", "projections"] = "volume",
+    axes: Axes = "zyx",
+    cancel: Event | None = None,
 ) -> ArrayT:
     """Return an array with the same values in the library's order of memory.
 
@@ -99,6 +103,8 @@ def native(
         What it is.
     axes : {'zyx', 'xyz'}
         'xyz': the shapes are (x, y, z) and (view, u, v).
+    cancel
+        As `project`.
 
     Returns
     -------
@@ -106,7 +112,8 @@ def native(
         ``x`` itself where it has this order already, else a new array.
     """
     of_projections, laid = _is_projections(kind), order(axes, "native")
-    result = _core.native(x, None, of_projections, laid)
+    asked = event(cancel, "native")
+    result = _core.native(x, None, of_projections, laid, asked)
     if result is None:  # on a GPU
         shape = cast(Any, x).shape
         turn = PROJECTIONS[laid] if of_projections else VOLUME[laid]
@@ -117,7 +124,7 @@ def native(
                 "native: x lies on a GPU and its framework makes no array here (there is no "
                 "empty); copy it in that framework"
             )
-        result = _core.native(x, made, of_projections, laid)
+        result = _core.native(x, made, of_projections, laid, asked)
     return cast(ArrayT, result if result is x else like(x, result, None))
 
 

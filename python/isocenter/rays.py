@@ -99,6 +99,8 @@ def sort(
     rays: npt.ArrayLike,
     grid: Grid,
     order: Literal["entry_and_exit", "octant_then_entry"] = "entry_and_exit",
+    *,
+    cancel: Event | None = None,
 ) -> npt.NDArray[np.int64]:
     """Return an order of rays in which neighbours walk through neighbouring voxels.
 
@@ -110,6 +112,8 @@ def sort(
         The voxels that they will walk.
     order : {'entry_and_exit', 'octant_then_entry'}
         What neighbours share.
+    cancel
+        As `isocenter.project`.
 
     Returns
     -------
@@ -120,5 +124,8 @@ def sort(
     -----
     Determinism: the same on every backend and for any number of threads.
     """
-    given = doubles(rays, "rays.sort: rays")
-    return _core.sort_rays(given, grid_core("rays.sort", grid), word(order, "rays.sort: order"))
+    name = "rays.sort"
+    given = doubles(rays, f"{name}: rays")
+    return _core.sort_rays(
+        given, grid_core(name, grid), word(order, f"{name}: order"), event(cancel, name)
+    )

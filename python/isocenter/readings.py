@@ -137,6 +137,7 @@ def find_dead_pixels(
     *,
     axes: Axes = "zyx",
     copy: bool | None = None,
+    cancel: Event | None = None,
     **options: Unpack[DeadPixelOptions],
 ) -> npt.NDArray[np.bool_]:
     """Return the pixels that do not respond to the beam as those around them do.
@@ -145,7 +146,7 @@ def find_dead_pixels(
     ----------
     dark, flat : array of float32 or float64, shape (1, v, u)
         Images without beam, and with the beam and no object.
-    axes, copy
+    axes, copy, cancel
         As `isocenter.project`.
     **options
         See `DeadPixelOptions`.
@@ -161,7 +162,9 @@ def find_dead_pixels(
     """
     name = "readings.find_dead_pixels"
     laid = order(axes, name)
-    dead = _core.find_dead_pixels(dark, flat, dict(options), laid, copy is not False)
+    dead = _core.find_dead_pixels(
+        dark, flat, dict(options), laid, copy is not False, event(cancel, name)
+    )
     dead_pixels = dead.astype(np.bool_)
     return dead_pixels.T if laid == "zyx" else dead_pixels
 
@@ -209,12 +212,32 @@ def replace_dead_pixels(
 
 
 def axis_pixel(geometry: Geometry) -> float:
-    """Return the u (pixels; 0 is the first one's centre) at which view 0 sees the isocentre."""
+    """Return the u at which view 0 sees the isocentre.
+
+    Parameters
+    ----------
+    geometry : Geometry
+        The scan.
+
+    Returns
+    -------
+    float
+        Pixels; 0 is the first one's centre.
+
+    Notes
+    -----
+    Determinism: the same bits everywhere.
+    """
     return _core.axis_pixel(scan_core("readings.axis_pixel", geometry))
 
 
 def mirror_weights(geometry: Geometry) -> npt.NDArray[np.float64]:
     """Return the weight of each view (1 or 0) with which their mean is symmetric about the axis.
+
+    Parameters
+    ----------
+    geometry : Geometry
+        The scan.
 
     Returns
     -------
@@ -230,7 +253,11 @@ def mirror_weights(geometry: Geometry) -> npt.NDArray[np.float64]:
 
 
 def centre_of_rotation(
-    mean: object, *, axes: Axes = "zyx", **options: Unpack[CentreOptions]
+    mean: object,
+    *,
+    axes: Axes = "zyx",
+    cancel: Event | None = None,
+    **options: Unpack[CentreOptions],
 ) -> float:
     """Return the u, in pixels, about which a mean image is symmetric: where the axis is seen.
 
@@ -238,7 +265,7 @@ def centre_of_rotation(
     ----------
     mean : array of float32 or float64, shape (1, v, u)
         The mean of line integrals, by `mean_of_views` with `mirror_weights`.
-    axes
+    axes, cancel
         As `isocenter.project`.
     **options
         See `CentreOptions`: ``guess`` and ``reach``, pixels.
@@ -246,13 +273,14 @@ def centre_of_rotation(
     Returns
     -------
     float
+        Pixels; 0 is the first one's centre.
 
     Notes
     -----
     Determinism: the same bits everywhere.
     """
     name = "readings.centre_of_rotation"
-    return _core.centre_of_rotation(mean, dict(options), order(axes, name))
+    return _core.centre_of_rotation(mean, dict(options), order(axes, name), event(cancel, name))
 
 
 def noise_of_counts(
@@ -262,6 +290,7 @@ def noise_of_counts(
     *,
     axes: Axes = "zyx",
     copy: bool | None = None,
+    cancel: Event | None = None,
 ) -> float:
     """Return the norm of the noise that counting photons gives to line integrals.
 
@@ -276,8 +305,13 @@ def noise_of_counts(
         Mean count of a pixel in the open beam.
     mask : array of the same type or of bool, shape (view, v, u), optional
         1 where a reading counts.
-    axes, copy
+    axes, copy, cancel
         As `isocenter.project`.
+
+    Returns
+    -------
+    float
+        Dimensionless; NaN where a reading that counts is not finite.
 
     Notes
     -----
@@ -288,5 +322,10 @@ def noise_of_counts(
     name = "readings.noise_of_counts"
     given: Any = _mask(mask, readings)
     return _core.noise_of_counts(
-        readings, number(photons, f"{name}: photons"), given, order(axes, name), copy is not False
+        readings,
+        number(photons, f"{name}: photons"),
+        given,
+        order(axes, name),
+        copy is not False,
+        event(cancel, name),
     )

@@ -11,6 +11,10 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 
+#if defined(KOKKOS_ENABLE_CUDA)
+#include <cuda_runtime_api.h>
+#endif
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -497,7 +501,8 @@ native_array::native_array(nb::handle x, argument const& given, placement const&
 void copy_deleter::operator()(std::byte* p) const {
 #if defined(KOKKOS_ENABLE_CUDA)
   if (on_gpu) {
-    Kokkos::kokkos_free<Kokkos::CudaSpace>(p);
+    // Behind the work that reads and writes it; nothing waits.
+    cudaFreeAsync(p, reinterpret_cast<cudaStream_t>(stream));
     return;
   }
 #endif
@@ -506,7 +511,7 @@ void copy_deleter::operator()(std::byte* p) const {
 
 namespace {
 
-/// Copies between the lent order and the library's.
+/// Copies between the lent order and the library's, in parts between which Python is asked.
 template <class T>
 void reorder(T const* from, std::array<std::int64_t, 3> const& from_strides, T* to,
              std::array<std::int64_t, 3> const& to_strides,
@@ -515,7 +520,19 @@ void reorder(T const* from, std::array<std::int64_t, 3> const& from_strides, T* 
   for (std::size_t i = 0; i < 3; ++i) {
     axes[i] = {extents[i], from_strides[i], to_strides[i]};
   }
-  files::copy_axes(from, to, axes);
+  // Each takes about a tenth of a second, and has whole tiles of the copy.
+  constexpr std::int64_t elements = std::int64_t(1) << 24;
+  constexpr std::int64_t tile = 16;
+  auto const longest =
+      std::size_t(std::ranges::max_element(axes, {}, &files::axis_copy::extent) - axes.begin());
+  files::axis_copy const all = axes[longest];
+  std::int64_t const size = std::max<std::int64_t>(extents[0] * extents[1] * extents[2], 1);
+  std::int64_t const step = std::max(all.extent * elements / size / tile, std::int64_t(1)) * tile;
+  for (std::int64_t first = 0; first < all.extent; first += step) {
+    axes[longest].extent = std::min(step, all.extent - first);
+    files::copy_axes(from + first * all.from, to + first * all.to, axes);
+    ask();
+  }
 }
 
 std::array<std::int64_t, 3> strides_of(std::array<std::int64_t, 3> const& extents) {
@@ -665,14 +682,14 @@ void native_array::prepare(bool filled) {
 #if defined(KOKKOS_ENABLE_CUDA)
   if (on_gpu()) {
     ++counted().allocations;
-    try {
-      copy_ = std::unique_ptr<std::byte, copy_deleter>(
-          static_cast<std::byte*>(
-              Kokkos::kokkos_malloc<Kokkos::CudaSpace>(name_, std::size_t(bytes))),
-          copy_deleter{true});
-    } catch (std::exception const&) {
+    void* made = nullptr;
+    if (cudaMallocAsync(&made, std::size_t(bytes), reinterpret_cast<cudaStream_t>(lent_.stream)) !=
+        cudaSuccess) {
+      cudaGetLastError();  // takes the error away: later calls go on
       detail::throw_out_of_memory(name_, std::uint64_t(bytes), Kokkos::CudaSpace::name(), 0);
     }
+    copy_ = std::unique_ptr<std::byte, copy_deleter>(static_cast<std::byte*>(made),
+                                                     copy_deleter{true, lent_.stream});
   }
 #endif
   if (!copy_) {
@@ -853,7 +870,8 @@ namespace {
 
 /// Returns the array itself where it is native, else a copy that is: `out` on a GPU, and None where
 /// that is not given there.
-nb::object native(any_object x, any_object out, bool projections, std::string const& axes) {
+nb::object native(any_object x, any_object out, bool projections, std::string const& axes,
+                  any_object cancel) {
   argument const what{"native", "x"};
   lent_array const a = borrow(x, what, false);
   ISO_VALIDATE(a.rank == 3, "native: x of {} axes (a volume or projections have 3); reshape it",
@@ -871,10 +889,7 @@ nb::object native(any_object x, any_object out, bool projections, std::string co
   }
   if (!source.on_gpu()) {
     result_array result(a.type, extents, where, "native");
-    {
-      nb::gil_scoped_release const released;
-      source.copy_to(result.data<std::byte>());
-    }
+    call_on_its_own({cancel, {}}, [&](job const&) { source.copy_to(result.data<std::byte>()); });
     return result.release();
   }
   if (nb::handle(out).is_none()) {
@@ -883,7 +898,7 @@ nb::object native(any_object x, any_object out, bool projections, std::string co
   native_array made(out, {"native", "out"}, where, extents, true);
   require_type(made, source.is_double(), "native", "out");
   target const at = target_of("native", {&source, &made});
-  call({}, at, [&](job const&) { source.copy_to(made.data<std::byte>()); });
+  call({cancel, {}}, at, [&](job const&) { source.copy_to(made.data<std::byte>()); });
   return nb::borrow(nb::handle(out));
 }
 

@@ -112,9 +112,10 @@ placement projection_placement(bool zyx, bool may_copy);
 /// \throws nb::type_error, iso::invalid_argument  a sentence that says what to call
 lent_array borrow(nb::handle x, argument const& what, bool written);
 
-/// Frees a copy, on the host or a GPU.
+/// Frees a copy: on the host, or in the order of a stream of a GPU.
 struct copy_deleter {
   bool on_gpu = false;
+  std::uintptr_t stream = 0;
   void operator()(std::byte* p) const;
 };
 
@@ -143,7 +144,7 @@ class native_array {
   [[nodiscard]] bool on_gpu() const { return lent_.device >= 0; }
   /// Returns where a call of it runs.
   [[nodiscard]] target at() const {
-    return on_gpu() ? target{place::cuda, lent_.device, lent_.stream} : target{};
+    return on_gpu() ? target_on_gpu(lent_.device, lent_.stream) : target{};
   }
   /// Writes the values in the library's order. Without the GIL.
   void copy_to(std::byte* to) const;

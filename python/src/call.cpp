@@ -312,11 +312,11 @@ Kokkos::Cuda cuda_instance(target const& at) {
       "CUDA_VISIBLE_DEVICES before isocenter is imported",
       at.device, own);
   // Never given back, as Kokkos is not.
-  static auto* const known = new std::map<std::uintptr_t, Kokkos::Cuda>;
-  auto found = known->find(at.stream);
+  static auto* const known = new std::map<std::pair<std::uintptr_t, std::thread::id>, Kokkos::Cuda>;
+  std::pair const key(at.stream, at.thread);
+  auto found = known->find(key);
   if (found == known->end()) {
-    found =
-        known->emplace(at.stream, Kokkos::Cuda(reinterpret_cast<cudaStream_t>(at.stream))).first;
+    found = known->emplace(key, Kokkos::Cuda(reinterpret_cast<cudaStream_t>(at.stream))).first;
   }
   return found->second;
 }
@@ -428,6 +428,60 @@ admission::admission(place where) {
 }
 
 admission::~admission() { --here().running; }
+
+namespace {
+
+/// What this thread tells Python, while it makes a call.
+thread_local conversation* current = nullptr;
+
+/// The time of a call within which ask() knows it. Callbacks may call too.
+class talk {
+ public:
+  explicit talk(conversation& with) : before_(current) { current = &with; }
+  talk(talk const&) = delete;
+  talk& operator=(talk const&) = delete;
+  ~talk() { current = before_; }
+
+ private:
+  conversation* before_;
+};
+
+}  // namespace
+
+void ask() {
+  if (current != nullptr && current->stops()) {
+    throw cancelled("cancelled on the way");
+  }
+}
+
+void converse(asked const& how, place where, made_by who, work kind, call_body const& body) {
+  admission const admitted(where);
+  conversation with(how);
+  if (who == made_by::one) {
+    with.begin();
+  } else {
+    with.begin_together();
+  }
+  std::exception_ptr failure;
+  {
+    nb::gil_scoped_release const released;
+    try {
+      talk const now(with);
+      job const control = with.control();
+      std::optional<computing> alone;
+      if (kind == work::by_kokkos) {
+        alone.emplace(with);
+      }
+      body.run(body.object, control);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+  }
+  with.raise_python_error();
+  if (failure) {
+    std::rethrow_exception(failure);
+  }
+}
 
 computing::computing(conversation& with) {
   process& p = here();

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <exception>
 #include <optional>
+#include <thread>
 #include <type_traits>
 #include <utility>
 
@@ -112,7 +113,20 @@ struct target {
   place where = chosen_place();
   int device = -1;
   std::uintptr_t stream = 0;
+  /// Of the per-thread default stream, which is another one in each thread.
+  std::thread::id thread = {};
+
+  [[nodiscard]] bool has_stream_of(target const& other) const {
+    return device == other.device && stream == other.stream && thread == other.thread;
+  }
 };
+
+/// Returns where a call of arrays on a GPU runs, in a stream as DLPack numbers it.
+inline target target_on_gpu(int device, std::uintptr_t stream) {
+  constexpr std::uintptr_t per_thread = 2;
+  return {place::cuda, device, stream,
+          stream == per_thread ? std::this_thread::get_id() : std::thread::id()};
+}
 
 /// A call's right to run. The constructor refuses calls of a process that ends, and calls on OpenMP
 /// of one that was forked after its parent computed; both with the GIL held.
@@ -135,31 +149,41 @@ class computing {
   ~computing();
 };
 
+/// What a call does: `run(object, job)`.
+struct call_body {
+  void* object;
+  void (*run)(void* object, job const& control);
+};
+
+/// Returns a body that refers to a callable of a job.
+template <class Body>
+call_body body_of(Body& body) {
+  return {const_cast<void*>(static_cast<void const*>(&body)),
+          [](void* object, job const& control) { (*static_cast<Body*>(object))(control); }};
+}
+
+/// Whether a call computes by Kokkos, alone, or goes on beside others.
+enum class work { by_kokkos, of_its_own };
+
+/// Runs a body as the head of this file says. With the GIL held, raises what it threw.
+void converse(asked const& how, place where, made_by who, work kind, call_body const& body);
+
+/// Asks Python whether the call that this thread makes shall end. Without the GIL.
+/// \throws iso::cancelled  it shall
+void ask();
+
 /// Runs `body(job const&)` as the head of this file says, which computes at this place. With the
 /// GIL held, raises what it threw.
 template <class Body>
 void call(asked const& how, place where, Body&& body, made_by who = made_by::one) {
-  admission const admitted(where);
-  conversation with(how);
-  if (who == made_by::one) {
-    with.begin();
-  } else {
-    with.begin_together();
-  }
-  std::exception_ptr failure;
-  {
-    nb::gil_scoped_release const released;
-    try {
-      computing const alone(with);
-      body(with.control());
-    } catch (...) {
-      failure = std::current_exception();
-    }
-  }
-  with.raise_python_error();
-  if (failure) {
-    std::rethrow_exception(failure);
-  }
+  converse(how, where, who, work::by_kokkos, body_of(body));
+}
+
+/// Runs `body(job const&)` likewise, which needs no Kokkos: it starts nothing, and waits for no
+/// other call.
+template <class Body>
+void call_on_its_own(asked const& how, Body&& body) {
+  converse(how, place::serial, made_by::one, work::of_its_own, body_of(body));
 }
 
 /// Runs `body(job const&)` where the arrays of a call lie.

@@ -39,7 +39,8 @@ struct contoured {
   std::shared_ptr<dvh::structure_plan const> plan;
 };
 
-contoured make_structure(std::string const& name, nb::list contours, nb::dict keywords) {
+contoured make_structure(std::string const& name, nb::list contours, nb::dict keywords,
+                         any_object cancel) {
   auto const options = options_of<structure_keywords>(keywords, "Structure").options;
   contoured made;
   made.contours.name = name;
@@ -51,7 +52,7 @@ contoured make_structure(std::string const& name, nb::list contours, nb::dict ke
     }
     made.contours.contours.push_back(std::move(c));
   }
-  call({}, [&](job const& control) {
+  call({cancel, {}}, [&](job const& control) {
     made.plan = std::make_shared<dvh::structure_plan const>(made.contours, options, control);
   });
   return made;

@@ -174,7 +174,7 @@ nb::object line_integrals(any_object readings, any_object dark, any_object flat,
 
 /// Returns 1 where a pixel is dead, [u, v], v fastest.
 nb::object find_dead_pixels(any_object dark, any_object flat, nb::dict keywords,
-                            std::string const& axes, bool copy) {
+                            std::string const& axes, bool copy, any_object cancel) {
   char const* const name = "readings.find_dead_pixels";
   bool const zyx = is_zyx(axes, name);
   placement const where = projection_placement(zyx, copy);
@@ -185,7 +185,7 @@ nb::object find_dead_pixels(any_object dark, any_object flat, nb::dict keywords,
   require_type(f, d.is_double(), name, "flat");
   std::vector<std::uint8_t> dead(std::size_t(n[1] * n[2]));
   target const at = target_of(name, {&d, &f});
-  call({}, at, [&](job const&) {
+  call({cancel, {}}, at, [&](job const& control) {
     d.prepare(true);
     f.prepare(true);
     by_type(d.is_double(), [&]<class T>() {
@@ -195,7 +195,7 @@ nb::object find_dead_pixels(any_object dark, any_object flat, nb::dict keywords,
         auto const found = allocate<map>(name, {n[1], n[2]}, exec, Kokkos::WithoutInitializing);
         ct::find_dead_pixels<Exec, T>(
             exec, wrap_projections<space>(d.data<T const>(), 1, n[1], n[2]),
-            wrap_projections<space>(f.data<T const>(), 1, n[1], n[2]), found, options);
+            wrap_projections<space>(f.data<T const>(), 1, n[1], n[2]), found, options, control);
         // The map is small, and lies on the host.
         Kokkos::deep_copy(
             exec,
@@ -246,27 +246,31 @@ nb::object replace_dead_pixels(any_object projections, any_object dead, any_obje
   return p.release();
 }
 
-double centre_of_rotation(any_object mean, nb::dict keywords, std::string const& axes) {
+double centre_of_rotation(any_object mean, nb::dict keywords, std::string const& axes,
+                          any_object cancel) {
   char const* const name = "readings.centre_of_rotation";
   bool const zyx = is_zyx(axes, name);
   auto const options = options_of<ct::centre_options>(keywords, name);
   auto const n = image_extents(mean, {name, "mean", false, true}, zyx);
   native_array m(mean, {name, "mean", false, true}, projection_placement(zyx, true), n, false);
   double found = 0;
-  call({}, [&](job const&) {
-    m.prepare(true);
-    std::vector<double> values(std::size_t(n[0] * n[1] * n[2]));
-    by_type(m.is_double(),
-            [&]<class T>() { std::copy_n(m.data<T const>(), values.size(), values.data()); });
+  call({cancel, {}}, [&](job const& control) {
+    // Several images are refused, and need no memory for it.
+    std::vector<double> values(std::size_t(n[0] == 1 ? n[1] * n[2] : 0));
+    if (!values.empty()) {
+      m.prepare(true);
+      by_type(m.is_double(),
+              [&]<class T>() { std::copy_n(m.data<T const>(), values.size(), values.data()); });
+    }
     auto const all = wrap_projections<Kokkos::HostSpace>(static_cast<double const*>(values.data()),
                                                          n[0], n[1], n[2]);
-    found = ct::centre_of_rotation(all, options);
+    found = ct::centre_of_rotation(all, options, control);
   });
   return found;
 }
 
 double noise_of_counts(any_object readings, double photons, any_object mask,
-                       std::string const& axes, bool copy) {
+                       std::string const& axes, bool copy, any_object cancel) {
   char const* const name = "readings.noise_of_counts";
   bool const zyx = is_zyx(axes, name);
   placement const where = projection_placement(zyx, copy);
@@ -279,7 +283,7 @@ double noise_of_counts(any_object readings, double photons, any_object mask,
   }
   double noise = 0;
   target const at = target_of(name, {&b, counted_readings ? &*counted_readings : nullptr});
-  call({}, at, [&](job const&) {
+  call({cancel, {}}, at, [&](job const& control) {
     b.prepare(true);
     by_type(b.is_double(), [&]<class T>() {
       on_backend(at, [&]<class Exec>(Exec const& exec) {
@@ -293,7 +297,7 @@ double noise_of_counts(any_object readings, double photons, any_object mask,
             ct::noise_of_counts<Exec, T>(exec,
                                          projection_view<T const, space>(wrap_projections<space>(
                                              b.data<T const>(), n[0], n[1], n[2])),
-                                         photons, of);
+                                         photons, of, control);
       });
     });
   });
@@ -365,7 +369,7 @@ nb::object radiological_path(any_object rays, grid const& g, any_object volume, 
                : nb::borrow(nb::handle(out));
 }
 
-nb::object sort_rays(any_object rays, grid const& g, std::string const& order) {
+nb::object sort_rays(any_object rays, grid const& g, std::string const& order, any_object cancel) {
   char const* const name = "rays.sort";
   std::vector<double> const numbers = doubles_of(rays, {name, "rays"}, 8);
   ISO_VALIDATE(order == "entry_and_exit" || order == "octant_then_entry",
@@ -373,7 +377,7 @@ nb::object sort_rays(any_object rays, grid const& g, std::string const& order) {
                name, order);
   std::size_t const count = numbers.size() / 8;
   std::vector<std::int64_t> permutation(count);
-  call({}, [&](job const&) {
+  call({cancel, {}}, [&](job const& control) {
     auto const all = rays_of<double>(numbers);
     on_backend([&]<class Exec>(Exec const& exec) {
       using space = typename Exec::memory_space;
@@ -381,7 +385,8 @@ nb::object sort_rays(any_object rays, grid const& g, std::string const& order) {
       ray::sort_rays(exec, Kokkos::View<ray::ray<double> const*, space>(all.data(), count), g,
                      Kokkos::View<std::int64_t*, space>(permutation.data(), count), scratch,
                      order == "entry_and_exit" ? ray::ray_order::entry_and_exit
-                                               : ray::ray_order::octant_then_entry);
+                                               : ray::ray_order::octant_then_entry,
+                     control);
       exec.fence(name);
     });
   });

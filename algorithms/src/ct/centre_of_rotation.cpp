@@ -2,6 +2,7 @@
 #include <iso/core/check.hpp>
 #include <iso/ct/centre_of_rotation.hpp>
 #include <iso/ct/view_projection.hpp>
+#include <iso/detail/job_parts.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -52,8 +53,12 @@ bool stays_level(std::vector<view_vectors> const& views, beam kind) {
 /// The mismatch of an image with its own mirror image.
 class mirror {
  public:
-  mirror(double const* image, std::int64_t num_u, std::int64_t num_v)
-      : image_(image), num_u_(num_u), num_v_(num_v) {}
+  mirror(double const* image, std::int64_t num_u, std::int64_t num_v, job const& control)
+      : image_(image),
+        num_u_(num_u),
+        num_v_(num_v),
+        asked_(iso::detail::asked_only(control)),
+        columns_(std::max<std::int64_t>(1, (std::int64_t(1) << 22) / num_v)) {}
 
   /// About c = twice / 2.
   [[nodiscard]] double at_half(std::int64_t twice) const {
@@ -62,6 +67,7 @@ class mirror {
       for (std::int64_t v = 0; v < num_v_; ++v) {
         total.add(image_[a * num_v_ + v], image_[(twice - a) * num_v_ + v]);
       }
+      ask();
     }
     return total.mismatch();
   }
@@ -74,11 +80,18 @@ class mirror {
       for (std::int64_t v = 0; v < num_v_; ++v) {
         total.add(value(left, v), value(right, v));
       }
+      ask();
     }
     return total.mismatch();
   }
 
  private:
+  /// Asks the job after some millions of pixels.
+  void ask() const {
+    if (++done_ % columns_ == 0) {
+      asked_.step(0);
+    }
+  }
   struct sums {
     double differences = 0;
     double values = 0;
@@ -122,6 +135,9 @@ class mirror {
   double const* image_;
   std::int64_t num_u_;
   std::int64_t num_v_;
+  job asked_;
+  std::int64_t columns_;           ///< between questions
+  mutable std::int64_t done_ = 0;  ///< columns
 };
 
 }  // namespace
@@ -167,7 +183,7 @@ std::vector<double> mirror_weights(geometry const& g) {
 }
 
 double centre_of_rotation(projection_view<double const, Kokkos::HostSpace> const& mean,
-                          centre_options const& options) {
+                          centre_options const& options, job const& control) {
   auto const num_u = std::int64_t(mean.data.extent(1));
   auto const num_v = std::int64_t(mean.data.extent(2));
   ISO_VALIDATE(mean.data.extent(0) == 1 && num_u >= 16 && num_v >= 1,
@@ -189,7 +205,7 @@ double centre_of_rotation(projection_view<double const, Kokkos::HostSpace> const
       "iso::ct::centre_of_rotation: guess {} with a reach of {} pixels (both must lie on a "
       "detector of {} pixels); guess the middle, with a reach of 0 for a quarter of the width",
       options.guess, reach, num_u);
-  mirror const both(image, num_u, num_v);
+  mirror const both(image, num_u, num_v, control);
   // At least an eighth of the detector has a mirror image.
   std::int64_t const least = std::max<std::int64_t>(4, num_u / 8);
   auto const low = std::max(std::int64_t(std::ceil(2 * (options.guess - reach))), least);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <iso/backend/for_each_index.hpp>
 #include <iso/backend/registry.hpp>
+#include <iso/detail/timed_batches.hpp>
 #include <iso/ray/detail/entry.hpp>
 #include <iso/ray/detail/traversal_tuning.hpp>
 #include <iso/ray/sort_rays.hpp>
@@ -141,36 +143,44 @@ struct index_reader {
   }
 };
 
+/// Runs a pass; on a processor, where it may last, in batches between which the job is asked.
+template <class Exec, class Kernel>
+void run_pass(char const* label, Exec const& exec, std::int64_t count, Kernel const& kernel,
+              job const& control) {
+  if constexpr (backend::is_device<Exec>) {
+    backend::for_each_index(label, exec, count, kernel);
+  } else {
+    iso::detail::for_each_index_in_batches(label, exec, count, control, kernel);
+  }
+}
+
 }  // namespace
 
 template <execution_space Exec, real T>
 void launch_sort_rays(Exec const& exec, traversal_grid const& grid, ray<T> const* rays,
                       std::int64_t count, ray_order order, std::uint64_t* scratch,
-                      std::int64_t* permutation) {
-  using range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+                      std::int64_t* permutation, job const& control) {
+  job const asked = iso::detail::asked_only(control);
   // Signed and unsigned words of one size may share memory.
   auto* from = reinterpret_cast<std::uint64_t*>(permutation);
   auto* to = scratch;
-  Kokkos::parallel_for("iso::ray::sort_rays: keys", range(exec, 0, count),
-                       key_maker<T>{grid, rays, from, order});
-  Kokkos::parallel_for("iso::ray::sort_rays: tiles", range(exec, 0, count),
-                       tile_sorter{from, to, count});
+  run_pass("iso::ray::sort_rays: keys", exec, count, key_maker<T>{grid, rays, from, order}, asked);
+  run_pass("iso::ray::sort_rays: tiles", exec, count, tile_sorter{from, to, count}, asked);
   std::swap(from, to);
   constexpr std::int64_t longest = traversal_tuning_of<Exec, T>.merge_part;
   for (std::int64_t width = tile; width < count; width *= 2) {
     std::int64_t const part = std::min(longest, 2 * width);
-    Kokkos::parallel_for("iso::ray::sort_rays: merge", range(exec, 0, (count + part - 1) / part),
-                         run_merger{from, to, count, width, part});
+    run_pass("iso::ray::sort_rays: merge", exec, (count + part - 1) / part,
+             run_merger{from, to, count, width, part}, asked);
     std::swap(from, to);
   }
-  Kokkos::parallel_for("iso::ray::sort_rays: permutation", range(exec, 0, count),
-                       index_reader{from, permutation});
+  run_pass("iso::ray::sort_rays: permutation", exec, count, index_reader{from, permutation}, asked);
 }
 
 #define ISO_SORT_RAYS(linkage, Exec, T)                                                   \
   linkage template void launch_sort_rays<Exec, T>(Exec const&, traversal_grid const&,     \
                                                   ray<T> const*, std::int64_t, ray_order, \
-                                                  std::uint64_t*, std::int64_t*);
+                                                  std::uint64_t*, std::int64_t*, job const&);
 ISO_FOR_EACH_INSTANCE(ISO_SORT_RAYS, )
 
 }  // namespace iso::ray::detail

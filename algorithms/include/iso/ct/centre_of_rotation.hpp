@@ -3,6 +3,7 @@
 //! Finds where the axis of rotation really meets the detector, from the projections themselves.
 #pragma once
 
+#include <iso/core/job.hpp>
 #include <iso/core/projection_view.hpp>
 #include <iso/ct/geometry.hpp>
 #include <iso/ct/readings_options.hpp>
@@ -44,12 +45,14 @@ std::vector<double> mirror_weights(geometry const& g);
 /// must.
 /// Determinism: backend_to_backend; made on the host, in double.
 ///
-/// \param[in] mean  [1, u, v]
+/// \param[in] mean     [1, u, v]
+/// \param     control  asked several times a second; no progress is told
 /// \throws iso::invalid_argument  more than one image, fewer than 16 pixels along u, a value that
 ///                                is not finite, a guess or reach beyond the detector, a mean
 ///                                without contrast
+/// \throws iso::cancelled         as job::step
 /// \par Method  docs/algorithms/scans.md has the derivation
 double centre_of_rotation(projection_view<double const, Kokkos::HostSpace> const& mean,
-                          centre_options const& options);
+                          centre_options const& options, job const& control = {});
 
 }  // namespace iso::ct

@@ -4,6 +4,7 @@
 //! neighbours. A Kokkos space that the build has not needs detail/dead_pixels_impl.hpp too.
 #pragma once
 
+#include <iso/core/job.hpp>
 #include <iso/ct/line_integrals.hpp>
 #include <iso/ct/readings_options.hpp>
 
@@ -35,12 +36,15 @@ using const_pixel_mask = Kokkos::View<std::uint8_t const**, Kokkos::LayoutRight,
 /// \param[in]  dark  [1, u, v]
 /// \param[in]  flat  [1, u, v]
 /// \param[out] dead  [u, v]
+/// \param control    asked several times a second, on a processor; no progress is told
 /// \throws iso::invalid_argument  shapes that disagree, data with gaps, an option out of range
+/// \throws iso::cancelled         as job::step
 template <execution_space Exec, real T>
 void find_dead_pixels(
     Exec const& exec, projection_view<T const, typename Exec::memory_space> const& dark,
     projection_view<std::type_identity_t<T> const, typename Exec::memory_space> const& flat,
-    pixel_mask<typename Exec::memory_space> const& dead, dead_pixel_options const& options = {});
+    pixel_mask<typename Exec::memory_space> const& dead, dead_pixel_options const& options = {},
+    job const& control = {});
 
 /// Does the same for a dark field that is not const.
 template <execution_space Exec, real T, class Space>
@@ -48,8 +52,10 @@ template <execution_space Exec, real T, class Space>
 void find_dead_pixels(
     Exec const& exec, projection_view<T, Space> const& dark,
     projection_view<std::type_identity_t<T> const, std::type_identity_t<Space>> const& flat,
-    pixel_mask<std::type_identity_t<Space>> const& dead, dead_pixel_options const& options = {}) {
-  find_dead_pixels<Exec, T>(exec, projection_view<T const, Space>(dark), flat, dead, options);
+    pixel_mask<std::type_identity_t<Space>> const& dead, dead_pixel_options const& options = {},
+    job const& control = {}) {
+  find_dead_pixels<Exec, T>(exec, projection_view<T const, Space>(dark), flat, dead, options,
+                            control);
 }
 
 /// Gives every dead pixel, in place, the mean of the pixels that are not dead in the smallest

@@ -6,6 +6,7 @@
 #include <iso/core/check.hpp>
 #include <iso/core/concepts.hpp>
 #include <iso/core/grid.hpp>
+#include <iso/core/job.hpp>
 #include <iso/core/view_checks.hpp>
 #include <iso/core/workspace.hpp>
 #include <iso/ray/ray.hpp>
@@ -36,7 +37,7 @@ inline std::uint64_t* take_keys(workspace_parts& memory, std::int64_t count) {
 template <execution_space Exec, real T>
 void launch_sort_rays(Exec const& exec, traversal_grid const& grid, ray<T> const* rays,
                       std::int64_t count, ray_order order, std::uint64_t* scratch,
-                      std::int64_t* permutation);
+                      std::int64_t* permutation, job const& control);
 
 }  // namespace detail
 
@@ -63,15 +64,17 @@ std::int64_t sort_rays_bytes_needed(Exec const&, std::int64_t count) {
 /// \param[in]  grid         the grid that they will walk
 /// \param[out] permutation  [n]
 /// \param      scratch      at least sort_rays_bytes_needed; free again after the next fence
+/// \param      control      asked several times a second, on a processor; no progress is told
 /// \throws iso::invalid_argument  invalid grid, lengths that differ, too many rays, an array
 ///                                without memory, a permutation that overlaps the rays, too little
 ///                                scratch, an unknown order
+/// \throws iso::cancelled         as job::step
 template <execution_space Exec, view Rays, view Permutation>
   requires accesses<Exec, typename Rays::memory_space> &&
            accesses<Exec, typename Permutation::memory_space>
 void sort_rays(Exec const& exec, Rays const& rays, grid const& g, Permutation const& permutation,
                workspace<typename Exec::memory_space> const& scratch,
-               ray_order order = ray_order::entry_and_exit) {
+               ray_order order = ray_order::entry_and_exit, job const& control = {}) {
   using element = typename Rays::non_const_value_type;
   using scalar = decltype(element{}.t_min);
   static_assert(Rays::rank() == 1 && std::is_same_v<element, ray<scalar>> &&
@@ -102,7 +105,8 @@ void sort_rays(Exec const& exec, Rays const& rays, grid const& g, Permutation co
   if (count > 0) {
     workspace_parts memory(scratch, "iso::ray::sort_rays");
     detail::launch_sort_rays<Exec, scalar>(exec, traversal_grid(g), rays.data(), count, order,
-                                           detail::take_keys(memory, count), permutation.data());
+                                           detail::take_keys(memory, count), permutation.data(),
+                                           control);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <iso/backend/for_each_index.hpp>
 #include <iso/ct/dead_pixels.hpp>
 #include <iso/ct/detail/line_integrals_impl.hpp>
+#include <iso/detail/timed_batches.hpp>
 
 namespace iso::ct {
 namespace detail {
@@ -26,7 +27,8 @@ template <execution_space Exec, real T>
 void find_dead_pixels(
     Exec const& exec, projection_view<T const, typename Exec::memory_space> const& dark,
     projection_view<std::type_identity_t<T> const, typename Exec::memory_space> const& flat,
-    pixel_mask<typename Exec::memory_space> const& dead, dead_pixel_options const& options) {
+    pixel_mask<typename Exec::memory_space> const& dead, dead_pixel_options const& options,
+    job const& control) {
   auto const n = detail::extents(flat.data);
   detail::validate_image(n, n, "flat", "iso::ct::find_dead_pixels");
   validate(flat, n, "iso::ct::find_dead_pixels");
@@ -42,10 +44,16 @@ void find_dead_pixels(
                "iso::ct::find_dead_pixels: tolerance {} (must lie in (0, 1)); give the part of the "
                "neighbours' reading by which a sound pixel may differ",
                options.tolerance);
-  backend::for_each_index(
-      "iso::ct::find_dead_pixels", exec, n[1] * n[2],
-      detail::find_dead_kernel<T>{dark.data.data(), flat.data.data(), dead.data(), n[1], n[2],
-                                  options.radius, T(options.tolerance)});
+  detail::find_dead_kernel<T> const kernel{
+      dark.data.data(), flat.data.data(),    dead.data(), n[1], n[2],
+      options.radius,   T(options.tolerance)};
+  if constexpr (backend::is_device<Exec>) {
+    backend::for_each_index("iso::ct::find_dead_pixels", exec, n[1] * n[2], kernel);
+  } else {
+    // The median of a wide square takes ten thousands of comparisons.
+    iso::detail::for_each_index_in_batches("iso::ct::find_dead_pixels", exec, n[1] * n[2],
+                                           iso::detail::asked_only(control), kernel);
+  }
 }
 
 template <execution_space Exec, real T>
@@ -65,7 +73,7 @@ void replace_dead_pixels(Exec const& exec,
   linkage template void find_dead_pixels<Exec, T>(                                                \
       Exec const&, projection_view<T const, Exec::memory_space> const&,                           \
       projection_view<T const, Exec::memory_space> const&, pixel_mask<Exec::memory_space> const&, \
-      dead_pixel_options const&);                                                                 \
+      dead_pixel_options const&, job const&);                                                     \
   linkage template void replace_dead_pixels<Exec, T>(                                             \
       Exec const&, projection_view<T, Exec::memory_space> const&,                                 \
       const_pixel_mask<Exec::memory_space> const&);
