@@ -6,6 +6,10 @@
 
 #include "arrays.hpp"
 
+#if defined(KOKKOS_ENABLE_CUDA)
+#include <cuda_runtime_api.h>
+#endif
+
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -15,8 +19,8 @@ namespace iso::python {
 
 /// The parts of an object, each for one backend: that of the host is made with the object, and that
 /// of a GPU when arrays come from there. The latter is made for one stream, and anew when arrays
-/// come in another. Calls that share an object come one after the other; another thread may close
-/// it meanwhile.
+/// come in another, for which the GPU is waited for. Calls that share an object come one after the
+/// other; another thread may close it meanwhile.
 template <class Any>
 class held_parts {
  public:
@@ -51,10 +55,12 @@ class held_parts {
         return;
       }
       auto held = part(on_gpu_);
-      if (!held || stream_ != at.stream || device_ != at.device) {
+      if (!held || !of_gpu_.has_stream_of(at)) {
+        if (held) {
+          ++counted().synchronisations;  // by freeing the former
+        }
         on_backend(at, [&](auto const& exec) { held = make(exec); });
-        stream_ = at.stream;
-        device_ = at.device;
+        of_gpu_ = at;
         std::lock_guard const alone(mutex_);
         on_gpu_ = on_host_ ? held : nullptr;
       }
@@ -88,8 +94,52 @@ class held_parts {
   mutable std::mutex mutex_;  ///< of the pointers
   std::shared_ptr<Any> on_host_;
   std::shared_ptr<Any> on_gpu_;
-  int device_ = -1;
-  std::uintptr_t stream_ = 0;  ///< of that
+  target of_gpu_ = {};  ///< where that is
+};
+
+/// The order of calls that share memory of a GPU: one in another stream than the one before comes
+/// behind it there, by an event. The host does not wait, and the former stream may be gone.
+class turns {
+ public:
+  turns() = default;
+  turns(turns const&) = delete;
+  turns& operator=(turns const&) = delete;
+#if defined(KOKKOS_ENABLE_CUDA)
+  ~turns() {
+    if (done_ != nullptr) {
+      cudaEventDestroy(done_);
+    }
+  }
+
+  template <class Exec>
+  void begin(Exec const& exec, target const& at) {
+    if constexpr (place_of<Exec> == place::cuda) {
+      if (done_ == nullptr) {
+        ISO_VALIDATE(cudaEventCreateWithFlags(&done_, cudaEventDisableTiming) == cudaSuccess,
+                     "CUDA makes no event (the driver says why: {}); give memory of the GPU back",
+                     cudaGetErrorString(cudaGetLastError()));
+      } else if (!last_.has_stream_of(at)) {
+        cudaStreamWaitEvent(exec.cuda_stream(), done_, 0);
+      }
+      last_ = at;
+    }
+  }
+  template <class Exec>
+  void end(Exec const& exec) {
+    if constexpr (place_of<Exec> == place::cuda) {
+      cudaEventRecord(done_, exec.cuda_stream());
+    }
+  }
+
+ private:
+  cudaEvent_t done_ = nullptr;
+  target last_ = {};
+#else
+  template <class Exec>
+  void begin(Exec const& /*exec*/, target const& /*at*/) {}
+  template <class Exec>
+  void end(Exec const& /*exec*/) {}
+#endif
 };
 
 /// Waits for the work of a call on the host. What a GPU does later in the arrays' stream comes

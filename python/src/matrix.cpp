@@ -107,8 +107,9 @@ class typed_matrix final : public any_matrix {
   void multiply(target const& at, product const& p) override {
     on_backend(at, [&]<class Exec>(Exec const& exec) {
       if constexpr (accesses<Exec, Space> && std::is_same_v<typename Exec::memory_space, Space>) {
-        in_order(exec, at);
+        turns_.begin(exec, at);
         by_type(p.is_double, [&]<class T>() { multiply_on<T>(exec, p); });
+        turns_.end(exec);
         wait_on_host(exec, "isocenter.DoseMatrix");
       }
     });
@@ -134,20 +135,6 @@ class typed_matrix final : public any_matrix {
                          : sparse::csc_arrays(from.rows, from.cols, offsets, indices, values),
             options, control};
   }
-  /// Products share the scratch: those of another stream come behind the ones before.
-  template <class Exec>
-  void in_order(Exec const& exec, target const& at) {
-    if constexpr (place_of<Exec> == place::cuda) {
-      if (last_ && last_->stream != at.stream) {
-        on_backend(*last_, [](auto const& before) {
-          wait_for(before, "isocenter.DoseMatrix: the stream before");
-        });
-      }
-      last_ = at;
-    }
-    static_cast<void>(exec);
-    static_cast<void>(at);
-  }
   template <class T, class Exec>
   void multiply_on(Exec const& exec, product const& p) const {
     auto const apply = [&](auto const& from, auto const& to) {
@@ -172,12 +159,12 @@ class typed_matrix final : public any_matrix {
   }
 
   sparse::dose_matrix<Space> matrix_;
-  std::optional<target> last_;  ///< where the last product was enqueued
+  turns turns_;  ///< of products, which share the scratch
 };
 
 /// Returns where arrays lie.
 target place_of_lent(lent_array const& a) {
-  return a.device >= 0 ? target{place::cuda, a.device, a.stream} : target{};
+  return a.device >= 0 ? target_on_gpu(a.device, a.stream) : target{};
 }
 
 /// What Python's class DoseMatrix holds. It lies where its arrays lay, and so do its vectors.
