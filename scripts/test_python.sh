@@ -29,14 +29,21 @@ if [ -n "$cuda" ]; then
   env=$ISO_TOP/build/python/gpu-env
   python3 -m venv --system-site-packages "$env"
   tag=$(python3 python/tag.py)
+  wheels=()
   for package in isocenter isocenter_cu13; do
-    wheel=$(ls -t wheelhouse/$package-*-"$tag".whl | head -n 1)
-    "$env/bin/python" -m pip install --quiet --disable-pip-version-check --no-index --no-deps \
-      --force-reinstall "$wheel"
+    wheels+=("$(ls -t wheelhouse/$package-*-"$tag".whl | head -n 1)")
   done
-  ISO_BUILD=$ISO_TOP/build/cuda exec "$env/bin/python" -P -m pytest -c python/pyproject.toml \
+  "$env/bin/python" -m pip install --quiet --disable-pip-version-check --no-index --no-deps \
+    --force-reinstall "${wheels[@]}"
+  # Of the package what holds of the plug-in's module too: what it needs, what it exports, one
+  # runtime of OpenMP. The versions of symbols are those of this machine.
+  package=python/tests/test_package.py
+  ISO_WHEEL=$ISO_TOP/${wheels[0]} ISO_CUDA_WHEEL=$ISO_TOP/${wheels[1]} ISO_BUILD=$ISO_TOP/build/cuda \
+    exec "$env/bin/python" -P -m pytest -c python/pyproject.toml \
     python/tests/test_gpu.py python/tests/test_projection.py python/tests/test_arrays.py \
-    python/tests/test_verify.py "$@"
+    python/tests/test_verify.py python/tests/test_calls.py \
+    $package::test_what_it_needs $package::test_exports $package::test_the_plug_in \
+    $package::test_one_libgomp_in_any_order "$@"
 fi
 scripts/wheel.sh --preset "$preset"
 # What the library reads of the files that the tests of isocenter.files read.

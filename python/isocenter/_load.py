@@ -30,13 +30,40 @@ def _loaded() -> bool:
         return False
 
 
+def _visible(count: int) -> int:
+    """Return how many of so many GPUs CUDA_VISIBLE_DEVICES leaves: those before a wrong entry."""
+    chosen = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if chosen is None:
+        return count
+    names = [name.strip() for name in chosen.split(",")]
+    seen = 0
+    for name in names:
+        if not (name.startswith(("GPU-", "MIG-")) or (name.isdigit() and int(name) < count)):
+            break
+        seen += 1
+    return seen
+
+
 def _count_gpus() -> int:
-    """Return how many GPUs the driver counts, without a runtime of CUDA."""
+    """Return how many GPUs the driver counts, without a runtime of CUDA.
+
+    The management library is asked first: a process whose driver was initialised has no GPU in the
+    children that it forks, even where it has computed nothing.
+    """
+    count = ctypes.c_uint(0)
+    try:
+        management = ctypes.CDLL("libnvidia-ml.so.1")
+        if (
+            management.nvmlInit_v2() == 0
+            and management.nvmlDeviceGetCount_v2(ctypes.byref(count)) == 0
+        ):
+            return _visible(count.value)
+    except (OSError, AttributeError):
+        pass
     try:
         driver = ctypes.CDLL("libcuda.so.1")
     except OSError:
         return 0
-    count = ctypes.c_int(0)
     if driver.cuInit(0) != 0 or driver.cuDeviceGetCount(ctypes.byref(count)) != 0:
         return 0
     return count.value

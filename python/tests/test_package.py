@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The wheel: its tag, size, what it needs and exports; what was compiled for it; its types."""
 
+import inspect
 import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -29,8 +31,17 @@ def wheel():
     return pathlib.Path(os.environ["ISO_WHEEL"])
 
 
-def module():
-    (found,) = PACKAGE.glob("_core*.so")
+@pytest.fixture(params=["isocenter", "isocenter_cu13"])
+def package(request):
+    """The folder of a package that has an extension module: the plug-in too, where it is there."""
+    folder = PACKAGE.with_name(request.param)
+    if not list(folder.glob("_core*.so")):
+        pytest.skip(f"no module of {request.param} is installed here")
+    return folder
+
+
+def module(package=PACKAGE):
+    (found,) = package.glob("_core*.so")
     return found
 
 
@@ -50,14 +61,55 @@ def test_tag_and_size():
         assert f"isocenter/{name}" in names
 
 
-def test_what_it_needs():
-    needed = set(re.findall(r"NEEDED +(\S+)", said_by("objdump", "-p", str(module()))))
+def test_what_it_needs(package):
+    """No driver and no runtime of CUDA: the module is loaded where there are none."""
+    needed = set(re.findall(r"NEEDED +(\S+)", said_by("objdump", "-p", str(module(package)))))
     # Those beside the module, and those that manylinux lets a wheel expect.
-    own = {path.name for path in PACKAGE.glob("lib*")}
+    own = {path.name for path in package.glob("lib*")}
     allowed = {"libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1", "ld-linux-x86-64.so.2"}
     assert needed <= own | allowed, needed
     assert "libgomp.so.1" in needed
-    assert "$ORIGIN" in said_by("objdump", "-p", str(module()))
+    assert "$ORIGIN" in said_by("objdump", "-p", str(module(package)))
+
+
+def test_the_plug_in():
+    if "ISO_CUDA_WHEEL" not in os.environ:
+        pytest.skip("ISO_CUDA_WHEEL names no wheel of the plug-in")
+    file = pathlib.Path(os.environ["ISO_CUDA_WHEEL"])
+    assert re.fullmatch(
+        r"isocenter_cu13-[\d.]+-(cp311-cp311|cp312-abi3)-manylinux_2_34_x86_64\.whl", file.name
+    )
+    names = zipfile.ZipFile(file).namelist()
+    assert sum(name.startswith("isocenter_cu13/_core") and name.endswith(".so") for name in names)
+    for name in ("LICENSE", "NOTICE", "libgomp.so.1"):
+        assert f"isocenter_cu13/{name}" in names
+    # It is taken where a GPU is counted, and only there.
+    code = "from isocenter import _core; print(_core.has_cuda)"
+    out, _ = run_python(code, env={"CUDA_VISIBLE_DEVICES": ""})
+    assert out == "False\n"
+
+
+def test_gpus_are_counted_without_the_driver(tmp_path):
+    """By the management library, so that children which are forked later have a GPU."""
+    source = tmp_path / "management.c"
+    source.write_text(
+        "int nvmlInit_v2(void) { return 0; }\n"
+        "int nvmlDeviceGetCount_v2(unsigned *n) { *n = 3; return 0; }\n"
+    )
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    if compiler is None:
+        pytest.skip("there is no C compiler")
+    library = str(tmp_path / "libnvidia-ml.so.1")
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", library, str(source)], check=True)
+    code = """
+        from isocenter import _load
+        print(_load._count_gpus())
+        print(any("/libcuda.so" in line for line in open("/proc/self/maps")))
+    """
+    for chosen, count in (("0,2", 2), ("1,3,0", 1), ("", 0), ("-1", 0), ("GPU-12ab,1", 2)):
+        there = {"LD_LIBRARY_PATH": str(tmp_path), "CUDA_VISIBLE_DEVICES": chosen}
+        out, _ = run_python(code, env=there)
+        assert out.split() == [str(count), "False"], chosen
 
 
 def test_versions_of_symbols():
@@ -70,8 +122,8 @@ def test_versions_of_symbols():
             assert version <= newest[name], (file.name, name, number)
 
 
-def test_exports():
-    text = said_by("nm", "-D", "--defined-only", str(module()))
+def test_exports(package):
+    text = said_by("nm", "-D", "--defined-only", str(module(package)))
     # Small letters are local.
     exports = [line.split()[-2:] for line in text.splitlines()]
     assert [name for kind, name in exports if not kind.islower()] == ["PyInit__core"]
@@ -138,6 +190,31 @@ def test_with_scikit_learn():
     ):
         names = [file.name for file in runtimes_with(*order)]
         assert names.count("libgomp.so.1") + names.count("libgomp.so.1.0.0") == 1, names
+
+
+def test_in_an_empty_environment(tmp_path):
+    """The wheel, by pip with what it depends on, and nothing else."""
+    file = wheel()
+    env = tmp_path / "env"
+    subprocess.run([sys.executable, "-m", "venv", str(env)], check=True, timeout=120)
+    python = str(env / "bin" / "python")
+    pip = [python, "-m", "pip", "--disable-pip-version-check"]
+    done = subprocess.run([*pip, "install", "--quiet", str(file)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    listed = json.loads(said_by(*pip, "list", "--format", "json"))
+    names = {entry["name"].lower() for entry in listed}
+    assert names - {"pip", "setuptools", "wheel"} == {"isocenter", "numpy"}
+    code = """if True:
+        import isocenter as iso, numpy as np, sys
+        scan = iso.Geometry.circular_parallel(pixels=(8, 8), pitch=1.0, angles=[0.0])
+        print(iso.project(scan, iso.Grid((8, 8, 8)), np.ones((8, 8, 8), np.float32)).shape)
+        try:
+            iso.files.read_volume("none.mha")
+        except ImportError as error:
+            print("isocenter[files]" in str(error))
+    """
+    out = subprocess.run([python, "-P", "-c", code], check=True, capture_output=True, text=True)
+    assert out.stdout.split("\n") == ["(1, 8, 8)", "True", ""] and out.stderr == ""
 
 
 def test_spinning_beside_a_runtime_of_another_name(other_name, tmp_path):
@@ -226,3 +303,35 @@ def test_every_public_name_has_documentation():
             ]
         undocumented += [where for where, value in members if not (value.__doc__ or "").strip()]
     assert not undocumented
+
+
+def functions_of(module):
+    """Public functions of a module, and methods of its classes, with their names."""
+    for name in module.__all__:
+        thing = getattr(module, name)
+        if inspect.isfunction(thing):
+            yield f"{module.__name__}.{name}", thing
+        if inspect.isclass(thing) and thing.__module__ == module.__name__:
+            for key, value in vars(thing).items():
+                method = getattr(value, "__func__", value)
+                if inspect.isfunction(method) and (key == "__call__" or not key.startswith("_")):
+                    yield f"{module.__name__}.{name}.{key}", method
+
+
+@pytest.mark.parametrize("name", ["dose", "files", "readings", "rays", "phantom", "mpi"])
+def test_documentation_of_modules(name):
+    """Each function names its parameters, and says what it returns."""
+    found = list(functions_of(getattr(isocenter, name)))
+    assert len(found) >= 2
+    missing = []
+    for where, function in found:
+        text, signature = function.__doc__ or "", inspect.signature(function)
+        parameters = [n for n in signature.parameters if n not in ("self", "cls")]
+        head, _, listed = text.partition("Parameters\n")
+        if not head.strip() or (parameters and not listed):
+            missing.append(where)
+        missing += [f"{where}: {n}" for n in parameters if not re.search(rf"\b{n}\b", listed)]
+        returns = signature.return_annotation not in ("None", None, inspect.Signature.empty)
+        if returns and "Returns\n" not in text:
+            missing.append(f"{where}: what it returns")
+    assert missing == []
