@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import isocenter as iso
+from conftest import TOP
 
 
 def sphere(grid, radius):
@@ -210,3 +211,49 @@ def test_ten_thousand_calls_keep_memory(scan, grid, volume):
 
     first = calls(2000)
     assert calls(8000) - first < 2000  # KiB: a leak of one result a call would be far more
+
+
+def test_geometry_of_a_json_file():
+    folder = TOP / "examples" / "geometry"
+    scan = iso.Geometry.read(folder / "circular_cone.json")
+    same = iso.Geometry.circular_cone(
+        pixels=(128, 128),
+        pitch=4.0,
+        source_axis=1000.0,
+        source_detector=1536.0,
+        angles=iso.even_angles(60, 2 * np.pi),
+    )
+    assert scan.shape == same.shape
+    np.testing.assert_allclose(scan.vectors(), same.vectors(), atol=1e-9)
+    for file in folder.glob("*.json"):
+        assert iso.Geometry.read(str(file)).shape[0] > 0, file
+
+
+def test_geometry_of_the_settings_of_a_scanner(tmp_path):
+    file = tmp_path / "scan.xtekct"
+    settings = {
+        "SrcToObject": 76.75,
+        "SrcToDetector": 1127.464,
+        "DetectorPixelsX": 150,
+        "DetectorPixelsY": 200,
+        "DetectorPixelSizeX": 0.2,
+        "DetectorPixelSizeY": 0.25,
+        "DetectorOffsetX": 0.5,
+        "DetectorOffsetY": -1,
+        "Projections": 72,
+        "InitialAngle": 3.5,
+        "AngularStep": 5,
+    }
+    text = "".join(f"{key}={value}\r\n" for key, value in settings.items())
+    file.write_text(f"[XTekCT]\r\n{text}")
+    scan = iso.Geometry.read(file)
+    same = iso.Geometry.circular_cone(
+        pixels=(150, 200),
+        pitch=(0.2, 0.25),
+        offset=(0.5, -1.0),
+        source_axis=76.75,
+        source_detector=1127.464,
+        angles=np.deg2rad(3.5 + 5.0 * np.arange(72)),
+    )
+    assert scan.shape == same.shape == (72, 200, 150)
+    np.testing.assert_allclose(scan.vectors(), same.vectors(), atol=1e-9)
