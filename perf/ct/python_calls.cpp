@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The processor time of one call of each kind, as python_calls.py takes it of the same calls from
-// Python: projection and its adjoint with a kept pair, FDK, an iteration of SIRT, a product with a
-// dose matrix. Prints a line of JSON.
+// The time of one call of each kind, as python_calls.py takes it of the same calls from Python:
+// projection and its adjoint with a kept pair, FDK, an iteration of SIRT, a product with a dose
+// matrix. On processors it is the processor time. Prints a line of JSON.
 #include "support/program.hpp"
 
 #include <iso/backend/registry.hpp>
@@ -10,6 +10,7 @@
 #include <iso/ct/sart.hpp>
 #include <iso/sparse/dose_matrix.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <ctime>
 #include <functional>
@@ -29,14 +30,27 @@ struct settings {
   std::int64_t repeats = 3;
 };
 
-/// Prints the processor time of each call, of all threads. The first call is not counted.
+/// Returns the seconds until now: that pass, where a device computes, else of processor time, of
+/// all threads.
+template <class Exec>
+double seconds_now() {
+  if constexpr (backend::is_device<Exec>) {
+    using clock = std::chrono::steady_clock;
+    return std::chrono::duration<double>(clock::now().time_since_epoch()).count();
+  } else {
+    return double(std::clock()) / CLOCKS_PER_SEC;
+  }
+}
+
+/// Prints the time of each call, which waits for its work. The first call is not counted.
+template <class Exec>
 void report(settings const& s, std::function<void()> const& call) {
   call();
   std::vector<double> seconds;
   for (std::int64_t n = 0; n < s.repeats; ++n) {
-    std::clock_t const begin = std::clock();
+    double const begin = seconds_now<Exec>();
     call();
-    seconds.push_back(double(std::clock() - begin) / CLOCKS_PER_SEC);
+    seconds.push_back(seconds_now<Exec>() - begin);
   }
   std::printf("%s\n", json{{"call", s.call}, {"seconds", seconds}}.dump().c_str());
 }
@@ -70,7 +84,7 @@ void measure_scan(settings const& s) {
   projection_view<float const, space> const readings = y;
   if (s.call == "project" || s.call == "adjoint") {
     ct::projector_pair<Exec, float> const pair(exec, scan, grid);
-    report(s, [&] {
+    report<Exec>(s, [&] {
       if (s.call == "project") {
         pair.forward(0, volume, y);
       } else {
@@ -80,14 +94,14 @@ void measure_scan(settings const& s) {
     });
   } else if (s.call == "fdk") {
     ct::fdk_reconstructor<Exec, float> const method(exec, scan, grid);
-    report(s, [&] {
+    report<Exec>(s, [&] {
       method.apply(readings, x);
       exec.fence("iso_python_calls");
     });
   } else {
     Kokkos::deep_copy(exec, x.data, 0);
     ct::sart<Exec, float> method(exec, scan, readings, x);
-    report(s, [&] { method.step(); });
+    report<Exec>(s, [&] { method.step(); });
   }
 }
 
@@ -113,7 +127,7 @@ void measure_matrix(settings const& s) {
   Kokkos::View<float*, space> const x("x", std::size_t(columns));
   Kokkos::View<float*, space> const y("y", std::size_t(rows));
   fill(x);
-  report(s, [&] {
+  report<Exec>(s, [&] {
     // Many products: one takes milliseconds.
     for (int n = 0; n < 20; ++n) {
       a.apply(exec, x, y);
@@ -127,7 +141,7 @@ void measure_matrix(settings const& s) {
 
 int main(int argc, char** argv) {
   iso::perf::settings s;
-  CLI::App app("Processor time of calls", "iso_python_calls");
+  CLI::App app("Time of calls", "iso_python_calls");
   app.add_option("--backend", s.backend)->required();
   app.add_option("--call", s.call)
       ->required()
