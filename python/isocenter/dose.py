@@ -109,7 +109,19 @@ class Beam:
     def rectangle(
         cls, x_low: float, x_high: float, y_low: float, y_high: float, **others: Any
     ) -> Beam:
-        """Return the beam of an open rectangular field: edges in mm, other arguments as `Beam`."""
+        """Return the beam of an open rectangular field.
+
+        Parameters
+        ----------
+        x_low, x_high, y_low, y_high : float
+            Its edges in the plane of the isocentre, mm.
+        **others
+            As `Beam`.
+
+        Returns
+        -------
+        Beam
+        """
         return cls([[1.0]], field=(x_low, x_high, y_low, y_high), **others)
 
     def region(self, patient: Grid, margin: float = 27.0) -> Grid:
@@ -121,6 +133,11 @@ class Beam:
             All voxels.
         margin : float
             About the edges of the field, in the plane of the isocentre, mm.
+
+        Returns
+        -------
+        Grid
+            A part of the patient's voxels.
         """
         name = "dose.Beam.region"
         found = _core.region_around(

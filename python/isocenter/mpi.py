@@ -241,11 +241,33 @@ class Plan:
         return self._grid
 
     def planes(self, rank: int | None = None) -> slice:
-        """Return the planes along z that a rank holds, by default this one: ``volume[planes]``."""
+        """Return the planes along z that a rank holds.
+
+        Parameters
+        ----------
+        rank : int, optional
+            This one by default.
+
+        Returns
+        -------
+        slice
+            Its part is ``volume[planes]``.
+        """
         return slice(*self._core.planes(self._of(rank)))
 
     def rows(self, rank: int | None = None) -> slice:
-        """Return the rows along v that a rank holds: ``projections[:, rows]``."""
+        """Return the rows along v that a rank holds.
+
+        Parameters
+        ----------
+        rank : int, optional
+            This one by default.
+
+        Returns
+        -------
+        slice
+            Its part is ``projections[:, rows]``.
+        """
         return slice(*self._core.rows(self._of(rank)))
 
     def _of(self, rank: int | None) -> int:
@@ -492,7 +514,18 @@ class Planes:
         return self._grid
 
     def planes(self, rank: int | None = None) -> slice:
-        """Return the planes along z that a rank holds, by default this one: ``dose[planes]``."""
+        """Return the planes along z that a rank holds.
+
+        Parameters
+        ----------
+        rank : int, optional
+            This one by default.
+
+        Returns
+        -------
+        slice
+            Its part is ``dose[planes]``.
+        """
         own = self._ranks.rank if rank is None else integer(rank, "mpi.Planes: rank")
         return slice(*self._core.planes(own))
 
@@ -750,11 +783,33 @@ class DoseMatrix(Closing[_core.RankedMatrix]):
         return self._core.bytes
 
     def rows(self, rank: int | None = None) -> slice:
-        """Return the rows that a rank holds, by default this one."""
+        """Return the rows that a rank holds.
+
+        Parameters
+        ----------
+        rank : int, optional
+            This one by default.
+
+        Returns
+        -------
+        slice
+            Its part is ``matrix[rows]``.
+        """
         return slice(*self._core.rows(self._of(rank)))
 
     def columns(self, rank: int | None = None) -> slice:
-        """Return the columns whose elements of x a rank holds, by default this one."""
+        """Return the columns whose elements of x a rank holds.
+
+        Parameters
+        ----------
+        rank : int, optional
+            This one by default.
+
+        Returns
+        -------
+        slice
+            Its part is ``x[columns]``.
+        """
         return slice(*self._core.columns(self._of(rank)))
 
     def _of(self, rank: int | None) -> int:
@@ -810,7 +865,19 @@ class TransposedDoseMatrix:
     def __call__(
         self, x: npt.NDArray[np.float64], *, cancel: Event | None = None
     ) -> npt.NDArray[np.float64]:
-        """Multiply vectors, whose sums are reproducible."""
+        """Multiply vectors, whose sums are reproducible.
+
+        Parameters
+        ----------
+        x : array of float64, shape (own rows,) or (own rows, vectors)
+            This rank's part.
+        cancel
+            As `isocenter.project`.
+
+        Returns
+        -------
+        ndarray of float64, shape (own columns,) or (own columns, vectors)
+        """
         own = self._matrix._core
         return own.apply(x, True, "reproducible", event(cancel, "mpi.DoseMatrix.T"))
 

@@ -104,7 +104,9 @@ LATER = "not bound yet"
 SLABS = "not bound yet: slabs and devices whose memory a volume exceeds"
 RANKS = "a class of isocenter.mpi does it, or divides the work"
 PARTS = "another name of Python's does it: a part of a reader or writer, or into memory of C++"
-FILES = "not bound yet: DICOM is read alone; stacks of images, pictures and plans"
+PLANS = "not bound yet: plans of many beams, as the tool reads them"
+SCHEMAS = "the tool prints it"
+PICTURES = "isocenter.plot draws slices"
 TEXT = "it is for programs that make options and texts from descriptions"
 
 # Expressions of names, and why these are not in Python; the first that matches counts.
@@ -134,7 +136,13 @@ REASONS = [
         r"|count_reasons|ending|one_line|lower_case|printable|escaped|shortened|last_axis_fastest)",
         PARTS,
     ),
-    (r"files::\w+", FILES),
+    (r"files::((read|write)_volume_view|make_(grid|host_volume|volume_view)|reorder)", PARTS),
+    (r"files::(image_series|images_from_views|views_from_images|read_dose_matrix)", PARTS),
+    (r"files::(read_text|prepare_text|without_controls|words|in_threads|get_fields)", PARTS),
+    (r"files::(put_fields|abandon_temporaries|temporaries_of_others)", PARTS),
+    (r"files::(read_plan|parse_plan|read_table)", PLANS),
+    (r"files::(geometry|plan)_schema", SCHEMAS),
+    (r"files::(prepare_png|prepare_projection_image|full_window|percentile_window)", PICTURES),
     (r"(written_in|key_of|key_has_unit|check_fields|to_word|from_word|texts_of|all_words)", TEXT),
 ]
 

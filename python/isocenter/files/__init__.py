@@ -163,6 +163,10 @@ class Drawing(NamedTuple):
     def structure(self) -> Structure:
         """Return it for histograms.
 
+        Returns
+        -------
+        Structure
+
         Raises
         ------
         OSError
@@ -312,6 +316,17 @@ def read_ct(folder: Path, *, recursive: bool = False) -> CtSeries:
 
     Slices are put in the order of their positions, and their values rescaled to Hounsfield units.
 
+    Parameters
+    ----------
+    folder : path-like
+        It may hold other files of DICOM too.
+    recursive : bool
+        Look into the folders within too.
+
+    Returns
+    -------
+    CtSeries
+
     Raises
     ------
     OSError
@@ -364,6 +379,10 @@ def read_rt_dose(path: Path, *, any_unit: bool = False, slice_thickness: float =
         Read doses of other units than Gy too.
     slice_thickness : float
         Of one frame that does not state it, mm; 0: such a file is refused.
+
+    Returns
+    -------
+    RtDose
 
     Raises
     ------
@@ -422,6 +441,15 @@ def read_structures(path: Path) -> StructureSet:
     Contours that cannot be used are told in the `Drawing.refusal` of their structure; the others of
     the set can be used.
 
+    Parameters
+    ----------
+    path : path-like
+        The file.
+
+    Returns
+    -------
+    StructureSet
+
     Raises
     ------
     OSError
@@ -439,6 +467,15 @@ def read_structures(path: Path) -> StructureSet:
 
 def read_identity(path: Path) -> Identity:
     """Return what a DICOM file is and belongs to.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+
+    Returns
+    -------
+    Identity
 
     Raises
     ------
@@ -462,6 +499,10 @@ def read_stack(
         By default what the file has.
     with_geometry : bool
         False: leave the dataset /geometry alone, whatever it is.
+
+    Returns
+    -------
+    Stack
 
     Raises
     ------
@@ -646,7 +687,16 @@ def write_matrix(path: Path, matrix: Any, *, values: npt.DTypeLike | None = None
 
 
 def read_vector(path: Path) -> npt.NDArray[np.float64]:
-    """Read the numbers of a vector that goes with a matrix: dataset /values of .h5 or .hdf5.
+    """Read the numbers of a vector that goes with a matrix.
+
+    Parameters
+    ----------
+    path : path-like
+        .h5 or .hdf5 with the dataset /values.
+
+    Returns
+    -------
+    ndarray of float64, shape (n,)
 
     Raises
     ------
@@ -657,7 +707,15 @@ def read_vector(path: Path) -> npt.NDArray[np.float64]:
 
 
 def write_vector(path: Path, values: npt.ArrayLike) -> None:
-    """Write a vector as .h5 or .hdf5, in float64."""
+    """Write a vector in float64.
+
+    Parameters
+    ----------
+    path : path-like
+        .h5 or .hdf5.
+    values : array_like, shape (n,)
+        Any unit.
+    """
     numbers = _doubles(values, "write_vector: values")
     if numbers.ndim != 1:
         raise ValueError(
