@@ -2,10 +2,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Makes the Python wheel of the library that a preset has built, into wheelhouse/: docs/python.md.
 #
-#   scripts/wheel.sh [--preset NAME] [--cuda] [--python PROGRAM] [--installed-tools] [--no-build]
+#   scripts/wheel.sh [--preset NAME] [--cuda [--architectures "80 120"]] [--python PROGRAM]
+#                    [--installed-tools] [--no-build]
 #
 #   --preset NAME     the preset whose library is linked (default: openmp)
-#   --cuda            the plug-in isocenter-cu13, of the library of the preset cuda
+#   --cuda            the plug-in isocenter-cu13, of the library of the preset cuda: code of the GPU
+#                     at hand (else of ISO_CUDA_ARCH, 90 by default) and PTX, of which the driver
+#                     makes code of later ones
+#   --architectures   further compute capabilities that it has code of, without the dot; the library
+#                     is then built anew, in a folder of its own
 #   --python PROGRAM  the Python that the wheel is for (default: python3)
 #   --installed-tools build with the scikit-build-core and nanobind that this Python has; no network
 #   --no-build        link what the preset has built, without asking whether it is up to date
@@ -13,18 +18,18 @@
 # None of the library's sources is compiled for the wheel. ISO_JOBS=4: parallel compile jobs.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-preset="" python=python3 build=1 cuda="" installed=""
+preset="" python=python3 build=1 cuda="" installed="" architectures=""
 while [ $# -gt 0 ]; do
   case "$1" in
-    --preset | --python)
+    --preset | --python | --architectures)
       [ -n "${2:-}" ] || misused "$1 needs a name (none follows it); see scripts/wheel.sh --help"
-      if [ "$1" = --preset ]; then preset=$2; else python=$2; fi
+      case "$1" in --preset) preset=$2 ;; --python) python=$2 ;; *) architectures=$2 ;; esac
       shift 2
       ;;
     --no-build) build="" && shift ;;
     --cuda) cuda=1 && shift ;;
     --installed-tools) installed=1 && shift ;;
-    -h | --help) sed -n '3,13s/^# \{0,1\}//p' "$0" && exit 0 ;;
+    -h | --help) sed -n '3,18s/^# \{0,1\}//p' "$0" && exit 0 ;;
     *) misused "unknown argument: $1 (it is no option); see scripts/wheel.sh --help" ;;
   esac
 done
@@ -34,11 +39,31 @@ source=python package=isocenter
 if [ -n "$cuda" ]; then source=python/cuda package=isocenter_cu13; fi
 cd "$ISO_TOP"
 
-if [ -n "$build" ]; then
-  "$ISO_TOP/scripts/build.sh" "$preset" iso_algorithms iso_ceilings iso_synthetic iso_documents iso_files iso
+read -ra architectures <<<"${architectures//,/ }"
+for architecture in "${architectures[@]}"; do
+  [[ $architecture =~ ^[1-9][0-9]{1,2}a?$ ]] ||
+    misused "--architectures '$architecture' (a compute capability is like 80); see scripts/wheel.sh --help"
+done
+[ -z "${architectures[*]}" ] || [ -n "$cuda" ] ||
+  misused "--architectures without --cuda (the other wheel has no code of GPUs); give both"
+built=$preset
+for architecture in "${architectures[@]}"; do
+  built+=-$architecture
+  # nvcc_wrapper takes one architecture; nvcc reads this, and so may not be answered from a cache.
+  export NVCC_APPEND_FLAGS="${NVCC_APPEND_FLAGS:-} -gencode arch=compute_$architecture,code=sm_$architecture"
+  export CCACHE_NAMESPACE=$built
+done
+
+targets=(iso_algorithms iso_ceilings iso_synthetic iso_documents iso_files iso)
+if [ -n "$build" ] && [ "$built" = "$preset" ]; then
+  "$ISO_TOP/scripts/build.sh" "$preset" "${targets[@]}"
+elif [ -n "$build" ]; then
+  cmake --preset "$preset" -B "build/$built" >"$ISO_DEPS/configure-$built.log" ||
+    fail "preset $preset did not configure (log: $ISO_DEPS/configure-$built.log)" "Read the end of that file."
+  cmake --build "build/$built" -j "$(job_count)" --target "${targets[@]}"
 fi
-[ -e "build/$preset/cmake_install.cmake" ] ||
-  fail "the preset $preset is not built (build/$preset is not there)" "Run scripts/wheel.sh without --no-build."
+[ -e "build/$built/cmake_install.cmake" ] ||
+  fail "the preset $preset is not built (build/$built is not there)" "Run scripts/wheel.sh without --no-build."
 
 # One environment of build tools for each Python.
 name=$("$python" -c 'import sys; print("cp%d%d" % sys.version_info[:2])') ||
@@ -60,8 +85,8 @@ elif [ "$(cat "$tools/stamp" 2>/dev/null)" != "$key" ]; then
   printf '%s' "$key" >"$tools/stamp"
 fi
 
-prefix=$top/prefix-$preset
-cmake --install "build/$preset" --prefix "$prefix" >"$top/install.log" ||
+prefix=$top/prefix-$built
+cmake --install "build/$built" --prefix "$prefix" >"$top/install.log" ||
   fail "the library could not be installed into build/python (log: build/python/install.log)" \
     "Read the end of that file."
 
@@ -74,13 +99,14 @@ made=$(mktemp -d)
 trap 'rm -rf "$made"' EXIT
 CMAKE_BUILD_PARALLEL_LEVEL=$jobs "${pip[@]}" wheel --quiet --disable-pip-version-check --no-deps \
   --no-build-isolation --wheel-dir "$made" \
-  -C "build-dir=$top/$preset-$name" -C "cmake.define.Isocenter_ROOT=$prefix" \
+  -C "build-dir=$top/$built-$name" -C "cmake.define.Isocenter_ROOT=$prefix" \
   -C "cmake.define.CMAKE_CXX_COMPILER_LAUNCHER=$launcher" \
   -C "wheel.tags=$("$tag" python/tag.py)" "./$source" >"$top/wheel.log" 2>&1 || {
   tail -n 30 "$top/wheel.log" >&2
   fail "the wheel was not built (log: build/python/wheel.log)" "Read the end of that file."
 }
-cp "$made"/"$package"-*.whl wheelhouse/
 for wheel in "$made"/"$package"-*.whl; do
-  say "wheelhouse/$(basename "$wheel"): $(($(stat -c %s "$wheel") / 1024)) KB"
+  result=wheelhouse/$(basename "$wheel")
+  "$tag" python/repack.py "$wheel" "$result"
+  say "$result: $(($(stat -c %s "$result") / 1024)) KB"
 done
