@@ -450,7 +450,7 @@ class talk {
 
 void ask() {
   if (current != nullptr && current->stops()) {
-    throw cancelled("cancelled on the way");
+    throw cancelled("cancelled (the call was asked to stop); call it again");
   }
 }
 

@@ -29,8 +29,7 @@ std::string const& said_before_mpi();
 template <class F>
 void with_backend_of_rank(int turn, F const& f) {
   if (char const* const named = std::getenv("ISO_TEST_BACKEND")) {
-    iso::backend::with_name(named,
-                            [&](auto tag) { f(typename decltype(tag)::execution_space()); });
+    iso::backend::with_name(named, [&](auto tag) { f(typename decltype(tag)::execution_space()); });
     return;
   }
   int number = 0;

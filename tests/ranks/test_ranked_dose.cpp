@@ -149,8 +149,8 @@ TEST_CASE("ranked_calculator: what is sent and held") {
   auto const kernel = named_kernel("6mv");
   auto const spectrum = named_spectrum("mohan_6mv");
   {
-    auto const here_dose = iso::make_slab<float, Kokkos::HostSpace>(exec, "dose", patient,
-                                                                    planes[std::size_t(here)]);
+    auto const here_dose =
+        iso::make_slab<float, Kokkos::HostSpace>(exec, "dose", patient, planes[std::size_t(here)]);
     std::int64_t said = 0;
     auto const taken = iso::test::peak_bytes_of([&] {
       ranked_calculator<Kokkos::Serial, float> one(exec, all_ranks(), patient, planes, kernel,

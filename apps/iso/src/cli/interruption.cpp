@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What Ctrl-C and SIGTERM do: jobs and files ask whether one came; what does not ask within a second
-// is ended.
+// What Ctrl-C and SIGTERM do: jobs and files ask whether one came; what does not ask within a
+// second is ended.
 #include "support.hpp"
 
 #include <iso/core/error.hpp>

@@ -86,8 +86,8 @@ CLI::Option* add_extend_rays(CLI::App& app, bool& extend_rays);
 /// Says so where detectors stand in the volume or before it.
 void warn_of_views_within(std::int64_t within, std::int64_t views);
 
-/// Reads a geometry file or a plan, stopped by a signal. Where the file is DICOM or HDF5 the refusal
-/// says so.
+/// Reads a geometry file or a plan, stopped by a signal. Where the file is DICOM or HDF5 the
+/// refusal says so.
 files::geometry_file read_geometry(std::string const& path);
 files::plan read_plan(std::string const& path);
 
@@ -101,8 +101,8 @@ jobs::observer terminal_observer();
 /// Ends the line that the progress stands on.
 void end_progress();
 /// Makes SIGINT and SIGTERM, which batch systems and mpirun send, ask from now on for a stop; what
-/// does not ask within a second is ended, and a second one ends the program at once. A pipe that is closed, and a file beyond the largest
-/// size allowed, fail the call that writes.
+/// does not ask within a second is ended, and a second one ends the program at once. A pipe that is
+/// closed, and a file beyond the largest size allowed, fail the call that writes.
 void watch_for_signals();
 /// A folder, made where absent, and gone again where nothing came to lie in it; also where a run
 /// that does not ask is ended by a signal. There is one at a time.

@@ -57,8 +57,8 @@ class geometry_part {
   std::int64_t rows_;
 };
 
-/// The parts of a volume and a scan that ranks hold, in the shares of share_planes. Whole arrays lie
-/// in host memory.
+/// The parts of a volume and a scan that ranks hold, in the shares of share_planes. Whole arrays
+/// lie in host memory.
 class rank_parts {
  public:
   template <class Exec>

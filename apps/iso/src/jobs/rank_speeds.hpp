@@ -50,8 +50,8 @@ template <class Exec>
 std::vector<slab> share_planes(Exec const& exec, grid const& g) {
   if (num_ranks() > 1 && !knows_speeds()) {
     auto const facts = backend::facts(exec);
-    auto const kinds = numbers_of_ranks(number_of_text(
-        facts.backend + ' ' + facts.processor + ' ' + std::to_string(facts.threads)));
+    auto const kinds = numbers_of_ranks(number_of_text(facts.backend + ' ' + facts.processor + ' ' +
+                                                       std::to_string(facts.threads)));
     bool const alike = std::equal(kinds.begin() + 1, kinds.end(), kinds.begin());
     // In millionths, as ranks exchange integers.
     learn_speeds(alike ? std::vector<std::uint64_t>()

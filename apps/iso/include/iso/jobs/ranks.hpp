@@ -30,8 +30,8 @@ std::string carried_by();
 /// Returns whether this is rank 0, which alone has the results of a shared job, writes and speaks.
 bool is_first_rank();
 
-/// Remembers how fast the ranks are beside each other, in any unit, the same on all; empty: they are
-/// alike.
+/// Remembers how fast the ranks are beside each other, in any unit, the same on all; empty: they
+/// are alike.
 void learn_speeds(std::vector<std::uint64_t> const& speeds);
 /// Returns whether learn_speeds was called, and what it was given.
 bool knows_speeds();
