@@ -7,7 +7,7 @@
 #   --fix      write the format instead of checking it
 #   --headers  also: every public header compiles alone (builds in build/openmp)
 #   --headers-since REVISION  only those that have changed since
-#   --tidy     also: clang-tidy on all but tests/, perf/, examples/ and python/ (minutes)
+#   --tidy     also: clang-tidy on all but tests/, perf/, examples/, oracle/, cases/ and python/ (minutes)
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cd "$ISO_TOP"
 PATH=$ISO_DEPS/venv/bin:$PATH
@@ -229,14 +229,15 @@ check_headers() {
   [ ${#targets[@]} = 0 ] || scripts/build.sh openmp "${targets[@]}"
 }
 
-# Left out: tests/, perf/ and examples/, which use the library as others do; python/, which scripts/wheel.sh compiles in a
-# build folder of its own, without a list of commands.
+# Left out: tests/, perf/ and examples/, which use the library as others do; oracle/ and cases/, whose exact answers are
+# written as their formulas are, not for speed; python/, which scripts/wheel.sh compiles in a build folder of its own,
+# without a list of commands.
 check_tidy() {
   say "clang-tidy"
   local sources gcc_headers
   # clang has no omp.h of its own here, and GCC's marks allocators in a way that clang refuses.
   gcc_headers=$(dirname "$(g++ -print-file-name=include/omp.h)")
-  sources=$(sources_but tests perf examples python cmake scripts | grep -E '\.cpp$' |
+  sources=$(sources_but tests perf examples oracle cases python cmake scripts | grep -E '\.cpp$' |
     while read -r f; do grep -qF "$ISO_TOP/$f\"" build/openmp/compile_commands.json && echo "$f"; done || true)
   printf '%s\n' "$sources" | xargs -r -P "$(job_count)" -n 1 \
     clang-tidy --quiet -p build/openmp "--extra-arg=-idirafter$gcc_headers" "--extra-arg=-D__malloc__(f)=" ||
