@@ -839,6 +839,10 @@ class DoseMatrix(Closing[_core.RankedMatrix]):
             How the products of a row are added.
         cancel
             As `isocenter.project`.
+
+        Returns
+        -------
+        ndarray of float64, shape (own rows,) or (own rows, vectors)
         """
         return self._core.apply(x, False, str(sum), event(cancel, "mpi.DoseMatrix"))
 
