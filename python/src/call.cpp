@@ -29,6 +29,7 @@ namespace {
 /// static objects of this module.
 struct process {
   std::atomic<bool> ends{false};
+  std::atomic<std::thread::id> ending_thread;
   std::atomic<int> running{0};
   /// Set in a child that was forked after its parent had started Kokkos: OpenMP's threads are not
   /// there.
@@ -195,6 +196,7 @@ void translate(std::exception_ptr const& failure, void* /*unused*/) {
 /// Stops calls at their next question, refuses new ones and waits for those that run.
 void end() {
   process& p = here();
+  p.ending_thread = std::this_thread::get_id();
   p.ends = true;
   nb::gil_scoped_release const released;
   while (p.running > 0) {
@@ -408,6 +410,9 @@ void conversation::raise_python_error() {
 
 admission::admission(place where) {
   process& p = here();
+  if (p.ends && p.ending_thread.load() != std::this_thread::get_id()) {
+    throw cancelled("a daemon thread's call at the end");
+  }
   if (p.ends) {
     throw iso::error("the interpreter ends (no call begins any more); join threads before");
   }
