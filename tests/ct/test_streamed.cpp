@@ -3,6 +3,7 @@
 // the limit, and no byte above it.
 #include "back_project_support.hpp"
 #include "compare.hpp"
+#include "fdk_kinds.hpp"
 #include "kokkos_events.hpp"
 
 #include <iso/backend/event.hpp>
@@ -200,37 +201,44 @@ TEST_CASE_TEMPLATE(
   }
 }
 
-TEST_CASE_TEMPLATE("streamed_fdk: the bits of one memory, whatever the limit", T, float, double) {
-  grid const whole = grid::centred({17, 15, 37}, {1, 0.9, 0.8});
-  for (double const roll : {0.0, 0.02}) {
-    geometry const scan = scan_of(35, roll);
+TEST_CASE_TEMPLATE(
+    "streamed_fdk: the bits of one memory, whatever the limit, of every kind of scan", T, float,
+    double) {
+  grid const whole = grid::centred({9, 8, 37}, {2, 1.8, 0.8});
+  for (auto const& kind : fdk_support::fdk_kinds(35)) {
+    auto const& scan = kind.scan;
+    auto const& options = kind.options;
+    CAPTURE(kind.name);
     auto const pixels = random_pixels<T>(scan, 5);
     auto const p = host_projections<T>(scan, T(0));
     std::copy(pixels.begin(), pixels.end(), p.data.data());
-    // Rows that the plan extends, and rows that it does not.
-    for (std::int64_t const correction : {0, 8}) {
-      iso::ct::fdk_options options;
-      options.scan.truncation_correction = correction;
-      Kokkos::Serial const serial;
-      auto const expected = signed_volume<T>(whole, 1);
-      iso::ct::fdk_reconstructor<Kokkos::Serial, T>(serial, scan, whole, options)
-          .apply(p, expected);
-      for_each_backend([&](auto const& exec) {
-        using exec_space = std::decay_t<decltype(exec)>;
-        auto const make = [&](std::int64_t bytes) {
-          return streamed_fdk<exec_space, T>(exec, scan, whole, options, {bytes});
-        };
-        for (streaming_options const& limits : limits_for(make)) {
-          CAPTURE(limits.device_bytes);
-          streamed_fdk<exec_space, T> there(exec, scan, whole, options, limits);
-          auto const found = signed_volume<T>(whole, 2);
-          for (int twice = 0; twice < 2; ++twice) {
-            there.apply(p, found);
-            CHECK(difference(host_vector(found.data), host_vector(expected.data)) == "");
-          }
+    Kokkos::Serial const serial;
+    auto const expected = signed_volume<T>(whole, 1);
+    iso::ct::fdk_reconstructor<Kokkos::Serial, T>(serial, scan, whole, options).apply(p, expected);
+    for_each_backend([&](auto const& exec) {
+      using exec_space = std::decay_t<decltype(exec)>;
+      auto const make = [&](std::int64_t bytes) {
+        return streamed_fdk<exec_space, T>(exec, scan, whole, options, {bytes});
+      };
+      bool several_batches = false;
+      bool unequal_slabs = false;
+      std::int64_t const least = smallest_limit(make);
+      for (streaming_options const& limits :
+           {streaming_options{least}, {2 * least, 3}, {std::int64_t(1) << 34}}) {
+        CAPTURE(limits.device_bytes);
+        streamed_fdk<exec_space, T> there(exec, scan, whole, options, limits);
+        auto const& plan = there.report().adjoint;
+        several_batches = several_batches || plan.views < scan.num_views();
+        unequal_slabs = unequal_slabs || whole.extent[2] % plan.planes != 0;
+        auto const found = signed_volume<T>(whole, 2);
+        for (int times = kind.name == "full" ? 2 : 1; times > 0; --times) {
+          there.apply(p, found);
+          CHECK(difference(host_vector(found.data), host_vector(expected.data)) == "");
         }
-      });
-    }
+      }
+      CHECK(several_batches);
+      CHECK(unequal_slabs);
+    });
   }
 }
 
