@@ -398,6 +398,22 @@ TEST_CASE("slabs: what cannot be is refused in a sentence") {
             sums.add(exec, other);
           }).starts_with("iso::ct::ray_sums::add: sums of another scan, grid, options or bounds"));
   }
+  // Which rays share samples where slabs do is a matter of the path.
+  REQUIRE(iso::ct::detail::groups_of(scan.host(), whole, joseph_path::automatic, 4).fast);
+  for (forward_project_options const& other :
+       {forward_project_options{.method = projector::joseph_spline},
+        {.edge = iso::boundary::truncate},
+        {.within = region::cylinder},
+        {.path = joseph_path::general},
+        {.method = projector::siddon}}) {
+    CAPTURE(int(other.method));
+    CAPTURE(int(other.edge));
+    CAPTURE(int(other.within));
+    CAPTURE(int(other.path));
+    CHECK(refusal([&] {
+            sums.add(exec, sums_type(exec, scan, whole, bounds, other));
+          }).starts_with("iso::ct::ray_sums::add: sums of another scan, grid, options or bounds"));
+  }
   sums_type chords(exec, scan, whole, bounds, {.method = projector::siddon, .oversampling = 2});
   chords.add(exec, held, {2, 5});
   CHECK(refusal([&] { chords.add(exec, held, {1, 2}); }) ==
@@ -406,6 +422,15 @@ TEST_CASE("slabs: what cannot be is refused in a sentence") {
   CHECK(refusal([&] {
           chords.add(exec, sums_type(exec, scan, whole, bounds, {.method = projector::siddon}));
         }).starts_with("iso::ct::ray_sums::add: sums of another scan, grid, options or bounds"));
+  CHECK(refusal([&] {
+          chords.add(exec, sums_type(exec, scan, whole, bounds,
+                                     {.method = projector::branchless, .oversampling = 2}));
+        }).starts_with("iso::ct::ray_sums::add: sums of another scan, grid, options or bounds"));
+  // No ray by exact lengths shares samples.
+  chords.add(
+      exec,
+      sums_type(exec, scan, whole, bounds,
+                {.method = projector::siddon, .path = joseph_path::general, .oversampling = 2}));
   CHECK(refusal([&] {
           sums_type(exec, scan, whole, bounds, {.oversampling = 2});
         }).starts_with("iso::ct::forward_project: oversampling 2 with a Joseph projector"));

@@ -406,6 +406,10 @@ TEST_CASE_TEMPLATE("iterative methods: streamed, the iterates of one memory", T,
     check.template operator()<iso::ct::sart<exec, T>>(
         iso::ct::sart_options{.relaxation = 0.5, .projector = with_fdk});
   }
+    auto by_lengths = by;
+    by_lengths.method = projector::siddon;
+    check.template operator()<iso::ct::sart<exec, T>>(
+        iso::ct::sart_options{.projector = by_lengths});
 }
 
 TEST_CASE("streamed_pair: what crosses the bus is the volume once, and the stack once") {

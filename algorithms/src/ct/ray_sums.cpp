@@ -117,9 +117,13 @@ bool same_scan(geometry const& a, geometry const& b) {
          std::equal(a.views().begin(), a.views().end(), b.views().begin(), b.views().end(), same);
 }
 
-bool same_sums(forward_project_options const& a, forward_project_options const& b) {
+bool same_sums(forward_project_options const& a, joseph_groups const& of_a,
+               forward_project_options const& b, joseph_groups const& of_b) {
+  // Rays that walk together have their samples in the slab of one of them: other rays, other slabs.
+  bool const same_owners =
+      !is_joseph(a.method) || (of_a.fast == of_b.fast && of_a.along_u == of_b.along_u);
   return a.method == b.method && a.edge == b.edge && a.within == b.within &&
-         a.oversampling == b.oversampling;
+         a.oversampling == b.oversampling && same_owners;
 }
 
 }  // namespace detail

@@ -23,7 +23,8 @@ void validate_own(slab const& held, slab const& own, std::int64_t halo, iso::gri
 /// Returns the v of pixels whose rays may meet some planes, of any view.
 plane_range rows_of(geometry const& g, iso::grid const& whole, slab const& planes);
 bool same_scan(geometry const& a, geometry const& b);
-bool same_sums(forward_project_options const& a, forward_project_options const& b);
+bool same_sums(forward_project_options const& a, joseph_groups const& of_a,
+               forward_project_options const& b, joseph_groups const& of_b);
 
 /// Finds, in the flags of a launch, those of 32 neighbouring v; index (view, u, v / 32).
 struct collect_flags_kernel {
@@ -314,7 +315,8 @@ void ray_sums<T, Space>::add(Exec const& exec, ray_sums const& other) {
   present_.check("iso::ct::ray_sums");
   other.present_.check("iso::ct::ray_sums");
   ISO_VALIDATE(detail::same_scan(scan_.host(), other.scan_.host()) && whole_ == other.whole_ &&
-                   bounds_ == other.bounds_ && detail::same_sums(options_, other.options_),
+                   bounds_ == other.bounds_ &&
+                   detail::same_sums(options_, groups_, other.options_, other.groups_),
                "{}: sums of another scan, grid, options or bounds of voxels (their words count in "
                "other units); make both of the same",
                function);
