@@ -26,6 +26,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <ostream>
 #include <random>
 #include <string>
 #include <type_traits>
@@ -41,6 +42,7 @@ using iso::ct::streamed;
 using iso::ct::streamed_fdk;
 using iso::ct::streamed_pair;
 using iso::ct::streaming_options;
+using iso::ct::streaming_plan;
 
 /// Calls f(exec) with the default instance of each backend.
 template <class F>
@@ -299,6 +301,7 @@ TEST_CASE_TEMPLATE("streamed: readings of 16 bits give the bits of the numbers t
           std::int64_t const saved = std::int64_t(p.numbers.data.size()) * (sizeof(T) - 2);
           if (to == onto::zero) {
             CHECK(2 * of_numbers - there.report().bytes_in == saved);
+            CHECK(there.report().bytes_in - of_numbers == there.report().adjoint.bytes_in);
           }
         }
       }
@@ -306,7 +309,9 @@ TEST_CASE_TEMPLATE("streamed: readings of 16 bits give the bits of the numbers t
       auto const expected = signed_volume<T>(whole, 1);
       auto const found = signed_volume<T>(whole, 2);
       fdk.apply(p.numbers, expected);
+      std::int64_t const of_numbers = fdk.report().bytes_in;
       fdk.apply(p.stored, found);
+      CHECK(fdk.report().bytes_in - of_numbers == fdk.report().adjoint.bytes_in);
       CHECK(difference(host_vector(found.data), host_vector(expected.data)) == "");
     });
   }
@@ -401,15 +406,15 @@ TEST_CASE_TEMPLATE("iterative methods: streamed, the iterates of one memory", T,
         iso::ct::mlem_options{.block_views = 12, .projector = by});
     check.template operator()<iso::ct::total_variation<exec, T>>(
         iso::ct::total_variation_options{.weight = 0.1, .projector = by});
+    auto by_lengths = by;
+    by_lengths.method = projector::siddon;
+    check.template operator()<iso::ct::sart<exec, T>>(
+        iso::ct::sart_options{.projector = by_lengths});
     auto with_fdk = by;
     with_fdk.backprojection = iso::ct::backprojection::fdk;
     check.template operator()<iso::ct::sart<exec, T>>(
         iso::ct::sart_options{.relaxation = 0.5, .projector = with_fdk});
   }
-    auto by_lengths = by;
-    by_lengths.method = projector::siddon;
-    check.template operator()<iso::ct::sart<exec, T>>(
-        iso::ct::sart_options{.projector = by_lengths});
 }
 
 TEST_CASE("streamed_pair: what crosses the bus is the volume once, and the stack once") {
@@ -453,69 +458,172 @@ TEST_CASE("streamed_pair: what crosses the bus is the volume once, and the stack
 
 namespace {
 
-/// Returns the least bytes for which `plan_of` does not throw.
-template <class PlanOf>
-std::int64_t min_limit(PlanOf const& plan_of) {
-  std::int64_t below = 1;
-  std::int64_t enough = std::int64_t(1) << 30;
-  while (enough - below > 1) {
-    std::int64_t const middle = (below + enough) / 2;
-    try {
-      static_cast<void>(plan_of(middle));
-      enough = middle;
-    } catch (iso::out_of_memory const&) {
-      below = middle;
-    }
+/// Bytes that cross the bus.
+struct crossing {
+  std::int64_t in = 0;
+  std::int64_t out = 0;
+
+  friend crossing operator+(crossing const& a, crossing const& b) {
+    return {a.in + b.in, a.out + b.out};
   }
-  return enough;
+  friend bool operator==(crossing const&, crossing const&) = default;
+};
+[[maybe_unused]] std::ostream& operator<<(std::ostream& out, crossing const& c) {
+  return out << c.in << " in, " << c.out << " out";
+}
+
+/// What the report says more than before.
+crossing crossed(iso::ct::streaming_report const& before, iso::ct::streaming_report const& after) {
+  return {after.bytes_in - before.bytes_in, after.bytes_out - before.bytes_out};
+}
+
+/// What the plan says that a call of every block will carry.
+crossing foretold(streaming_plan const& plan) { return {plan.bytes_in, plan.bytes_out}; }
+
+/// The table of docs/algorithms/streaming.md, of floats.
+struct carried_bytes {
+  grid box;
+  geometry scan;
+
+  [[nodiscard]] std::int64_t volume() const { return box.size() * 4; }
+  [[nodiscard]] std::int64_t stack(std::int64_t views) const {
+    return views * scan.num_u() * scan.num_v() * 4;
+  }
+  static std::int64_t batches(streaming_plan const& plan, std::int64_t views) {
+    return (views + plan.views - 1) / plan.views;
+  }
+  [[nodiscard]] crossing forward(streaming_plan const& plan, std::int64_t views) const {
+    std::int64_t const halo = iso::ct::ray_sums<float, host>::halo_needed(scan, box);
+    std::int64_t const depth = box.extent[2];
+    std::int64_t planes = 0;
+    for (std::int64_t first = 0; first < depth; first += plan.planes) {
+      std::int64_t const last = std::min(first + plan.planes, depth);
+      planes += std::min(last + halo, depth) - std::max(first - halo, std::int64_t(0));
+    }
+    return {batches(plan, views) * planes * volume() / depth, stack(views)};
+  }
+  [[nodiscard]] crossing adjoint(streaming_plan const& plan, std::int64_t views) const {
+    std::int64_t const n = batches(plan, views);
+    return {stack(views) + (n - 1) * volume(), n * volume()};
+  }
+  [[nodiscard]] crossing step(streaming_plan const& plan, std::int64_t views) const {
+    std::int64_t const n = batches(plan, views);
+    return {stack(views) + (n + 1) * volume(), n * volume()};
+  }
+};
+
+/// Returns the least bytes for which `enough` does not throw, and is true.
+template <class Enough>
+std::int64_t min_limit(Enough const& enough) {
+  std::int64_t below = 1;
+  std::int64_t most = std::int64_t(1) << 30;
+  while (most - below > 1) {
+    std::int64_t const middle = (below + most) / 2;
+    bool holds = false;
+    try {
+      holds = enough(middle);
+    } catch (iso::out_of_memory const&) {
+    }
+    (holds ? most : below) = middle;
+  }
+  return most;
 }
 
 }  // namespace
 
-TEST_CASE(
-    "streamed: an iteration carries the volume and its weights once more, and no correction") {
+TEST_CASE("streamed: what crosses the bus in several batches and slabs, to the byte") {
   using on_host = Kokkos::DefaultHostExecutionSpace;
   grid const box = grid::centred({24, 24, 64}, {1, 1, 1});
   geometry const scan = scan_of(48, 0);
-  std::int64_t const volume_bytes = box.size() * 4;
-  std::int64_t const stack_bytes = scan.num_views() * scan.num_u() * scan.num_v() * 4;
+  carried_bytes const table{box, scan};
   auto const body = random_volume<float>(box, 4);
   auto const readings = host_projections<float>(scan, 0);
   iso::ct::projector_pair<on_host, float>(on_host(), scan, box).forward(0, body, readings);
   projector_options const by{.sum = summation::reproducible};
   for_each_backend([&](auto const& exec) {
-    // Slabs of the whole volume have no halo. The second limit takes the views in several batches.
-    for (std::int64_t const views : {48, 16}) {
-      streaming_options limits{std::int64_t(1) << 30, 64};
-      auto const blocks = blocks_of(scan, 48);
-      using pair = streamed_pair<std::decay_t<decltype(exec)>, float>;
-      if (views < 48) {
+    using exec_space = std::decay_t<decltype(exec)>;
+    using pair = streamed_pair<exec_space, float>;
+    auto const blocks = blocks_of(scan, 48);
+    auto const x = iso::make_volume<float, host>(on_host(), "x", box);
+    for (std::int64_t const planes : {64, 20}) {
+      for (std::int64_t const views : {48, 32, 16}) {
+        CAPTURE(planes);
+        CAPTURE(views);
+        streaming_options limits{0, planes};
         limits.device_bytes = min_limit([&](std::int64_t bytes) {
-          return pair::plan(exec, scan, box, blocks, by, {bytes, 64});
+          auto const plan = pair::plan(exec, scan, box, blocks, by, {bytes, planes});
+          return plan.step.views >= views && plan.forward.views >= views;
         });
+        pair there(exec, scan, box, blocks, by, limits);
+        auto const plan = there.report();
+        std::int64_t const batches = (48 + views - 1) / views;
+        REQUIRE(std::max(table.batches(plan.step, 48), table.batches(plan.forward, 48)) == batches);
+        REQUIRE((planes == 64 || plan.forward.planes * 2 < 64));
+        auto before = there.report();
+        auto const check = [&](crossing const& expected) {
+          CHECK(crossed(before, there.report()) == expected);
+          before = there.report();
+        };
+        auto const said = pair::plan(exec, scan, box, blocks, by, limits);
+        CHECK(foretold(said.forward) == table.forward(plan.forward, 48));
+        CHECK(foretold(said.adjoint) == table.adjoint(plan.adjoint, 48));
+        CHECK(foretold(said.step) == table.step(plan.step, 48));
+        there.forward(0, body, readings);
+        check(table.forward(plan.forward, 48));
+        there.adjoint(0, readings, x);
+        check(table.adjoint(plan.adjoint, 48));
+        there.adjoint(0, readings, x, onto::stored);
+        check(table.adjoint(plan.adjoint, 48) + crossing{table.volume(), 0});
+
+        auto const check_step = [&](auto& method, crossing const& expected) {
+          auto const start = *method.streaming();
+          method.step();
+          CHECK(crossed(start, *method.streaming()) == expected);
+        };
+        streamed const through(exec, limits);
+        Kokkos::deep_copy(x.data, 0.5F);
+        iso::ct::sart<on_host, float> sirt(on_host(), scan, readings, x, {.projector = by}, {}, {},
+                                           through);
+        check_step(sirt, table.forward(plan.forward, 48) + table.step(plan.step, 48));
+        iso::ct::mlem<on_host, float> mlem(on_host(), scan, readings, x, {.projector = by}, {}, {},
+                                           through);
+        check_step(mlem, table.forward(plan.forward, 48) + table.step(plan.step, 48));
+        iso::ct::cgls<on_host, float> cgls(on_host(), scan, readings, x, {.projector = by}, {}, {},
+                                           through);
+        check_step(cgls, table.forward(plan.forward, 48) + table.adjoint(plan.adjoint, 48));
+        iso::ct::sart<on_host, float> blocks_of_24(
+            on_host(), scan, readings, x, {.block_views = 24, .projector = by}, {}, {}, through);
+        auto const of_24 = *blocks_of_24.streaming();
+        auto const one = table.forward(of_24.forward, 24) + table.step(of_24.step, 24);
+        CHECK(foretold(of_24.forward) + foretold(of_24.step) == one + one);
+        check_step(blocks_of_24, one + one);
       }
-      auto const plan = pair::plan(exec, scan, box, blocks, by, limits);
-      auto const batches = [&](iso::ct::streaming_plan const& of) {
-        return (scan.num_views() + of.views - 1) / of.views;
-      };
-      REQUIRE(batches(plan.step) == (views == 48 ? 1 : 3));
-      REQUIRE((plan.forward.planes == 64 || plan.forward.planes * 2 < 64));
-      auto const x = iso::make_volume<float, host>(on_host(), "x", box);
-      iso::ct::sart<on_host, float> method(on_host(), scan, readings, x, {.projector = by}, {}, {},
-                                           streamed(exec, limits));
-      auto const before = *method.streaming();
-      method.step();
-      auto const after = *method.streaming();
-      std::int64_t const out = stack_bytes + batches(plan.step) * volume_bytes;
-      CHECK(after.bytes_out - before.bytes_out == out);
-      std::int64_t const back = stack_bytes + (batches(plan.step) - 1 + 2) * volume_bytes;
-      std::int64_t const in = after.bytes_in - before.bytes_in - back;
-      if (plan.forward.planes == 64) {
-        CHECK(in == batches(plan.forward) * volume_bytes);
-      } else {
-        CHECK(in > batches(plan.forward) * volume_bytes);
-        CHECK(in < 2 * batches(plan.forward) * volume_bytes);
-      }
+    }
+  });
+}
+
+TEST_CASE("streamed_fdk: what crosses the bus in several batches") {
+  grid const box = grid::centred({24, 24, 64}, {1, 1, 1});
+  geometry const scan = scan_of(48, 0);
+  carried_bytes const table{box, scan};
+  auto const p = host_projections<float>(scan, 1);
+  auto const x = signed_volume<float>(box, 1);
+  for_each_backend([&](auto const& exec) {
+    using fdk = streamed_fdk<std::decay_t<decltype(exec)>, float>;
+    for (std::int64_t const views : {48, 32, 16}) {
+      CAPTURE(views);
+      std::int64_t const limit = min_limit([&](std::int64_t bytes) {
+        return fdk(exec, scan, box, {}, {bytes, 20}).report().adjoint.views >= views;
+      });
+      fdk there(exec, scan, box, {}, {limit, 20});
+      auto const plan = there.report();
+      REQUIRE(plan.adjoint.views == views);
+      CHECK(foretold(plan.adjoint) == table.adjoint(plan.adjoint, 48));
+      there.apply(p, x);
+      CHECK(crossed(plan, there.report()) == table.adjoint(plan.adjoint, 48));
+      auto const before = there.report();
+      there.apply(p, x);
+      CHECK(crossed(before, there.report()) == table.adjoint(plan.adjoint, 48));
     }
   });
 }
@@ -606,6 +714,37 @@ TEST_CASE("streamed_pair: it takes the device's bytes that it says") {
       CHECK(taken >= expected - expected / 50);
     });
   }
+}
+
+TEST_CASE("streamed: it says what it will take and carry before it takes anything") {
+  grid const whole = grid::centred({32, 31, 48}, {1, 1, 1});
+  geometry const scan = scan_of(48, 0);
+  auto const blocks = blocks_of(scan, 48);
+  projector_options const options{.sum = summation::reproducible};
+  struct enough {};
+  for_each_backend([&](auto const& exec) {
+    using exec_space = std::decay_t<decltype(exec)>;
+    iso::ct::streaming_report said;
+    streaming_options limits{4 << 20};
+    auto const taken = [&](auto const& make) {
+      said = {};
+      limits.told = [&](iso::ct::streaming_report const& report) {
+        said = report;
+        throw enough();
+      };
+      return iso::test::peak_bytes_of([&] { CHECK_THROWS_AS(make(), enough); });
+    };
+    CHECK(taken([&] {
+            streamed_pair<exec_space, float>(exec, scan, whole, blocks, options, limits);
+          }) < 4096);
+    CHECK(said.device_bytes > 1 << 20);
+    CHECK(said.forward.bytes_in > whole.size() * 4);
+    // FDK's plan alone is there.
+    std::int64_t const plan =
+        taken([&] { streamed_fdk<exec_space, float>(exec, scan, whole, {}, limits); });
+    CHECK(plan < said.device_bytes / 4);
+    CHECK(said.adjoint.bytes_out == whole.size() * 4);
+  });
 }
 
 TEST_CASE("streamed_pair: it takes the bytes that it says with FDK's plan of a leaning detector") {
@@ -701,6 +840,35 @@ TEST_CASE(
     std::int64_t const expected = said.device_bytes + said.staging_bytes + bytes_of_instances(exec);
     CHECK(taken <= expected + 4096);
     CHECK(taken >= expected - expected / 50);
+  });
+}
+
+TEST_CASE("streamed: the smallest plan's bytes are taken, and a byte less is refused") {
+  grid const whole = grid::centred({17, 15, 37}, {1, 0.9, 0.8});
+  geometry const scan = scan_of(35, 0.02);
+  auto const blocks = blocks_of(scan, 35);
+  projector_options const options{.sum = summation::reproducible};
+  for_each_backend([&](auto const& exec) {
+    using exec_space = std::decay_t<decltype(exec)>;
+    auto const check = [&](auto const& make) {
+      std::int64_t const least = smallest_limit(make);
+      CHECK(make(least) == least);
+      try {
+        make(least - 1);
+        FAIL("a limit below the smallest plan was taken");
+      } catch (iso::out_of_memory const& failure) {
+        CHECK(std::int64_t(failure.requested()) == least);
+        CHECK(std::int64_t(failure.available()) == least - 1);
+      }
+    };
+    check([&](std::int64_t bytes) {
+      return streamed_pair<exec_space, float>(exec, scan, whole, blocks, options, {bytes})
+          .report()
+          .device_bytes;
+    });
+    check([&](std::int64_t bytes) {
+      return streamed_fdk<exec_space, float>(exec, scan, whole, {}, {bytes}).report().device_bytes;
+    });
   });
 }
 

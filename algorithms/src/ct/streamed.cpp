@@ -97,6 +97,33 @@ streaming_plan divide(std::int64_t depth, std::int64_t num_views, streaming_opti
   return plan;
 }
 
+streaming_plan streamed_sizes::of_forward(streaming_plan plan, std::int64_t halo) const {
+  slab const all = all_planes(volume);
+  std::int64_t planes = 0;
+  for (std::int64_t n = 0; n < pieces_of(all.count(), plan.planes); ++n) {
+    slab const own = slab_of(all, plan.planes, n);
+    planes += std::min(own.last + halo, all.last) - std::max(own.first - halo, all.first);
+  }
+  std::int64_t const plane = volume.extent[0] * volume.extent[1] * voxel_bytes;
+  plan.bytes_in = plan.bytes_out = 0;
+  for (std::int64_t const count : views) {
+    plan.bytes_in += pieces_of(count, plan.views) * planes * plane;
+    plan.bytes_out += count * pixels * voxel_bytes;
+  }
+  return plan;
+}
+
+streaming_plan streamed_sizes::of_adjoint(streaming_plan plan, std::int64_t beside) const {
+  std::int64_t const whole = volume.size() * voxel_bytes;
+  plan.bytes_in = plan.bytes_out = 0;
+  for (std::int64_t const count : views) {
+    std::int64_t const batches = pieces_of(count, plan.views);
+    plan.bytes_in += count * pixels * reading_bytes + (batches - 1 + beside) * whole;
+    plan.bytes_out += batches * whole;
+  }
+  return plan;
+}
+
 std::vector<geometry> scans_of(geometry const& g, view_blocks const& blocks) {
   geometry const all = in_order(g, blocks);
   std::vector<geometry> scans;

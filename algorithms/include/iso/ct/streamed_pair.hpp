@@ -51,7 +51,8 @@ class streamed_pair final : public detail::pair_elsewhere<T, Kokkos::HostSpace> 
   streamed_pair& operator=(streamed_pair const&) = delete;
   ~streamed_pair() override = default;
 
-  /// Returns the division of calls for these arguments, without allocating.
+  /// Returns the division of calls for these arguments and what each of them will carry, without
+  /// allocating.
   /// \throws as the constructor
   [[nodiscard]] static streaming_report plan(Exec const& exec, geometry const& g,
                                              iso::grid const& volume, view_blocks const& blocks,

@@ -4,8 +4,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 namespace iso::ct {
+
+struct streaming_report;
 
 /// The limits of a streamed call.
 struct streaming_options {
@@ -16,6 +19,9 @@ struct streaming_options {
   std::int64_t max_planes = 0;
   /// Whether readings that go back come as integers of 16 bits (iso::ct::stored_readings).
   bool stored_readings = false;
+  /// Is told how calls will be divided and what they will carry, before memory for arrays is
+  /// allocated; may be empty. What streams on ranks does not call it.
+  std::function<void(streaming_report const&)> told = {};
 };
 
 /// The division of a streamed call. Views go to the device in batches; while a batch is there, the
@@ -24,6 +30,9 @@ struct streaming_plan {
   std::int64_t views = 0;         ///< a batch: all, or a multiple of 16
   std::int64_t planes = 0;        ///< a slab, the last ones perhaps fewer
   std::int64_t device_bytes = 0;  ///< that are allocated
+  /// What a call of every block will carry to the device and from it, onto zero. 0 on ranks.
+  std::int64_t bytes_in = 0;
+  std::int64_t bytes_out = 0;
 };
 
 /// The division of the calls of a streamed pair or reconstruction, and what they allocate.

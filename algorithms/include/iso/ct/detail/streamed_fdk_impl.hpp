@@ -57,13 +57,19 @@ streamed_fdk<Exec, T>::streamed_fdk(Exec const& exec, iso::ct::geometry const& g
   };
   std::int64_t const min_views = std::min<std::int64_t>(g.num_views(), detail::chunk_views);
   detail::validate_limits(function, limits, min_views, bytes_of(min_views, 1));
+  std::int64_t const reading = limits.stored_readings ? sizeof(std::uint16_t) : sizeof(T);
   report_.adjoint =
-      detail::divide(volume.extent[2], g.num_views(), limits, detail::slab_grain<Exec>, bytes_of);
+      detail::streamed_sizes{volume, {g.num_views()}, g.num_u() * g.num_v(), sizeof(T), reading}
+          .of_adjoint(detail::divide(volume.extent[2], g.num_views(), limits,
+                                     detail::slab_grain<Exec>, bytes_of));
   report_.device_bytes = report_.adjoint.device_bytes;
   auto const [in, out] =
       detail::staging_bytes<T>(volume, report_.adjoint.planes, report_.adjoint.planes,
                                report_.adjoint.views, g.num_u() * g.num_v());
   report_.staging_bytes = iso::detail::bus<Exec>::bytes_needed(in, out);
+  if (limits.told) {
+    limits.told(report_);
+  }
   memory_.reserve(report_.device_bytes - fixed);
   bus_ = iso::detail::bus<Exec>(exec, in, out);
 }

@@ -167,12 +167,18 @@ streaming_report streamed_pair<Exec, T>::plan(Exec const& exec, geometry const& 
                           std::max(forward_bytes(min_views, 1), step_bytes(min_views, 1)));
   streaming_report report;
   report.fixed_bytes = fixed;
-  report.forward = detail::divide(volume.extent[2], scan.num_views(), limits,
-                                  detail::slab_grain<Exec>, forward_bytes);
-  report.adjoint = detail::divide(volume.extent[2], scan.num_views(), limits,
-                                  detail::slab_grain<Exec>, adjoint_bytes);
-  report.step = detail::divide(volume.extent[2], scan.num_views(), limits, detail::slab_grain<Exec>,
-                               step_bytes);
+  auto const divided = [&](detail::plan_bytes const& bytes_of) {
+    return detail::divide(volume.extent[2], scan.num_views(), limits, detail::slab_grain<Exec>,
+                          bytes_of);
+  };
+  detail::streamed_sizes sizes{volume, {}, g.num_u() * g.num_v(), sizeof(T), sizeof(T)};
+  for (std::int64_t b = 0; b < blocks.count(); ++b) {
+    sizes.views.push_back(blocks.size(b));
+  }
+  report.forward = sizes.of_forward(divided(forward_bytes), halo);
+  report.step = sizes.of_adjoint(divided(step_bytes), 2);
+  sizes.reading_bytes = limits.stored_readings ? sizeof(std::uint16_t) : sizeof(T);
+  report.adjoint = sizes.of_adjoint(divided(adjoint_bytes));
   report.device_bytes = std::max(
       {report.forward.device_bytes, report.adjoint.device_bytes, report.step.device_bytes});
   auto const [in, out] = detail::pair_staging<T>(g, volume, blocks, options, report);
@@ -191,6 +197,9 @@ streamed_pair<Exec, T>::streamed_pair(Exec const& exec, geometry const& g, iso::
       forward_(detail::streamed_forward<T>(options, g, volume)),
       halo_(detail::largest_halo(g, volume, forward_)),
       report_(plan(exec, g, volume, blocks, options, limits)) {
+  if (limits.told) {
+    limits.told(report_);
+  }
   staged_geometry<space> const all(exec, detail::in_order(g, blocks));
   for (std::int64_t b = 0; b < blocks.count(); ++b) {
     scans_.push_back(all.subset(blocks.begins[std::size_t(b)], blocks.size(b)));

@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <functional>
 #include <utility>
+#include <vector>
 
 namespace iso::ct::detail {
 
@@ -351,6 +352,21 @@ std::pair<std::int64_t, std::int64_t> staging_bytes(iso::grid const& volume, std
   };
   return {of(planes_in), of(planes_out)};
 }
+
+/// The numbers that say what a streamed call carries.
+struct streamed_sizes {
+  iso::grid volume;
+  std::vector<std::int64_t> views;  ///< of each block
+  std::int64_t pixels;              ///< of a view
+  std::int64_t voxel_bytes;
+  std::int64_t reading_bytes;  ///< as readings come in
+
+  /// Returns the plan with what a projection of every block carries.
+  [[nodiscard]] streaming_plan of_forward(streaming_plan plan, std::int64_t halo) const;
+  /// Returns the plan with what filtered backprojections or adjoints of every block carry, onto
+  /// zero; `beside` volumes come in with the last batch.
+  [[nodiscard]] streaming_plan of_adjoint(streaming_plan plan, std::int64_t beside = 0) const;
+};
 
 /// Returns a report with what a bus has carried.
 template <class Exec>
