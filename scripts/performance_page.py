@@ -5,8 +5,9 @@
 A run is one file, <date>-<machine>-<topic>.json: an object with "date", "machine", "revision",
 "command" and "topic", which hold for all its "rows"; a row may have its own. A row has "what", and
 as far as they apply "value", "unit", "gflops", "peer", "peer_value", "ratio" (how many times as
-fast as the peer; above 1 Isocenter is faster), "error", "share" (of the measured ceiling) and
-"case" (a column, in topics that have "cases"). To add a run, add a file and start this script: of
+fast as the peer; above 1 Isocenter is faster), "error", "share" (of the measured ceiling),
+"bytes_in" and "bytes_out" (carried to a device and from it, 10^9), "formula_in" and "formula_out"
+(what the documentation says of them) and "case" (a column, in topics that have "cases"). To add a run, add a file and start this script: of
 rows with equal topic, machine, what, case, unit and peer the one of the newest date counts, of
 equal dates that of the last file by name. Older files may stay. Numbers are printed as they are
 written in the JSON. perf/results/page.json has the topics in their order, the rows of each that the
@@ -34,7 +35,7 @@ PAGE, README = TOP / "docs" / "performance.md", TOP / "README.md"
 COMMON = ("date", "machine", "revision", "command", "topic")
 KEY = ("topic", "machine", "what", "case", "unit", "peer")
 KNOWN = {*COMMON, *KEY, "value", "gflops", "peer_value", "ratio", "error", "share", "bytes_sent",
-         "bytes_by_table"}
+         "bytes_by_table", "bytes_in", "bytes_out", "formula_in", "formula_out"}
 MARKS = "<!-- figures: scripts/performance_page.py -->", "<!-- end of figures -->"
 OLD = 14  # days
 MAX_SHOWN = 80  # rows of the page, to choose by
@@ -109,15 +110,24 @@ def age(row, day):
     return f" (**{days} days old**)" if days > OLD else ""
 
 
+def carried(row):
+    """What crossed a device's bus, and what the formulas say in brackets."""
+    if "bytes_in" not in row:
+        return ""
+    return (f"{row['bytes_in']}, {row['bytes_out']} "
+            f"({row['formula_in']}, {row['formula_out']})")
+
+
 def plain_table(rows, day=None, machines=False):
     head = ("", "machine", "Isocenter", "GFLOP/s", "peer", "peer's value", "ratio",
-            "relative error", "share of ceiling", "measured")
+            "relative error", "share of ceiling", "10^9 bytes to it and from it (formula)",
+            "measured")
     return table(head, [(
         ", ".join(filter(None, (row["what"], row.get("case")))) if machines else row["what"],
         row["machine"] if machines else "",
         with_unit(row.get("value"), row["unit"]), row.get("gflops", ""),
         row.get("peer", ""), with_unit(row.get("peer_value"), row["unit"]), row.get("ratio", ""),
-        row.get("error", ""), row.get("share", ""), source(row) + (age(row, day) if day else ""))
+        row.get("error", ""), row.get("share", ""), carried(row), source(row) + (age(row, day) if day else ""))
         for row in rows])
 
 
