@@ -3,7 +3,10 @@
 #include <iso/cases/catalogue.hpp>
 #include <iso/cases/projection.hpp>
 #include <iso/cases/slabs.hpp>
+#include <iso/ct/streamed_pair.hpp>
 
+#include <cstdint>
+#include <memory>
 #include <numbers>
 #include <utility>
 
@@ -35,6 +38,119 @@ struct slab_back_projection_case {
     return result;
   }
 };
+
+/// Of projections and a volume in host memory that pass through the backend's, in slabs of 24, 24
+/// and 22 planes.
+template <class T>
+struct streamed_back_projection_case {
+  back_projection_case<T> whole;
+
+  template <class Exec>
+  prepared<Exec, T> prepare(Exec const& exec) const {
+    using host = Kokkos::HostSpace;
+    auto const pixels = whole.projections.template on<T>(exec, whole.scan);
+    projection_view<T, host> const p{Kokkos::create_mirror_view_and_copy(host(), pixels.data)};
+    auto result = whole.prepare(exec);
+    result.least = {};
+    result.run = [p, with = whole](Exec const& on, variant const&, T* out) {
+      auto const views = with.scan.num_views();
+      ct::streamed_pair<Exec, T> pair(
+          on, with.scan, with.volume, ct::split_views(views, views, ct::block_order::sequential),
+          {.method = with.options.method, .sum = summation::reproducible},
+          {.device_bytes = std::int64_t(1) << 28, .max_planes = 24});
+      auto const x = make_volume<T, host>(Kokkos::DefaultHostExecutionSpace(),
+                                          "iso::cases::streamed", with.volume);
+      pair.adjoint(0, p, x);
+      Kokkos::deep_copy(on, wrap_volume<typename Exec::memory_space>(out, with.volume).data,
+                        x.data);
+      on.fence("iso::cases: the volume may go");
+    };
+    return result;
+  }
+};
+
+/// The same where only streaming counts: of what comes out, some voxels are looked at.
+template <class T>
+struct streamed_voxels_case {
+  back_projection_case<T> whole;
+
+  template <class Exec>
+  prepared<Exec, T> prepare(Exec const& exec) const {
+    using host = Kokkos::HostSpace;
+    auto const& scan = whole.scan;
+    auto const& box = whole.volume;
+    auto const pixels = whole.projections.template on<T>(exec, scan);
+    projection_view<T, host> const p{Kokkos::create_mirror_view_and_copy(host(), pixels.data)};
+    auto const x =
+        make_volume<T, host>(Kokkos::DefaultHostExecutionSpace(), "iso::cases::streamed", box);
+    auto const views = scan.num_views();
+    auto const pair = std::make_shared<ct::streamed_pair<Exec, T>>(
+        exec, scan, box, ct::split_views(views, views, ct::block_order::sequential),
+        ct::projector_options{.sum = summation::reproducible},
+        ct::streaming_options{.device_bytes = streaming_limit<T>(box.extent[2])});
+    sampled const some(box.size());
+    return {
+        some.count(),
+        [=](Exec const& on, variant const&, T* out) {
+          pair->adjoint(0, p, x);
+          put_at(on, out, some.of(x.data.data()));
+        },
+        projection_work<T>({}, scan, box),
+        [=](std::int64_t count) {
+          auto const stride = some.step * stride_for(some.count(), count);
+          return some.of(oracle::exact_back_projection<T>(
+                             {p.data.data(), p.data.data() + p.data.size()}, scan, box, {}, stride)
+                             .data());
+        }};
+  }
+};
+
+/// At the sizes of sweeps.
+void add_sized_back_projections(catalogue& all) {
+  auto const add = [&](std::string_view name, std::string_view about,
+                       ct::geometry (*scan)(std::int64_t n)) {
+    all.add_sized({name,
+                   about,
+                   "voxels along each side",
+                   16,
+                   2048,
+                   {number_type::f32, number_type::f64},
+                   4,
+                   shapes::any,
+                   [](double n) { return 4 * n * n * n; },
+                   [](double n) { return 64 * n * n; },
+                   [](double n) { return 2 * n * n * n * n; }},
+                  [scan](auto const& exec, point const& p) {
+                    return in_precision(p, [&]<class T>(T) {
+                      auto const volume = smooth_volume(p.size);
+                      back_projection_case<T> const what{{volume}, scan(p.size), volume.box};
+                      return ready_of(exec, what.prepare(exec), p);
+                    });
+                  });
+  };
+  add("back_project", "the adjoint of forward_project", upright_scan);
+  add("back_project_tilted", "the adjoint of forward_project_tilted", tilted_scan);
+  all.add_sized(
+      {"back_project_streamed",
+       "the adjoint of forward_project_streamed: readings and volume in host memory, through 4 GiB "
+       "a 1024^3 floats",
+       "voxels along each side",
+       16,
+       2048,
+       {number_type::f32, number_type::f64},
+       4,
+       shapes::fixed,
+       [](double n) { return 5.2 * n * n * n; },
+       [](double n) { return 64 * n * n; },
+       [](double n) { return 2 * n * n * n * n; }},
+      [](auto const& exec, point const& p) {
+        return in_precision(p, [&]<class T>(T) {
+          auto const volume = smooth_volume(p.size);
+          streamed_voxels_case<T> const what{{{volume}, cone_scan(p.size, p.size), volume.box}};
+          return ready_of(exec, what.prepare(exec), p);
+        });
+      });
+}
 
 }  // namespace
 
@@ -71,30 +187,14 @@ void add_back_projections(catalogue& all) {
   };
   add_slabs("cone", small_cone());
   add_slabs("tilted", small_tilted());
+  all.add<streamed_back_projection_case>({.name = "back_project_streamed_cone",
+                                          .functions = {"iso::ct::streamed_pair"},
+                                          .variants = {{}},
+                                          .has_model = false},
+                                         input_projections{}, small_cone(),
+                                         grid::centred({23, 19, 70}, {3, 2.5, 1.25}));
 
-  auto const add_sized = [&](std::string_view name, std::string_view about,
-                             ct::geometry (*scan)(std::int64_t n)) {
-    all.add_sized({name,
-                   about,
-                   "voxels along each side",
-                   16,
-                   2048,
-                   {number_type::f32, number_type::f64},
-                   4,
-                   shapes::any,
-                   [](double n) { return 4 * n * n * n; },
-                   [](double n) { return 64 * n * n; },
-                   [](double n) { return 2 * n * n * n * n; }},
-                  [scan](auto const& exec, point const& p) {
-                    return in_precision(p, [&]<class T>(T) {
-                      auto const volume = smooth_volume(p.size);
-                      back_projection_case<T> const what{{volume}, scan(p.size), volume.box};
-                      return ready_of(exec, what.prepare(exec), p);
-                    });
-                  });
-  };
-  add_sized("back_project", "the adjoint of forward_project", upright_scan);
-  add_sized("back_project_tilted", "the adjoint of forward_project_tilted", tilted_scan);
+  add_sized_back_projections(all);
 }
 
 }  // namespace iso::cases

@@ -2,7 +2,9 @@
 //! Iterative reconstruction.
 #include <iso/cases/catalogue.hpp>
 #include <iso/cases/iteration.hpp>
+#include <iso/cases/slabs.hpp>
 #include <iso/ct/noise_of_counts.hpp>
+#include <iso/ct/streamed.hpp>
 
 #include <cmath>
 #include <cstdint>
@@ -40,6 +42,48 @@ struct noise_case {
               }
               return std::vector<double>{double(std::sqrt(sum / with.photons))};
             }};
+  }
+};
+
+/// SIRT of readings and a volume in host memory that pass through the backend's.
+template <class T>
+struct streamed_sirt_case {
+  sart_case<T> whole;
+  ct::streaming_options limits;
+  bool all_voxels = true;  ///< or some of them are looked at
+
+  template <class Exec>
+  prepared<Exec, T> prepare(Exec const& exec) const {
+    using host = Kokkos::HostSpace;
+    using on_host = Kokkos::DefaultHostExecutionSpace;
+    auto const pixels = whole.readings.template on<T>(exec, whole.scan);
+    projection_view<T, host> const p{Kokkos::create_mirror_view_and_copy(host(), pixels.data)};
+    auto result = whole.prepare(exec);
+    sampled const some(all_voxels ? 1 : whole.volume.size());
+    if (all_voxels) {
+      result.least = {};
+    } else {
+      result.size = some.count();
+      result.exact = [some, exact = result.exact](std::int64_t count) {
+        return some.of(exact(count).data());
+      };
+    }
+    result.run = [=, with = whole, through = ct::streamed(exec, limits), all = all_voxels](
+                     Exec const& on, variant const&, T* out) {
+      auto chosen = with.options;
+      chosen.projector.sum = summation::reproducible;
+      auto const x = make_volume<T, host>(on_host(), "iso::cases::streamed", with.volume);
+      ct::sart<on_host, T> method(on_host(), with.scan, p, x, chosen, {}, {}, through);
+      ct::iterate(method, {.iterations = with.steps});
+      if (!all) {
+        put_at(on, out, some.of(x.data.data()));
+        return;
+      }
+      Kokkos::deep_copy(on, wrap_volume<typename Exec::memory_space>(out, with.volume).data,
+                        x.data);
+      on.fence("iso::cases: the volume may go");
+    };
+    return result;
   }
 };
 
@@ -95,6 +139,52 @@ void add_sized(catalogue& all, std::string_view name, std::string_view about,
       });
 }
 
+/// Adds a few iterations of SIRT of few views in host memory, in slabs of 5, 5 and 2 planes.
+void add_streamed_sirt(catalogue& all, input_projections const& readings, ct::geometry const& scan,
+                       grid const& box, std::int64_t steps) {
+  answer const by_all_views = [=, all_views = parts(scan.num_views(), 0)](auto const& a,
+                                                                          auto const& b) {
+    return oracle::exact_sart(a, b, all_views, 1, steps);
+  };
+  all.add<streamed_sirt_case>(
+      {.name = "sirt_streamed_tilted",
+       .functions = {"iso::ct::sart", "iso::ct::streamed_pair", "iso::ct::iterate"},
+       .variants = {{}},
+       .has_model = false},
+      readings, scan, box, ct::sart_options{}, steps, std::int64_t(2), by_all_views,
+      ct::streaming_options{.device_bytes = std::int64_t(1) << 28, .max_planes = 5});
+}
+
+/// Adds an iteration of SIRT, and what comes before the first, whose arrays lie in host memory.
+void add_streamed_sirt(catalogue& all) {
+  all.add_sized(
+      {"sirt_streamed",
+       "sirt with reproducible sums of arrays in host memory, through 4 GiB a 1024^3 floats",
+       "voxels along each side",
+       16,
+       2048,
+       {number_type::f32, number_type::f64},
+       4,
+       shapes::fixed,
+       [](double n) { return 12 * n * n * n; },
+       [](double n) { return 8 * n * n * n + 64 * n * n; },
+       [](double n) { return 8 * n * n * n * n; }},
+      [](auto const& exec, point const& p) {
+        return in_precision(p, [&]<class T>(T) {
+          auto const volume = smooth_volume(p.size);
+          answer const truth = [=](auto const&, auto const&) {
+            auto const there = volume.template on<double>(Kokkos::DefaultHostExecutionSpace());
+            return oracle::numbers(there.data.data(), there.data.data() + there.data.size());
+          };
+          streamed_sirt_case<T> const what{
+              {{{volume}, cone_scan(p.size, p.size), volume.box, {}, 1, 2, truth}},
+              {.device_bytes = streaming_limit<T>(p.size)},
+              false};
+          return ready_of(exec, what.prepare(exec), p);
+        });
+      });
+}
+
 /// Adds two: of an upright scan, and of a tilted one.
 template <template <class> class Case, int Arrays, class Options>
 void add_sized(catalogue& all, std::string_view name, std::string_view tilted,
@@ -134,6 +224,7 @@ void add_iterations(catalogue& all) {
   sart("sirt_tilted", {});
   sart("os_sart_tilted", {.block_views = 3, .relaxation = 0.7});
   sart("sart_tilted", {.block_views = 1, .relaxation = 0.5});
+  add_streamed_sirt(all, readings, scan, box, steps);
 
   auto const mlem = [&](std::string const& name, ct::mlem_options const& options) {
     answer const exact = [=, blocks = parts(scan.num_views(), options.block_views)](auto const& a,
@@ -172,6 +263,7 @@ void add_iterations(catalogue& all) {
   all.add<noise_case>({"noise_of_counts", {"iso::ct::noise_of_counts"}, {{}}}, readings, scan, 1e5);
 
   add_sized<sart_case, 8>(all, "sirt", "sirt_tilted", 2, ct::sart_options{});
+  add_streamed_sirt(all);
   add_sized<sart_case, 8>(all, "sart", "sart_tilted", 2,
                           ct::sart_options{.block_views = 1, .columns = ct::column_sums::of_scan});
   add_sized<sart_case, 8>(all, "os_sart", "os_sart_tilted", 2,

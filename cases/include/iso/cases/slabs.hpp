@@ -9,6 +9,7 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <cstdint>
 #include <type_traits>
 #include <vector>
 
@@ -60,5 +61,23 @@ void fill_by_slabs(Exec const& exec, T* out, grid const& whole, Make const& make
     exec.fence("iso::cases: the slab may go");
   }
 }
+
+/// The numbers of a large array in host memory that a streamed operation of a sweep gives out: one
+/// of so many, in order, so that the backend's memory holds no array of all.
+struct sampled {
+  std::int64_t size;      ///< of the whole
+  std::int64_t step = 1;  ///< an odd number
+  explicit sampled(std::int64_t whole) : size(whole), step((whole >> 16) | 1) {}
+
+  [[nodiscard]] std::int64_t count() const { return (size + step - 1) / step; }
+  template <class T>
+  [[nodiscard]] std::vector<T> of(T const* all) const {
+    std::vector<T> some;
+    for (std::int64_t i = 0; i < size; i += step) {
+      some.push_back(all[i]);
+    }
+    return some;
+  }
+};
 
 }  // namespace iso::cases
