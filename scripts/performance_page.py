@@ -7,13 +7,13 @@ A run is one file, <date>-<machine>-<topic>.json: an object with "date", "machin
 as far as they apply "value", "unit", "gflops", "peer", "peer_value", "ratio" (how many times as
 fast as the peer; above 1 Isocenter is faster), "error", "share" (of the measured ceiling),
 "bytes_in" and "bytes_out" (carried to a device and from it, 10^9), "formula_in" and "formula_out"
-(what the documentation says of them) and "case" (a column, in topics that have "cases"). To add a run, add a file and start this script: of
-rows with equal topic, machine, what, case, unit and peer the one of the newest date counts, of
-equal dates that of the last file by name. Older files may stay. Numbers are printed as they are
-written in the JSON. perf/results/page.json has the topics in their order, the rows of each that the
-page shows ("shown", 80 in all at most; a topic without it is not on the page), the figures that
-the README shows ("headlines") and the goals; a goal that the newest row misses is a shortfall, with
-its "why".
+(what the documentation says of them) and "case" (a column, in topics that have "cases"). To add a
+run, add a file and start this script: of rows with equal topic, machine, what, case, unit and peer
+the one of the newest date counts, of equal dates that of the last file by name. Older files may
+stay. Numbers are printed as they are written in the JSON. perf/results/page.json has the topics in
+their order, the rows of each that the page shows ("shown", 80 in all at most; a topic without it
+is not on the page), the figures that the README shows ("headlines") and the goals; a goal that the
+newest row misses is a shortfall, with its "why".
 
 Where the page is made it takes the day, and marks rows that were older than two weeks on that day.
 
@@ -127,7 +127,8 @@ def plain_table(rows, day=None, machines=False):
         row["machine"] if machines else "",
         with_unit(row.get("value"), row["unit"]), row.get("gflops", ""),
         row.get("peer", ""), with_unit(row.get("peer_value"), row["unit"]), row.get("ratio", ""),
-        row.get("error", ""), row.get("share", ""), carried(row), source(row) + (age(row, day) if day else ""))
+        row.get("error", ""), row.get("share", ""), carried(row),
+        source(row) + (age(row, day) if day else ""))
         for row in rows])
 
 

@@ -13,10 +13,16 @@
 // The limit is 4 GiB at 1024 and 16 GiB at 1536, from 720 views, and in proportion to N^3 for
 // others.
 //
+// The rows of docs/algorithms/streaming.md and a few more, all by one run:
+//
+//   F='^streamed/(.*upright.*/1024|((adjoint|fdk)_locked|sirt)/upright.*/1536|sirt_o.*/512)(/|$)'
+//   iso_bench_streamed --benchmark_filter="$F"
+//
 // Counters beside the usual: `views`; `memory_ms`, in the device's memory, and `ms`, streamed:
 // medians of alternating runs; `ratio`, of the second over the first; `limit` and `device_bytes`;
 // `bytes_in` and `bytes_out`, carried by one call, and `formula_in` and `formula_out`, what the
-// documentation says: the volume once a batch, each stack once.
+// table of docs/algorithms/streaming.md says of the plan: of a projection with its halo, of an
+// iteration the projection and the adjoint, with its step where the method has one.
 //
 // `error`: sum of |difference| of both results over the sum of sizes; 0, as they have the same
 // bits.
@@ -68,6 +74,14 @@ struct comparison {
   stopwatch there;
   ct::streaming_report before;
   ct::streaming_report after;
+  double formula_in = 0;
+  double formula_out = 0;
+
+  /// Has a call of these plans told beside what was carried.
+  void expect(ct::streaming_plan const& plan) {
+    formula_in += double(plan.bytes_in);
+    formula_out += double(plan.bytes_out);
+  }
 
   template <class Exec>
   void tell(benchmark::State& state, Exec const& exec, ct::geometry const& scan, std::int64_t limit,
@@ -82,6 +96,8 @@ struct comparison {
     state.counters["device_bytes"] = double(after.device_bytes);
     state.counters["bytes_in"] = double(after.bytes_in - before.bytes_in);
     state.counters["bytes_out"] = double(after.bytes_out - before.bytes_out);
+    state.counters["formula_in"] = formula_in;
+    state.counters["formula_out"] = formula_out;
     set_counters(state, exec, ms / 1e3, work, error);
   }
 };
@@ -167,13 +183,8 @@ void measure_pair(benchmark::State& state, bool forward, bool tilted, bool locke
       [&] { forward ? streamed.forward(0, x_host, p_host) : streamed.adjoint(0, p_host, x_host); },
       [&] { return streamed.report(); });
   auto const& plan = forward ? c.after.forward : c.after.adjoint;
-  double const volume_bytes = double(box.size()) * sizeof(T);
-  double const stack_bytes = double(p.data.size()) * sizeof(T);
-  double const batches = std::ceil(double(scan.num_views()) / double(plan.views));
   state.counters["planes"] = double(plan.planes);
-  state.counters["formula_in"] =
-      forward ? batches * volume_bytes : stack_bytes + (batches - 1) * volume_bytes;
-  state.counters["formula_out"] = forward ? stack_bytes : batches * volume_bytes;
+  c.expect(plan);
   c.tell(state, exec, scan, limit_of(n),
          projection_work<T>(ct::forward_project_options{}, scan, box),
          forward ? distance(p.data, p_host.data) : distance(x.data, x_host.data));
@@ -199,11 +210,8 @@ void measure_fdk(benchmark::State& state, bool locked, std::int64_t n) {
       state, exec, [&] { memory.apply(p, x); }, [&] { streamed.apply(p_host, x_host); },
       [&] { return streamed.report(); });
   auto const& plan = c.after.adjoint;
-  double const batches = std::ceil(double(scan.num_views()) / double(plan.views));
-  double const volume_bytes = double(box.size()) * sizeof(T);
   state.counters["planes"] = double(plan.planes);
-  state.counters["formula_in"] = double(p.data.size()) * sizeof(T) + (batches - 1) * volume_bytes;
-  state.counters["formula_out"] = batches * volume_bytes;
+  c.expect(plan);
   c.tell(state, exec, scan, limit_of(n), reconstruction_work<T>(scan, box, 0),
          distance(x.data, x_host.data));
 }
@@ -229,6 +237,9 @@ void measure_method(benchmark::State& state, Options options, bool tilted, std::
   auto c = in_turn(
       state, exec, [&] { memory.step(); }, [&] { streamed.step(); },
       [&] { return *streamed.streaming(); });
+  bool const steps = requires { options.block_views; };
+  c.expect(c.after.forward);
+  c.expect(steps ? c.after.step : c.after.adjoint);
   c.tell(state, exec, scan, limit_of(n), iteration_work<T>(2, scan, box),
          distance(x.data, x_host.data));
 }
@@ -296,7 +307,7 @@ void add_rows_of(std::string const& name) {
       add(locked ? "fdk_locked" : "fdk", false,
           [=](benchmark::State& state) { measure_fdk<Exec>(state, locked, n); });
     }
-    if (n <= 512) {
+    if (n <= 1024) {
       add("sirt_ordered", false, [=](benchmark::State& state) { measure_sums<Exec>(state, n); });
     }
   }
