@@ -64,6 +64,28 @@ CLI::Option* add_memory(CLI::App& app, std::optional<std::int64_t>& memory,
 
 double gib(std::int64_t bytes) { return double(bytes) / 0x1p30; }
 
+std::array<std::pair<char const*, ct::streaming_plan>, 3> named_plans(
+    ct::streaming_report const& report) {
+  return {{{"projection", report.forward},
+           {"backprojection", report.adjoint},
+           {"backprojection with its step", report.step}}};
+}
+
+/// Returns the division of the calls that run, and what each will carry, if that is wanted.
+std::string division_of(ct::streaming_report const& report, bool carried) {
+  std::string how;
+  for (auto const& [name, plan] : named_plans(report)) {
+    if (plan.views > 0) {
+      how += fmt::format("{}{} in slabs of {} planes and batches of {} views",
+                         how.empty() ? "" : ", ", name, plan.planes, plan.views);
+      how += carried ? fmt::format(" ({:.4g} GiB to the backend and {:.4g} GiB from it)",
+                                   gib(plan.bytes_in), gib(plan.bytes_out))
+                     : "";
+    }
+  }
+  return how;
+}
+
 }  // namespace
 
 CLI::Option* add_memory(CLI::App& app, std::optional<std::int64_t>& memory) {
@@ -101,6 +123,14 @@ void choose_reproducible_sums(std::optional<std::int64_t> const& memory, bool gi
   sum = summation::reproducible;
 }
 
+void log_streaming(ct::streaming_report const& report) {
+  end_progress();
+  spdlog::info(
+      "--memory: {}; {:.4g} GiB of the backend's memory and {:.4g} GiB of the machine's to copy "
+      "from",
+      division_of(report, true), gib(report.device_bytes), gib(report.staging_bytes));
+}
+
 void tell_streaming(common_options const& common, std::optional<ct::streaming_report> const& report,
                     json& document) {
   if (!report) {
@@ -111,23 +141,18 @@ void tell_streaming(common_options const& common, std::optional<ct::streaming_re
                     {"page_locked_bytes", report->page_locked_bytes},
                     {"bytes_in", report->bytes_in},
                     {"bytes_out", report->bytes_out}};
-  std::string how;
-  auto const add = [&](char const* name, ct::streaming_plan const& plan) {
+  for (auto const& [name, plan] : named_plans(*report)) {
     if (plan.views > 0) {
       streaming[name] = {{"views", plan.views}, {"planes", plan.planes}};
-      how += fmt::format("{}{} in slabs of {} planes and batches of {} views",
-                         how.empty() ? "" : ", ", name, plan.planes, plan.views);
     }
-  };
-  add("projection", report->forward);
-  add("backprojection", report->adjoint);
-  add("backprojection with its step", report->step);
+  }
   document["streaming"] = streaming;
   if (common.json_file != "-") {
     fmt::print(
         "streamed: {}; {:.4g} GiB of the backend's memory, {:.4g} GiB to it and {:.4g} GiB "
         "from it\n",
-        how, gib(report->device_bytes), gib(report->bytes_in), gib(report->bytes_out));
+        division_of(*report, false), gib(report->device_bytes), gib(report->bytes_in),
+        gib(report->bytes_out));
   }
 }
 

@@ -132,6 +132,7 @@ jobs::observer terminal_observer() {
   if (quiet) {
     return watch;
   }
+  watch.streams = log_streaming;
   auto const start = clock::now();
   if (::isatty(STDERR_FILENO)) {
     watch.progress = [start](double fraction, std::string const& what) {

@@ -73,6 +73,8 @@ CLI::Option* add_dose_memory(CLI::App& app, std::optional<std::int64_t>& memory)
 /// \throws iso::invalid_argument  an ordered one was given
 void choose_reproducible_sums(std::optional<std::int64_t> const& memory, bool given,
                               summation& sum);
+/// Logs how calls will be streamed, and what each will carry.
+void log_streaming(ct::streaming_report const& report);
 /// Prints how a call was streamed, unless the JSON is printed, and puts it into the document.
 void tell_streaming(common_options const& common, std::optional<ct::streaming_report> const& report,
                     json& document);

@@ -4,6 +4,7 @@
 
 #include "checkpoint.hpp"
 #include "memory.hpp"
+#include "precision.hpp"
 #include "rank_parts.hpp"
 #include "repeats.hpp"
 #include "scan.hpp"
@@ -423,6 +424,17 @@ void iterate_on_ranks(Exec const& exec, iterative_request const& request, ct::ge
       request.options);
 }
 
+/// Returns the calls that a method has streamed.
+inline streamed_calls calls_of(iterative_request const& request) {
+  return std::visit(
+      [](auto const& options) {
+        // Methods with blocks make their step while the slab is there.
+        bool const steps = requires { options.block_views; };
+        return streamed_calls{true, !steps, steps};
+      },
+      request.options);
+}
+
 /// Runs the method; `readings` makes the projections, `keep` takes the volume.
 template <class T, class Exec, class Readings, class Keep>
 void iterate_scan(Exec const& exec, iterative_request const& request, ct::geometry const& g,
@@ -467,9 +479,7 @@ void iterate_scan(Exec const& exec, iterative_request const& request, ct::geomet
           run_method(exec, request, rules, checkpoint, watch, control, made, result);
           result.streaming = made.streaming();
           if (result.streaming) {
-            // Methods with blocks make their step while the slab is there.
-            bool const steps = requires { options.block_views; };
-            (steps ? result.streaming->adjoint : result.streaming->step) = {};
+            result.streaming = calls_of(request).of(*result.streaming);
           }
           if constexpr (requires { made.box(); }) {
             result.box = {made.box().lower, made.box().upper};

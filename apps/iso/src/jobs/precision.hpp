@@ -9,6 +9,7 @@
 #include <iso/ct/streamed.hpp>
 #include <iso/ct/streamed_ranked.hpp>
 #include <iso/jobs/ranks.hpp>
+#include <iso/jobs/session.hpp>
 #include <iso/model/number_type.hpp>
 
 #include <cstdint>
@@ -16,6 +17,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace iso::jobs {
 
@@ -63,10 +65,38 @@ struct passing {
   std::function<fdk_on_ranks<T>(ct::rank_plan const&, ct::fdk_options const&)> fdk;
 };
 
-/// Returns what passes through `exec`, by so many bytes of it.
+/// The calls that a job has streamed.
+struct streamed_calls {
+  bool forward = false;
+  bool adjoint = false;
+  bool step = false;
+
+  /// Returns a report of these alone.
+  [[nodiscard]] ct::streaming_report of(ct::streaming_report report) const {
+    report.forward = forward ? report.forward : ct::streaming_plan();
+    report.adjoint = adjoint ? report.adjoint : ct::streaming_plan();
+    report.step = step ? report.step : ct::streaming_plan();
+    return report;
+  }
+};
+
+/// Returns what tells `watch` once of the calls that a job runs.
+inline std::function<void(ct::streaming_report const&)> told_once(observer const& watch,
+                                                                  streamed_calls const& calls) {
+  if (!watch.streams) {
+    return {};
+  }
+  auto const told = std::make_shared<bool>(false);
+  return [=, tell = watch.streams](ct::streaming_report const& report) {
+    if (!std::exchange(*told, true)) {
+      tell(calls.of(report));
+    }
+  };
+}
+
+/// Returns what passes through `exec`, within these limits.
 template <class T, class Exec>
-passing<T> passing_through(Exec const& exec, std::int64_t bytes) {
-  ct::streaming_options const limits{bytes};
+passing<T> passing_through(Exec const& exec, ct::streaming_options const& limits) {
   passing<T> by;
   if (num_ranks() == 1) {
     by.alone = ct::streamed(exec, limits);
@@ -88,15 +118,18 @@ passing<T> passing_through(Exec const& exec, std::int64_t bytes) {
 }
 
 /// Returns f(exec, T(), through) likewise, `through` being a passing<T>. With a limit of bytes the
-/// arrays lie in host memory, where `exec` works, and pass through the named backend.
+/// arrays lie in host memory, where `exec` works, and pass through the named backend; `watch` is
+/// told how, of the calls that the job runs.
 template <class F>
 auto in_precision(std::string const& backend, precision precision,
-                  std::optional<std::int64_t> const& memory, F const& f) {
+                  std::optional<std::int64_t> const& memory, observer const& watch,
+                  streamed_calls const& calls, F const& f) {
   return in_precision(backend, precision, [&](auto const& exec, auto zero) {
     using number = decltype(zero);
     check_limit(exec, memory);
     return memory ? f(Kokkos::DefaultHostExecutionSpace(), zero,
-                      passing_through<number>(exec, *memory))
+                      passing_through<number>(
+                          exec, {.device_bytes = *memory, .told = told_once(watch, calls)}))
                   : f(exec, zero, passing<number>());
   });
 }

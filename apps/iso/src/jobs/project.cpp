@@ -101,7 +101,7 @@ void project_on_ranks(Exec const& exec, project_request const& request, ct::geom
       });
   result.streaming = pair->streaming();
   if (result.streaming) {
-    result.streaming->adjoint = result.streaming->step = {};  // which are not run
+    result.streaming = streamed_calls{.forward = true}.of(*result.streaming);
   }
   auto values = parts.gather_readings(exec, p.data);
   result.hash = hash_text(hash_bits<T>(values));
@@ -121,8 +121,7 @@ std::function<void(job const&)> streamed_projection(ct::streamed const& through,
       {.method = options.method, .sum = options.sum, .oversampling = options.oversampling});
   return [=, &result](job const& control) {
     pair->forward(0, volume, projections, control);
-    result.streaming = pair->streaming();
-    result.streaming->adjoint = result.streaming->step = {};  // which are not run
+    result.streaming = streamed_calls{.forward = true}.of(pair->streaming().value());
   };
 }
 
@@ -195,7 +194,7 @@ projection_result run(Exec const& exec, project_request const& request, observer
 }  // namespace
 
 projection_result project(project_request const& request, observer const& watch) {
-  return in_precision(request.backend, request.precision, request.memory,
+  return in_precision(request.backend, request.precision, request.memory, watch, {.forward = true},
                       [&](auto const& exec, auto zero, auto const& through) {
                         return run<decltype(zero)>(exec, request, watch, through);
                       });

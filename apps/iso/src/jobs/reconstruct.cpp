@@ -304,8 +304,7 @@ std::function<void(job const&)> streamed_backprojection(ct::streamed const& thro
          .oversampling = request.oversampling});
     return [=, &result](job const& control) {
       pair->adjoint(0, projections, volume, onto::zero, control, 0);
-      result.streaming = pair->streaming();
-      result.streaming->forward = result.streaming->step = {};  // which are not run
+      result.streaming = streamed_calls{.adjoint = true}.of(pair->streaming().value());
     };
   }
   auto const fdk = through.make_fdk<T>(g, box, request.filter);
@@ -412,7 +411,7 @@ void back_project_on_ranks(Exec const& exec, reconstruct_request const& request,
     time([&](job const& asked) { pair->adjoint(0, p, x, onto::zero, asked, 0); });
     result.streaming = pair->streaming();
     if (result.streaming) {
-      result.streaming->forward = result.streaming->step = {};  // which are not run
+      result.streaming = streamed_calls{.adjoint = true}.of(*result.streaming);
     }
     return;
   }
@@ -563,7 +562,9 @@ void check_shapes(reconstruct_request const& request) {
 }
 
 reconstruct_result reconstruct(reconstruct_request const& request, observer const& watch) {
-  return in_precision(request.backend, request.precision, request.memory,
+  auto const calls =
+      request.iterative ? calls_of(*request.iterative) : streamed_calls{.adjoint = true};
+  return in_precision(request.backend, request.precision, request.memory, watch, calls,
                       [&](auto const& exec, auto zero, auto const& through) {
                         return run<decltype(zero)>(exec, request, watch, through);
                       });

@@ -4,6 +4,8 @@
 //! without it.
 #pragma once
 
+#include <iso/ct/streaming.hpp>
+
 #include <functional>
 #include <optional>
 #include <string>
@@ -72,6 +74,9 @@ std::vector<std::string> choose_backends(std::string_view choice);
 struct observer {
   std::function<void(double fraction, std::string const& what)> progress;
   std::function<bool()> cancelled;
+  /// Is told once how calls that are streamed will be divided, and what each will carry, before
+  /// memory of the backend is taken for them. Of several processes none is told.
+  std::function<void(ct::streaming_report const&)> streams = {};
 
   /// Reports, and throws iso::cancelled where a stop is wanted.
   void step(double fraction, std::string const& what) const;
