@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# test_memory.sh ISO WRITE_RT_OBJECTS
+# test_memory.sh ISO WRITE_RT_OBJECTS WRITE_STORED_STACK
 # --memory: volumes, stacks and doses that pass through a part of the backend's memory have the bits of
 # those that lie in it, and what cannot be is refused.
 iso=$1
 write=$2
+write_stored=$3
 plan=$(cd "$(dirname "$0")/../.." && pwd)/examples/plans/slab_phantom.json
 tool=("$iso")
 source "$(dirname "$0")/expect.sh"
@@ -24,6 +25,7 @@ same() {
   expect 0 'hash [0-9a-f]{16}' "$@" $sums --json once.json
   once=$(grep -oE 'hash [0-9a-f]{16}' <<<"$answer")
   expect 0 "$once" "$@" --memory "$size" --json streamed.json
+  says '--memory: .* in slabs of [0-9]+ planes and batches of [0-9]+ views .[0-9.e-]+ GiB to the backend and [0-9.e-]+ GiB from it.'
   says '^streamed: .*slabs of [0-9]+ planes and batches of [0-9]+ views; [0-9.]+ GiB of the backend'
   tr -d ' \n' <streamed.json | grep -qE '"streaming":\{"device_bytes":[0-9]+,' || fail "streamed.json: $(cat streamed.json)"
 }
@@ -40,6 +42,16 @@ for stack in p.h5 aside.h5; do
   same 3MB '' back-project --projections $stack
 done
 same 3MB '' reconstruct --projections p.h5 --truncation-correction 6
+# A stack of integers of 16 bits gives the bits of the numbers that these stand for.
+"$write_stored" p.h5 stored.h5 converted.h5 || fail 'no stack of 16 bits'
+cmp -s stored.h5 converted.h5 && fail 'both stacks are one'
+for command in reconstruct back-project 'reconstruct --method sirt --iterations 2 --sum reproducible'; do
+  # shellcheck disable=SC2086
+  expect 0 'hash [0-9a-f]{16}' $command --projections converted.h5 --geometry cone.json --json x.json
+  once=$(grep -oE 'hash [0-9a-f]{16}' <<<"$answer")
+  # shellcheck disable=SC2086
+  expect 0 "$once" $command --projections stored.h5 --geometry cone.json --memory 3MB --json x.json
+done
 for method in sirt 'os-sart --block 10' cgls lsqr mlem 'osem --block 10' 'tv --weight 0.1'; do
   # shellcheck disable=SC2086
   same 3MB '--sum reproducible' reconstruct --projections p.h5 --iterations 3 --final-residual --method $method
@@ -65,6 +77,11 @@ expect 2 'sum' reconstruct --projections p.h5 --method cgls --iterations 8 --che
 dose=(dose --phantom slab --plan "$plan" --json x.json)
 expect 0 hash "${dose[@]}" --voxel 8 --output reference.mha
 expect 0 hash "${dose[@]}" --voxel 4 --output evaluated.mha
+# number NAME FILE: of a report
+number() { tr -d ' \n' <"$2" | grep -oE "\"$1\":[0-9]+" | grep -oE '[0-9]+$'; }
+# The reference has 32^3 points, the evaluated dose 64^3, and gamma two criteria and a byte a point.
+gamma_in=$((4 * (32 ** 3 + 64 ** 3)))
+gamma_out=$((2 * 4 * 32 ** 3 + 32 ** 3))
 gamma=(gamma reference.mha evaluated.mha --criterion 3%/3mm --criterion 1%/1mm)
 for how in '' '--interpolation tetrahedra --normalisation local' '--interpolation grid --max-gamma 3'; do
   # shellcheck disable=SC2086
@@ -82,6 +99,15 @@ for how in '' '--interpolation tetrahedra --normalisation local' '--interpolatio
     tr -d ' \n' <streamed.json | grep -qE '"streaming":\{"device_bytes":[1-9][0-9]*,"bytes_in":[1-9][0-9]*,"bytes_out":[1-9][0-9]*,"planes":[1-9]' || fail "streamed.json: $(cat streamed.json)"
     used=$(tr -d ' \n' <streamed.json | grep -oE '"device_bytes":[0-9]+' | grep -oE '[0-9]+')
     [ $size = 64MiB ] || [ "$used" -le 4000000 ] || fail "--memory 4MB used $used bytes"
+    [ "$(number bytes_out streamed.json)" -eq $gamma_out ] || fail "--memory $size: not $gamma_out bytes from the backend"
+    halo=$(($(number bytes_in streamed.json) - gamma_in))
+    if [ "$(number planes streamed.json)" -eq 32 ]; then
+      [ $halo -eq 0 ] || fail "--memory $size: $halo bytes of the evaluated dose come twice"
+    else
+      [ $halo -gt 0 ] && [ $((halo % (4 * 64 * 64))) -eq 0 ] || fail "--memory $size: $halo bytes come twice, not whole planes"
+    fi
+    # Three slabs of at most 11 planes, and two planes of the evaluated dose beyond either side.
+    [ "$size$how" != 4MB ] || [ $halo -eq $((2 * 4 * 4 * 64 * 64)) ] || fail "--memory 4MB: halos of $halo bytes"
   done
 done
 tr -d ' \n' <once.json | grep -q '"streaming"' && fail 'a run without a limit says that it was streamed'
@@ -124,7 +150,21 @@ for job in "${refused[*]}" "${gamma[*]}" "${dvh[*]:-${gamma[*]}}"; do
 done
 expect 2 '--memory with --sum ordered .sums of slabs have no order.; leave out' "${refused[@]}" --memory 1GiB --sum ordered
 expect 3 'a limit of 1000 bytes .slabs of one plane, with what projections read about it, and 16 views need [0-9]+.; give that or more' "${refused[@]}" --memory 1000
+needed=$(grep -oE 'need [0-9]+' <<<"$answer" | grep -oE '[0-9]+')
+expect 0 hash project "${phantom[@]}" --size 40 --geometry cone.json --memory "$needed" --json x.json
+expect 3 "need $needed" "${refused[@]}" --memory $((needed - 1))
 expect 3 'a limit of 1000 bytes' reconstruct --projections p.h5 --memory 1kB --json y.json
+needed=$(grep -oE 'need [0-9]+' <<<"$answer" | grep -oE '[0-9]+')
+expect 0 hash reconstruct --projections p.h5 --memory "$needed" --json x.json
+expect 3 "need $needed" reconstruct --projections p.h5 --memory $((needed - 1)) --json y.json
+# A target that takes no file, and a disk without room.
+expect 2 "'/proc/v.mha' cannot be written" reconstruct --projections p.h5 --memory 3MB --output /proc/v.mha
+expect 2 "'/proc/p.h5' cannot be written" "${refused[@]}" --memory 3MB --output /proc/p.h5
+tool=(bash -c 'ulimit -f 8; exec "$@"' _ "$iso")
+expect 2 "'full.mha': cannot be written .*; make room on its disk" reconstruct --projections p.h5 --memory 3MB --output full.mha
+expect 2 "'full.h5': cannot be written .*; make room on its disk" "${refused[@]}" --memory 3MB --output full.h5
+tool=("$iso")
+[ -z "$(find . -name '*full*')" ] || fail "left on a full disk: $(find . -name '*full*')"
 expect 2 'texture units .they read whole volumes' reconstruct --projections p.h5 --method sirt --projector joseph-texture --memory 1GiB --json y.json
 [ ! -e y.json ] || fail 'what was refused wrote a file'
 
