@@ -203,6 +203,7 @@ def test_calls_that_last_are_asked(make):
 
 def test_ctrl_c_between_products():
     """A product with a matrix asks before it begins alone: it takes milliseconds."""
+    pytest.importorskip("scipy.sparse")
     out, _ = run_python(
         """
         import numpy as np, isocenter as iso, os, scipy.sparse, signal, threading, time

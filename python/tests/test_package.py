@@ -18,6 +18,8 @@ from conftest import TOP, run_python
 from isocenter import _generate
 
 PACKAGE = pathlib.Path(isocenter.__file__).parent
+#: The folder of the module that is loaded: that of the plug-in, where there is a GPU.
+LOADED = pathlib.Path(isocenter._core.__file__).parent
 
 
 def test_the_wheel_is_what_is_tested():
@@ -162,7 +164,7 @@ def runtimes_with(first, second):
 @pytest.fixture
 def other_name(tmp_path):
     """A copy of the runtime under another name, as the wheel of scikit-learn has one."""
-    text = (PACKAGE / "libgomp.so.1").read_bytes()
+    text = (LOADED / "libgomp.so.1").read_bytes()
     assert text.count(b"libgomp.so.1\0") >= 1
     file = tmp_path / "libgomp-0000.so.1.0.0"
     file.write_bytes(text.replace(b"libgomp.so.1\0", b"libgomq.so.1\0"))
@@ -172,14 +174,14 @@ def other_name(tmp_path):
 def test_one_libgomp_in_any_order(tmp_path, other_name):
     # As PyTorch's: the same name in another folder.
     file = tmp_path / "libgomp.so.1"
-    file.write_bytes((PACKAGE / "libgomp.so.1").read_bytes())
+    file.write_bytes((LOADED / "libgomp.so.1").read_bytes())
     other, ours = f"ctypes.CDLL('{file}')", "import isocenter"
     assert runtimes_with(other, ours) == [file]
-    assert runtimes_with(ours, "ctypes.CDLL('libgomp.so.1')") == [PACKAGE / "libgomp.so.1"]
+    assert runtimes_with(ours, "ctypes.CDLL('libgomp.so.1')") == [LOADED / "libgomp.so.1"]
     # What docs/python.md says of a copy under another name.
     other = f"ctypes.CDLL('{other_name}')"
     for order in ((other, ours), (ours, other)):
-        assert set(runtimes_with(*order)) == {other_name, PACKAGE / "libgomp.so.1"}
+        assert set(runtimes_with(*order)) == {other_name, LOADED / "libgomp.so.1"}
 
 
 def test_with_scikit_learn():
