@@ -411,7 +411,7 @@ void conversation::raise_python_error() {
 admission::admission(place where) {
   process& p = here();
   if (p.ends && p.ending_thread.load() != std::this_thread::get_id()) {
-    throw cancelled("a daemon thread's call at the end");
+    throw cancelled("cancelled (the interpreter ends); join threads before");
   }
   if (p.ends) {
     throw iso::error("the interpreter ends (no call begins any more); join threads before");
