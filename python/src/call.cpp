@@ -30,6 +30,7 @@ namespace {
 struct process {
   std::atomic<bool> ends{false};
   std::atomic<std::thread::id> ending_thread;
+  std::atomic<bool> ends_alone{false};  ///< no other thread of Python was there then
   std::atomic<int> running{0};
   /// Set in a child that was forked after its parent had started Kokkos: OpenMP's threads are not
   /// there.
@@ -74,9 +75,12 @@ void check_gpu() {}
 /// does (an object that `sys` or a cycle still holds is never given back), end() has waited for
 /// calls and admission refuses others. Where that is not so, as in a program that leaves by exit()
 /// with a thread inside a call, in a child that was forked, and where CUDA answers by an error, as
-/// after a fault of anybody's kernel, nothing is finalised.
+/// after a fault of anybody's kernel, nothing is finalised. Nor is it where other threads of Python
+/// were there at its end: they may be stopped anywhere, and what they hold given back at any time.
+/// Then that object writes its line.
 void finalise_at_exit() {
-  bool const usable = !here().forked && here().running == 0 && here().ends;
+  process const& p = here();
+  bool const usable = !p.forked && p.running == 0 && p.ends && p.ends_alone;
   if (usable && cudaFree(nullptr) == cudaSuccess) {
     Kokkos::finalize();
   }
@@ -197,6 +201,8 @@ void translate(std::exception_ptr const& failure, void* /*unused*/) {
 void end() {
   process& p = here();
   p.ending_thread = std::this_thread::get_id();
+  p.ends_alone =
+      nb::cast<std::int64_t>(nb::module_::import_("threading").attr("active_count")()) == 1;
   p.ends = true;
   nb::gil_scoped_release const released;
   while (p.running > 0) {

@@ -164,13 +164,16 @@ def driver():
 
 
 class _Memory:
+    free = None
+
     def __init__(self, size):
         self.address = ctypes.c_uint64()
         driver()("cuMemAlloc_v2", ctypes.byref(self.address), ctypes.c_size_t(max(size, 1)))
         self.free = driver().cuda.cuMemFree_v2  # names of the module may be gone at the end
 
     def __del__(self):
-        self.free(self.address)
+        if self.free is not None:
+            self.free(self.address)
 
 
 class Plain:

@@ -413,9 +413,14 @@ std::int64_t ranked_calculator<Exec, T>::num_kernels() const {
 
 template <execution_space Exec, real T>
 rank_report ranked_calculator<Exec, T>::report() const {
+  std::size_t numbers = 0;  // of the parts' curves of attenuation
+  for (auto const& release : parts_->releases) {
+    numbers += release ? release->curve().size() : 0;
+  }
   return {parts_->exchange.bytes_sent() + parts_->sent_of_terma,
-          parts_->terma.size() + parts_->scratch.size() + parts_->exchange.bytes_held() +
-              parts_->plan_memory.size() + parts_->fluence_memory.size() +
+          std::int64_t(numbers * sizeof(double)) + parts_->terma.size() + parts_->scratch.size() +
+              parts_->exchange.bytes_held() + parts_->plan_memory.size() +
+              parts_->fluence_memory.size() +
               std::int64_t(parts_->some_x.size() * sizeof(std::int32_t))};
 }
 
