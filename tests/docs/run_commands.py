@@ -96,7 +96,7 @@ RULES = [
     ("docs/algorithms/scans.md", r".*", data(CHEST)),
     ("docs/notes/dose_papers.md", r".*--backend cuda.*", CUDA),
     ("docs/notes/dose_papers.md", r".*", SLOW),
-    ("docs/start/cluster.md", r"scripts/.*|cmake .*", never(
+    ("docs/start/cluster.md", r"(ISO_\w+=\w+ )*scripts/.*|cmake .*", never(
         "they build for a GPU; scripts/release.sh compiles for CUDA")),
     ("docs/start/cluster.md", r"mpirun .*", mpi("short")),
     ("docs/start/cluster.md", r"sbatch .*", never(
