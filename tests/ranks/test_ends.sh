@@ -33,7 +33,13 @@ ends() {
     sleep 0.02
   done
   mapfile -t ranks < <(ranks_of $launched)
-  [ ${#ranks[@]} -eq 3 ] || fail "$1 $2: ${#ranks[@]} ranks: $(cat ended.txt)"
+  if [ ${#ranks[@]} -ne 3 ]; then
+    fail "$1 $2: ${#ranks[@]} ranks: $(cat ended.txt)"
+    kill $launched 2>/dev/null
+    wait $launched
+    rm -f c.h5
+    return
+  fi
   began=$(date +%s%N)
   case $1 in
     launcher) kill "-$2" $launched ;;
