@@ -24,6 +24,7 @@ import os
 import pathlib
 import re
 import resource
+import shlex
 import shutil
 import signal
 import subprocess
@@ -46,7 +47,7 @@ def data(path):
 
 
 def mpi(kind):
-    """Needs a build with MPI, and mpirun; else as `kind`."""
+    """Needs a build with MPI, its mpirun, and in a build with CUDA a GPU a rank; else as `kind`."""
     return ("mpi", kind)
 
 
@@ -263,6 +264,36 @@ def processor_time():
     return used.ru_utime + used.ru_stime
 
 
+def launcher_of(build):
+    """The program that starts ranks of this build, or None."""
+    cache = build / "CMakeCache.txt"
+    text = cache.read_text(encoding="utf-8") if cache.is_file() else ""
+    found = re.search(r"^MPIEXEC_EXECUTABLE:\w+=(/.*)$", text, re.M)
+    return pathlib.Path(found.group(1)) if found and os.access(found.group(1), os.X_OK) else None
+
+
+def count_gpus():
+    """Those of this machine, by its driver."""
+    if not shutil.which("nvidia-smi"):
+        return 0
+    listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=False)
+    return len(re.findall(r"^GPU ", listed.stdout, re.M))
+
+
+def ranks_of(text):
+    """How many processes a command starts."""
+    asked = re.match(r"mpirun -n (\d+) ", text)
+    return int(asked.group(1)) if asked else 1
+
+
+def lack_of_gpus(text, gpus):
+    """Why a command does not run with so many GPUs, or None: two ranks on one are refused. In a
+    build without CUDA `gpus` is None."""
+    if gpus is None or ranks_of(text) == 1 or ranks_of(text) <= gpus:
+        return None
+    return f"it takes {ranks_of(text)} GPUs, and {gpus} are here"
+
+
 class runner:
     def __init__(self, folder, given):
         self.folder, self.given = pathlib.Path(folder), given
@@ -277,9 +308,22 @@ class runner:
         (self.folder / "bin").mkdir()
         (self.folder / "bin/iso").symlink_to(given.iso.resolve())
         self.environment = {}
+        self.without_gpus = set()  # pages of which ranks did not run
         lacks = given.build / "left_out.txt"
-        self.has_mpi = bool(shutil.which("mpirun")) and lacks.is_file() and (
+        launcher = launcher_of(given.build)
+        self.has_mpi = bool(launcher) and lacks.is_file() and (
             "iso::mpi" not in lacks.read_text(encoding="utf-8"))
+        if self.has_mpi:
+            # Another MPI's mpirun on PATH would start processes that do not know each other.
+            # MPICH's looks for its own programs beside itself, and so is no link.
+            mpirun = self.folder / "bin/mpirun"
+            mpirun.write_text(f"#!/bin/sh\nexec {shlex.quote(str(launcher))} \"$@\"\n",
+                              encoding="utf-8")
+            mpirun.chmod(0o755)
+        on_cuda = subprocess.run([given.iso, "info", "--backend", "cuda", "--no-ceilings"],
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                                 check=False)
+        self.gpus = None if "this build has" in on_cuda.stderr else count_gpus()
 
     def open_page(self):
         """Without the environment of Python that an earlier page has made."""
@@ -339,8 +383,17 @@ class runner:
             return False
         if is_mpi and not self.has_mpi and (self.given.all or kind == "short" and
                                             not self.given.data):
-            print(f"not run: {c.name()} (the build has no MPI, or mpirun is not there); install "
-                  "libopenmpi-dev", flush=True)
+            print(f"not run: {c.name()} (the build has no MPI, or its mpirun is not there); "
+                  "install libopenmpi-dev", flush=True)
+            return False
+        lack = lack_of_gpus(c.text, self.gpus) if is_mpi else None
+        if is_mpi and not lack and c.page in self.without_gpus:
+            lack = "it reads what ranks write that did not run"
+        if lack:
+            self.without_gpus.add(c.page)
+        if lack and (self.given.all or kind == "short" and not self.given.data):
+            print(f"not run: {c.name()} ({lack}); test the preset openmp", flush=True)
+        if lack:
             return False
         if self.given.all:
             return True
@@ -418,6 +471,19 @@ def self_test():
     good = good and len(missing_lines(shown, printed.replace("0a", "0b"))) == 1
     good = good and len(missing_lines(shown[::-1], printed)) == 1
     good = good and not missing_lines(["2 on openmp in 1 ms"], "2 on serial in 7.5e-05 s")
+    good = good and lack_of_gpus("mpirun -n 4 iso x", None) is None
+    good = good and lack_of_gpus("mpirun -n 4 iso x", 4) is None
+    good = good and lack_of_gpus("iso sweep --scaling x", 0) is None
+    good = good and lack_of_gpus("mpirun -n 2 iso x", 1) == "it takes 2 GPUs, and 1 are here"
+    with tempfile.TemporaryDirectory() as folder:
+        build = pathlib.Path(folder)
+        good = good and launcher_of(build) is None
+        cache = build / "CMakeCache.txt"
+        cache.write_text("A:B=c\nMPIEXEC_EXECUTABLE:FILEPATH=MPIEXEC_EXECUTABLE-NOTFOUND\n",
+                         encoding="utf-8")
+        good = good and launcher_of(build) is None
+        cache.write_text(f"MPIEXEC_EXECUTABLE:FILEPATH={sys.executable}\n", encoding="utf-8")
+        good = good and launcher_of(build) == pathlib.Path(sys.executable)
     return 0 if good else 1
 
 
