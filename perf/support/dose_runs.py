@@ -122,8 +122,8 @@ def phantom(name, side, voxel):
 def is_there(ct, script):
     """Whether the chest CT was fetched; says so if not."""
     if not ct.is_file():
-        print(f"{script}: {ct} is not there: the chest CT is left out "
-              "(scripts/get_example_data.sh fetches it)", file=sys.stderr)
+        print(f"not run: the chest CT of {script} ({ct} is not there); run "
+              "scripts/get_example_data.sh", file=sys.stderr)
     return ct.is_file()
 
 

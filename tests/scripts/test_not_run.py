@@ -5,11 +5,16 @@ A part that cannot run here is said by `not_run` (tests/support/not_run.hpp, tes
 by a line that begins with `not run: `; a test of which nothing runs ends with 77; one that a build
 has not is said by iso_left_out. This finds what does none of these:
 
-- C++: a message that is followed by `return` or `continue`, or that speaks of what is skipped;
+- C++: a message that is followed by `return` or `continue`, or that speaks of what is skipped; a
+  test case that doctest skips, but for want of DCMTK, which CMake says;
 - bash: `exit 0` or a bare `exit` within a condition; `skipped`; a condition on a file, a program or
   a Python that has neither `not_run`, `skip`, `fail` nor exit code 77;
+- Python: a sentence that is printed and speaks of what is skipped or left out;
 - CMake: a test behind a condition on a file, a package or a program, without iso_left_out.
+
+The tests of the Python package skip by pytest, which prints its reasons.
 """
+import ast
 import pathlib
 import re
 import sys
@@ -29,6 +34,18 @@ def in_cpp(text):
         if re.match(r"(return|continue)\b", rest) or re.search(
                 r"\b(skipped|left out|not run)\b", found.group()):
             yield text.count("\n", 0, found.start()) + 1, "a part is left out: say so by not_run"
+    for found in re.finditer(r"\bdoctest::skip\((?!!files::has_dicom\))", text):
+        yield text.count("\n", 0, found.start()) + 1, "doctest skips it in silence: use not_run"
+
+
+def in_python(text):
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "print":
+            said = "".join(part.value for part in ast.walk(node) if isinstance(part, ast.Constant)
+                           and isinstance(part.value, str))
+            if (re.search(r"\b(skipped|skipping|left out|not run)\b", said)
+                    and "not run: " not in said):
+                yield node.lineno, "say so by a line that begins with 'not run: '"
 
 
 def blocks(lines, begins, ends):
@@ -84,6 +101,8 @@ def faults_of(path, text):
         return in_cpp(text)
     if path.suffix == ".sh":
         return in_bash(text)
+    if path.suffix == ".py":
+        return in_python(text)
     return in_cmake(text) if path.name == "CMakeLists.txt" else ()
 
 
@@ -91,7 +110,9 @@ def self_test():
     """What each kind finds, and what it does not."""
     wrong = {
         "a.cpp": ['MESSAGE("no file");\n  return;', 'MESSAGE("skipped: x");',
-                  'MESSAGE("no");\ncontinue;'],
+                  'MESSAGE("no");\ncontinue;', 'TEST_CASE("a" * doctest::skip(!has_git)) {'],
+        "a.py": ['print("skipped: x")',
+                 'print(f"{x}: the CT is left out "\n      f"({y})", file=z)'],
         "a.sh": ["if x; then\n  exit\nfi", "if x; then\n  exit 0\nfi", "echo 'skipped: x'",
                  'if [ -e "$chest" ]; then\n  expect 0\nfi',
                  'if [ -e "$chest" ]; then\n  expect 0 || fail x\nfi',
@@ -102,7 +123,9 @@ def self_test():
     }
     right = {
         "a.cpp": ['MESSAGE("rms ", x);', 'MESSAGE("rms ", x);\n  CHECK(x);\n  return;',
-                  'not_run("x");\n  return;'],
+                  'not_run("x");\n  return;',
+                  'TEST_CASE("a" * doctest::skip(!files::has_dicom)) {'],
+        "a.py": ['print(f"not run: x ({y} is not there); run z")', 'fail("x is left out")'],
         "a.sh": ["if x; then\n  exit 77\nfi", "exit 1",
                  'if [ -e "$x" ]; then\n  a\nelse\n  not_run x\nfi',
                  'if [ ! -e "$x" ]; then\n  fail x\nfi',
@@ -129,7 +152,7 @@ def main():
     count = 0
     for folder in FOLDERS:
         for path in sorted((top / folder).rglob("*")):
-            if path.is_file() and path.suffix in (".cpp", ".hpp", ".sh", ".txt"):
+            if path.is_file() and path.suffix in (".cpp", ".hpp", ".sh", ".py", ".txt"):
                 for line, sentence in faults_of(path, path.read_text(encoding="utf-8")):
                     print(f"{path.relative_to(top)}:{line}: {sentence}")
                     count += 1
