@@ -11,7 +11,7 @@
 # Results stand in build/release/REVISION.txt, one stage a line: result, seconds, date. Called again, the
 # script runs the stages that have not passed at this revision. With changes that are not committed, all of them.
 # What a stage printed stands in build/release/REVISION/STAGE.log. What no stage ran, for want of a program or a
-# library, is named at the end. A stage that fails does not stop the others.
+# library, and what tests said that they did not run, is named at the end. A stage that fails does not stop the others.
 # Exit code 1: a stage has not passed.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cd "$ISO_TOP"
@@ -101,4 +101,8 @@ for name in "${names[@]}"; do
   passed "$name" || failed=1
 done
 left_out | sed 's/^/left out: /'
+# As scripts/test.sh and others print it.
+for name in "${names[@]}"; do
+  sed -nE "s/^(\[isocenter\] )?not run: /not run: $name: /p" "$results/$name.log" 2>/dev/null || true
+done | sort -u
 [ -n "$list" ] || exit $failed

@@ -16,7 +16,7 @@ cat >"$work/stages" <<END
 first   echo first >>$work/ran
 second  echo second >>$work/ran; until [ -f $work/go ]; do sleep 0.05; done
 third   echo third >>$work/ran; [ -f $work/mended ]
-last    echo last >>$work/ran; echo of the last
+last    echo last >>$work/ran; echo of the last; echo '[isocenter] not run: a: b (c); d'; echo 'not run: e (f); g'
 END
 failures=0
 check() { [ "$2" = "$3" ] || { echo "FAILED: $1: '$2' instead of '$3'" && failures=$((failures + 1)); }; }
@@ -43,7 +43,9 @@ release
 check 'exit code with a stage that fails' $? 1
 check 'stages after the stop' "$(ran)" 'second third last'
 check 'results' "$(known)" 'first:passed second:passed third:failed last:passed'
-check 'log of a stage' "$(cat build/release/*/last.log)" 'of the last'
+check 'log of a stage' "$(head -n 1 build/release/*/last.log)" 'of the last'
+check 'what a stage did not run' "$(grep '^not run: last: ' "$work/out" | paste -sd '|')" \
+  'not run: last: a: b (c); d|not run: last: e (f); g'
 
 touch "$work/mended"
 release
