@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Sets up what is missing, builds, passes the tests.
+# Sets up what is missing, builds, runs the tests.
 #
 #   scripts/test.sh [--preset NAME] [--label LABEL] [--all] [-- arguments of ctest...]
 #

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Builds the Python wheel, installs it into an environment of its own and passes its tests there.
+# Builds the Python wheel, installs it into an environment of its own and runs its tests there.
 # scripts/test.sh --label python calls it, after the set-up.
 #
 #   scripts/test_python.sh [--preset NAME] [arguments of pytest...]
