@@ -26,9 +26,9 @@ for words in "${helps[@]}"; do
   page=iso${words:+-${words% }}
   [ -s "$pages/${page// /-}.1" ] || fail "no man page of iso $words is installed"
 done
-# And those of the first pages, but the two that fetch data.
+# And those of the first pages, but the two that fetch data and those that build.
 for file in $(grep -ohE '\b(docs|scripts|examples)/[A-Za-z_/]+\.[a-z]+' "$documents"/docs/start/*.md | sort -u); do
-  case "$file" in scripts/get_example_data.sh | scripts/chest_dicom.py) continue ;; esac
+  case "$file" in scripts/get_example_data.sh | scripts/chest_dicom.py | scripts/setup.sh | scripts/build.sh) continue ;; esac
   [ -f "$documents/$file" ] || fail "$file, named by docs/start, is not installed"
 done
 [ -x "$documents/scripts/sweep_report.py" ] || fail 'sweep_report.py cannot be run'
