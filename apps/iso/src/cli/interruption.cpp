@@ -44,8 +44,10 @@ void remove_empty_folders() {
 
 extern "C" void note_interrupt(int which) {
   int const before = errno;
-  interrupted_by = which;
-  std::signal(which, SIG_DFL);
+  int nobody = 0;
+  interrupted_by.compare_exchange_strong(nobody, which);
+  std::signal(SIGINT, SIG_DFL);
+  std::signal(SIGTERM, SIG_DFL);
   ::sem_post(&came);
   errno = before;
 }
