@@ -2,7 +2,6 @@
 #include "memory.hpp"
 #include "precision.hpp"
 #include "rank_columns.hpp"
-#include "rank_speeds.hpp"
 #include "repeats.hpp"
 #include "scan.hpp"
 
@@ -285,7 +284,7 @@ template <class T, class Exec>
 void run_on_ranks(Exec const& exec, dose_request const& request, placed_beams const& beams,
                   grid const& g, observer const& watch, dose_result& result) {
   auto& ranks = sharing_ranks();
-  auto const planes = share_planes(exec, g);
+  auto const planes = share_planes(g);
   dose::ranked_calculator<Exec, T> calculator(exec, ranks, g, planes, components_of(request.plan),
                                               request.plan.options);
   result.kernels = calculator.num_kernels();

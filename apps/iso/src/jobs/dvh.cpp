@@ -110,7 +110,7 @@ placed_structure<Exec> place(Exec const& exec, dvh::structure_plan const& s, gri
   auto& source = placed.source;
   source.dose = dose;
   source.fractions = g;
-  source.slabs = num_ranks() > 1 ? share_planes(exec, dose)
+  source.slabs = num_ranks() > 1 ? share_planes(dose)
                                  : slabs_within(exec, dose, request.memory, "iso dvh", bytes_of);
   for (slab const& own : slabs_here(source.slabs)) {
     placed.bytes = std::max(placed.bytes, bytes_of(own));
@@ -265,7 +265,7 @@ std::vector<dose_there<Exec>> doses_there(Exec const& exec, dvh_request const& r
       check_alike(dose.values, "doses");
       doses.push_back({make_grid(dose), {}});
       grid const g = doses.back().grid;
-      auto const own = slabs_here(share_planes(exec, g));
+      auto const own = slabs_here(share_planes(g));
       doses.back().own.grid = g;
       if (!own.empty()) {
         doses.back().own = bring_planes(exec, g, dose.values.data(), own[0], streamed);
@@ -384,6 +384,7 @@ dvh_result evaluate_structures(dvh_request const& request, observer const& watch
   dvh_result result;
   backend::with_name(request.backend, [&](auto tag) {
     typename decltype(tag)::execution_space const exec;
+    compare_ranks(exec);
     result = run(exec, request, watch);
   });
   return result;

@@ -221,8 +221,8 @@ gamma_result run_on_ranks(Exec const& exec, gamma_request const& request, observ
   check_alike(request.evaluated.values, "evaluated doses");
   grid const r = make_grid(request.reference);
   grid const e = make_grid(request.evaluated);
-  auto const evaluated_planes = share_planes(exec, e);
-  auto const planes = share_planes(exec, r);
+  auto const evaluated_planes = share_planes(e);
+  auto const planes = share_planes(r);
   slab_report unused;
   using volume = volume_view<float const, typename Exec::memory_space>;
   auto const brought = [&](grid const& g, std::vector<float> const& values, slab const& own) {
@@ -300,6 +300,7 @@ gamma_result compare_doses(gamma_request const& request, observer const& watch) 
   gamma_result result;
   backend::with_name(request.backend, [&](auto tag) {
     typename decltype(tag)::execution_space const exec;
+    compare_ranks(exec);
     result = run(exec, request, watch);
   });
   return result;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "memory.hpp"
+#include "rank_speeds.hpp"
 
 #include <iso/backend/registry.hpp>
 #include <iso/core/check.hpp>
@@ -31,6 +32,7 @@ auto in_precision(std::string const& backend, precision precision, F const& f) {
   decltype(f(Kokkos::Serial(), float())) result;
   backend::with_name(backend, [&](auto tag) {
     typename decltype(tag)::execution_space const exec;
+    compare_ranks(exec);
     result = precision == precision::f32 ? f(exec, float()) : f(exec, double());
   });
   return result;

@@ -76,7 +76,7 @@ void project_on_ranks(Exec const& exec, project_request const& request, ct::geom
                       grid const& box, ct::forward_project_options const& options,
                       observer const& watch, passing<T> const& through, projection_result& result) {
   using space = typename Exec::memory_space;
-  rank_parts const parts(exec, g, box);
+  rank_parts const parts(g, box);
   ct::projector_options const by{
       .method = options.method, .sum = options.sum, .oversampling = options.oversampling};
   auto const all = ct::split_views(g.num_views(), g.num_views(), ct::block_order::sequential);

@@ -4,7 +4,6 @@
 
 #include "memory.hpp"
 #include "rank_columns.hpp"
-#include "rank_speeds.hpp"
 
 #include <iso/backend/communicator.hpp>
 #include <iso/cases/bits.hpp>
@@ -61,9 +60,8 @@ class geometry_part {
 /// lie in host memory.
 class rank_parts {
  public:
-  template <class Exec>
-  rank_parts(Exec const& exec, ct::geometry const& g, grid const& box)
-      : ranks_(sharing_ranks()), plan_(g, box, share_planes(exec, box)) {}
+  rank_parts(ct::geometry const& g, grid const& box)
+      : ranks_(sharing_ranks()), plan_(g, box, share_planes(box)) {}
 
   [[nodiscard]] ct::rank_plan const& plan() const { return plan_; }
   [[nodiscard]] backend::communicator& ranks() const { return ranks_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! Divides planes among ranks that compute on different processors, by what each of them does.
+//! Compares ranks that compute on different processors, by what each of them does.
 #pragma once
 
 #include <iso/backend/device_facts.hpp>
@@ -43,11 +43,11 @@ double speed_of(Exec const& exec) {
   return 1 / least;
 }
 
-/// Divides the planes of a grid among the ranks, as iso::jobs::share_planes. Where ranks compute on
-/// different processors each gets as many as it is fast, which is measured once a run. Ranks on
-/// equal ones are not measured: their shares are equal, whatever else keeps a machine busy.
+/// Measures, once a run, how fast the ranks are, where they compute on different processors. Ranks on
+/// equal ones are not measured: their shares are equal, whatever else keeps a machine busy. All ranks
+/// call it.
 template <class Exec>
-std::vector<slab> share_planes(Exec const& exec, grid const& g) {
+void compare_ranks(Exec const& exec) {
   if (num_ranks() > 1 && !knows_speeds()) {
     auto const facts = backend::facts(exec);
     auto const kinds = numbers_of_ranks(number_of_text(facts.backend + ' ' + facts.processor + ' ' +
@@ -57,7 +57,6 @@ std::vector<slab> share_planes(Exec const& exec, grid const& g) {
     learn_speeds(alike ? std::vector<std::uint64_t>()
                        : numbers_of_ranks(std::uint64_t(1e6 * speed_of(exec)) + 1));
   }
-  return share_planes(g);
 }
 
 }  // namespace iso::jobs

@@ -438,7 +438,7 @@ void reconstruct_on_ranks(Exec const& exec, reconstruct_request const& request,
                           ct::geometry const& given, ct::geometry const& g, grid const& box,
                           observer const& watch, passing<T> const& through,
                           reconstruct_result& result) {
-  rank_parts const parts(exec, g, box);
+  rank_parts const parts(g, box);
   Kokkos::DefaultHostExecutionSpace const host;
   auto const readings =
       fetch(host, readings_of<T>(host, request, g, job{{}, watch.cancelled}).data);
