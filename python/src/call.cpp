@@ -201,9 +201,9 @@ void translate(std::exception_ptr const& failure, void* /*unused*/) {
 void end() {
   process& p = here();
   p.ending_thread = std::this_thread::get_id();
+  p.ends = true;
   p.ends_alone =
       nb::cast<std::int64_t>(nb::module_::import_("threading").attr("active_count")()) == 1;
-  p.ends = true;
   nb::gil_scoped_release const released;
   while (p.running > 0) {
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
@@ -445,10 +445,11 @@ namespace {
 /// What this thread tells Python, while it makes a call.
 thread_local conversation* current = nullptr;
 
-/// The time of a call within which ask() knows it. Callbacks may call too.
+/// The time of a call within which ask() knows it; null: ask() is to say nothing, as all ranks end a
+/// call together. Callbacks may call too.
 class talk {
  public:
-  explicit talk(conversation& with) : before_(current) { current = &with; }
+  explicit talk(conversation* with) : before_(current) { current = with; }
   talk(talk const&) = delete;
   talk& operator=(talk const&) = delete;
   ~talk() { current = before_; }
@@ -477,7 +478,7 @@ void converse(asked const& how, place where, made_by who, work kind, call_body c
   {
     nb::gil_scoped_release const released;
     try {
-      talk const now(with);
+      talk const now(who == made_by::one ? &with : nullptr);
       job const control = with.control();
       std::optional<computing> alone;
       if (kind == work::by_kokkos) {

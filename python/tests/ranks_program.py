@@ -2,6 +2,7 @@
 """What tests of isocenter.mpi run on ranks: it fails where a result is not that of one process."""
 
 import sys
+import threading
 
 import numpy as np
 import scipy.sparse
@@ -179,6 +180,12 @@ def refusals(ranks):
             method.step(cancel=stop)
 
     raised(iso.Cancelled, forever, "cancelled")
+    # Also before the call begins, of an array that is reordered first.
+    ends = threading.Event()
+    if ranks.rank == 0:
+        ends.set()
+    ones = np.ones(large.shape, np.float32)
+    raised(iso.Cancelled, lambda: iso.mpi.project(large, ones, cancel=ends), "cancelled")
 
 
 def main():
