@@ -196,8 +196,8 @@ def host_array(x: object, what: str) -> npt.NDArray[Any]:
         raise TypeError(
             f"{what} is a masked array (its mask would be ignored); call its method filled"
         )
-    where = getattr(x, "__dlpack_device__", None)
-    if where is not None and int(where()[0]) not in (1, 3):  # of the host, page-locked or not
+    places = [part.__dlpack_device__()[0] for part in parts if hasattr(part, "__dlpack_device__")]
+    if any(int(place) not in (1, 3) for place in places):  # of the host, page-locked or not
         raise TypeError(
             f"{what} does not lie on the host (this call takes arrays on the host alone); "
             "copy it to the host first"

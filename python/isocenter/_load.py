@@ -57,7 +57,13 @@ def _count_gpus() -> int:
             management.nvmlInit_v2() == 0
             and management.nvmlDeviceGetCount_v2(ctypes.byref(count)) == 0
         ):
-            return _visible(count.value)
+            # Those that the process may use: others are counted too.
+            handle = ctypes.c_void_p(0)
+            usable = sum(
+                management.nvmlDeviceGetHandleByIndex_v2(n, ctypes.byref(handle)) == 0
+                for n in range(count.value)
+            )
+            return _visible(usable)
     except (OSError, AttributeError):
         pass
     try:

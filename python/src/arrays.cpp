@@ -500,9 +500,15 @@ native_array::native_array(nb::handle x, argument const& given, placement const&
 
 void copy_deleter::operator()(std::byte* p) const {
 #if defined(KOKKOS_ENABLE_CUDA)
-  if (on_gpu) {
-    // Behind the work that reads and writes it; nothing waits.
-    cudaFreeAsync(p, reinterpret_cast<cudaStream_t>(stream));
+  if (device >= 0) {
+    cudaSetDevice(device);
+    if (kept) {
+      cudaDeviceSynchronize();
+      cudaFree(p);
+    } else {
+      // Behind the work that reads and writes it; nothing waits.
+      cudaFreeAsync(p, reinterpret_cast<cudaStream_t>(stream));
+    }
     return;
   }
 #endif
@@ -683,13 +689,14 @@ void native_array::prepare(bool filled) {
   if (on_gpu()) {
     ++counted().allocations;
     void* made = nullptr;
+    cudaSetDevice(lent_.device);
     if (cudaMallocAsync(&made, std::size_t(bytes), reinterpret_cast<cudaStream_t>(lent_.stream)) !=
         cudaSuccess) {
       cudaGetLastError();  // takes the error away: later calls go on
       detail::throw_out_of_memory(name_, std::uint64_t(bytes), Kokkos::CudaSpace::name(), 0);
     }
     copy_ = std::unique_ptr<std::byte, copy_deleter>(static_cast<std::byte*>(made),
-                                                     copy_deleter{true, lent_.stream});
+                                                     copy_deleter{lent_.device, lent_.stream});
   }
 #endif
   if (!copy_) {

@@ -112,10 +112,12 @@ placement projection_placement(bool zyx, bool may_copy);
 /// \throws nb::type_error, iso::invalid_argument  a sentence that says what to call
 lent_array borrow(nb::handle x, argument const& what, bool written);
 
-/// Frees a copy: on the host, or in the order of a stream of a GPU.
+/// Frees a copy: on the host, in the order of a stream of a GPU, or, where it was kept longer than its
+/// call, behind all that the GPU does: the stream may be gone by then.
 struct copy_deleter {
-  bool on_gpu = false;
+  int device = -1;  ///< number of the GPU; -1: on the host
   std::uintptr_t stream = 0;
+  bool kept = false;
   void operator()(std::byte* p) const;
 };
 
@@ -134,6 +136,8 @@ class native_array {
   void prepare(bool filled);
   /// Copies back what was written into a copy. Without the GIL.
   void finish();
+  /// Says that what prepare() made is kept beyond the call.
+  void keep() { copy_.get_deleter().kept = true; }
   /// Returns the memory, after prepare().
   template <class T>
   [[nodiscard]] T* data() const {

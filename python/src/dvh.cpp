@@ -222,6 +222,7 @@ class histograms {
         {cancel, progress}, place::openmp,
         [&](job const& control) {
           dose_.prepare(true);
+          dose_.keep();
           by_type(dose_.is_double(), [&]<class T>() {
             on_backend(dose_.at(), [&]<class Exec>(Exec const& exec) {
               using typed = typed_histogrammer<Exec, T>;

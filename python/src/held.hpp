@@ -6,9 +6,7 @@
 
 #include "arrays.hpp"
 
-#if defined(KOKKOS_ENABLE_CUDA)
-#include <cuda_runtime_api.h>
-#endif
+#include <iso/backend/event.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -97,46 +95,29 @@ class held_parts {
   target of_gpu_ = {};  ///< where that is
 };
 
-/// The order of calls that share memory of a GPU: one in another stream than the one before comes
-/// behind it there, by an event. The host does not wait, and the former stream may be gone.
+/// The order of calls that share memory of a GPU: each comes behind the one before, in whatever
+/// stream, by an event. The host does not wait, and the former stream may be gone.
 class turns {
  public:
-  turns() = default;
-  turns(turns const&) = delete;
-  turns& operator=(turns const&) = delete;
 #if defined(KOKKOS_ENABLE_CUDA)
-  ~turns() {
-    if (done_ != nullptr) {
-      cudaEventDestroy(done_);
-    }
-  }
-
   template <class Exec>
-  void begin(Exec const& exec, target const& at) {
+  void begin(Exec const& exec) {
     if constexpr (place_of<Exec> == place::cuda) {
-      if (done_ == nullptr) {
-        ISO_VALIDATE(cudaEventCreateWithFlags(&done_, cudaEventDisableTiming) == cudaSuccess,
-                     "CUDA makes no event (the driver says why: {}); give memory of the GPU back",
-                     cudaGetErrorString(cudaGetLastError()));
-      } else if (!last_.has_stream_of(at)) {
-        cudaStreamWaitEvent(exec.cuda_stream(), done_, 0);
-      }
-      last_ = at;
+      done_.hold(exec);
     }
   }
   template <class Exec>
   void end(Exec const& exec) {
     if constexpr (place_of<Exec> == place::cuda) {
-      cudaEventRecord(done_, exec.cuda_stream());
+      done_.record(exec);
     }
   }
 
  private:
-  cudaEvent_t done_ = nullptr;
-  target last_ = {};
+  backend::event<Kokkos::Cuda> done_;
 #else
   template <class Exec>
-  void begin(Exec const& /*exec*/, target const& /*at*/) {}
+  void begin(Exec const& /*exec*/) {}
   template <class Exec>
   void end(Exec const& /*exec*/) {}
 #endif

@@ -187,6 +187,9 @@ class iterations {
               (*array)->prepare(true);
             }
           }
+          if (voxels_) {
+            voxels_->keep();
+          }
           by_type(is_double_, [&]<class T>() {
             T* const values = volume.data<T>();
             on_backend(at, [&]<class Exec>(Exec const& exec) {

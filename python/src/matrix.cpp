@@ -107,7 +107,7 @@ class typed_matrix final : public any_matrix {
   void multiply(target const& at, product const& p) override {
     on_backend(at, [&]<class Exec>(Exec const& exec) {
       if constexpr (accesses<Exec, Space> && std::is_same_v<typename Exec::memory_space, Space>) {
-        turns_.begin(exec, at);
+        turns_.begin(exec);
         by_type(p.is_double, [&]<class T>() { multiply_on<T>(exec, p); });
         turns_.end(exec);
         wait_on_host(exec, "isocenter.DoseMatrix");
