@@ -96,7 +96,9 @@ def test_gpus_are_counted_without_the_driver(tmp_path):
     source = tmp_path / "management.c"
     source.write_text(
         "int nvmlInit_v2(void) { return 0; }\n"
-        "int nvmlDeviceGetCount_v2(unsigned *n) { *n = 3; return 0; }\n"
+        "int nvmlDeviceGetCount_v2(unsigned *n) { *n = 4; return 0; }\n"
+        # The last one is another's.
+        "int nvmlDeviceGetHandleByIndex_v2(unsigned n, void **handle) { return n < 3 ? 0 : 4; }\n"
     )
     compiler = shutil.which("cc") or shutil.which("gcc")
     if compiler is None:
