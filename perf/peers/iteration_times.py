@@ -126,12 +126,18 @@ def main():
     a.add_argument("--peer", choices=("astra", "rtk"), default="astra")
     a.add_argument("--size", type=int, default=512)
     a.add_argument("--views", type=int, default=360)
+    a.add_argument("--methods", nargs="+", metavar="NAME", help="cgls, os_sart, sirt; default: all")
+    a.add_argument("--scans", nargs="+", choices=("upright", "tilted"), default=("upright", "tilted"))
     a.add_argument("--json")
     given = a.parse_args()
     s = scan.scan(given.size, given.views)
     of_peer = {"astra": of_astra, "rtk": of_rtk}[given.peer]
     rows = []
     for (method, tilted), (ms, error) in sorted(of_isocenter(given).items()):
+        if given.methods and method not in given.methods:
+            continue
+        if ("tilted" if tilted else "upright") not in given.scans:
+            continue
         for name, peer_ms, peer_error in of_peer(s, method, tilted):
             rows.append({"method": method, "scan": "tilted" if tilted else "upright", "ms": ms,
                          "error": error, "peer": name, "peer_ms": peer_ms,
