@@ -127,7 +127,8 @@ def main():
     a.add_argument("--size", type=int, default=512)
     a.add_argument("--views", type=int, default=360)
     a.add_argument("--methods", nargs="+", metavar="NAME", help="cgls, os_sart, sirt; default: all")
-    a.add_argument("--scans", nargs="+", choices=("upright", "tilted"), default=("upright", "tilted"))
+    a.add_argument("--scans", nargs="+", choices=("upright", "tilted"),
+                   default=("upright", "tilted"))
     a.add_argument("--json")
     given = a.parse_args()
     s = scan.scan(given.size, given.views)

@@ -112,8 +112,8 @@ placement projection_placement(bool zyx, bool may_copy);
 /// \throws nb::type_error, iso::invalid_argument  a sentence that says what to call
 lent_array borrow(nb::handle x, argument const& what, bool written);
 
-/// Frees a copy: on the host, in the order of a stream of a GPU, or, where it was kept longer than its
-/// call, behind all that the GPU does: the stream may be gone by then.
+/// Frees a copy: on the host, in the order of a stream of a GPU, or, where it was kept longer than
+/// its call, behind all that the GPU does: the stream may be gone by then.
 struct copy_deleter {
   int device = -1;  ///< number of the GPU; -1: on the host
   std::uintptr_t stream = 0;

@@ -445,8 +445,8 @@ namespace {
 /// What this thread tells Python, while it makes a call.
 thread_local conversation* current = nullptr;
 
-/// The time of a call within which ask() knows it; null: ask() is to say nothing, as all ranks end a
-/// call together. Callbacks may call too.
+/// The time of a call within which ask() knows it; null: ask() is to say nothing, as all ranks end
+/// a call together. Callbacks may call too.
 class talk {
  public:
   explicit talk(conversation* with) : before_(current) { current = with; }

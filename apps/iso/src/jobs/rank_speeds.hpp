@@ -43,9 +43,9 @@ double speed_of(Exec const& exec) {
   return 1 / least;
 }
 
-/// Measures, once a run, how fast the ranks are, where they compute on different processors. Ranks on
-/// equal ones are not measured: their shares are equal, whatever else keeps a machine busy. All ranks
-/// call it.
+/// Measures, once a run, how fast the ranks are, where they compute on different processors. Ranks
+/// on equal ones are not measured: their shares are equal, whatever else keeps a machine busy. All
+/// ranks call it.
 template <class Exec>
 void compare_ranks(Exec const& exec) {
   if (num_ranks() > 1 && !knows_speeds()) {
