@@ -202,12 +202,15 @@ void end() {
   process& p = here();
   p.ending_thread = std::this_thread::get_id();
   p.ends = true;
+  {
+    nb::gil_scoped_release const released;
+    while (p.running > 0) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+  }
+  // Behind the wait: Ctrl-C may end this.
   p.ends_alone =
       nb::cast<std::int64_t>(nb::module_::import_("threading").attr("active_count")()) == 1;
-  nb::gil_scoped_release const released;
-  while (p.running > 0) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
 }
 
 void after_fork_in_child() {
