@@ -60,18 +60,17 @@ void* map_array(mapped_arrays& arrays, std::size_t bytes) noexcept {
 
 /// Returns whether an array lay in a file, and is gone.
 bool unmap_array(mapped_arrays& arrays, void* begin) noexcept {
-  std::size_t bytes = 0;
+  // Freed behind the lock: a node may itself begin at a page, and is then asked for here.
+  std::map<void*, std::size_t>::node_type node;
   {
     std::scoped_lock const held(arrays.mutex);
-    auto const found = arrays.bytes.find(begin);
-    if (found == arrays.bytes.end()) {
+    node = arrays.bytes.extract(begin);
+    if (node.empty()) {
       return false;
     }
-    bytes = found->second;
-    arrays.all -= bytes;
-    arrays.bytes.erase(found);
+    arrays.all -= node.mapped();
   }
-  mapped_bytes::unmap(begin, bytes);
+  mapped_bytes::unmap(begin, node.mapped());
   return true;
 }
 
