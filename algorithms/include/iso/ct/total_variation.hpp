@@ -118,8 +118,7 @@ class total_variation {
 
   /// \param above  the plane of `of` above those that are here
   [[nodiscard]] detail::differences<T> differences_of(volume const& of, plane const& above) const {
-    return {
-        state_.extents(), state_.voxel_mask(), of.data.data(), {above.data(), mask_above_.data()}};
+    return {state_.voxel_mask(), of.data.data(), {above.data(), mask_above_.data()}};
   }
   /// Tells of an iteration whose value is `primal`, with the duals that it found.
   iteration told(double squares, double primal) {

@@ -118,22 +118,31 @@ struct term_bounds {
   friend bool operator==(term_bounds const&, term_bounds const&) = default;
 };
 
-/// Returns the bounds of term(i), i from 0 to `count`. Waits for `exec`.
-/// Determinism: backend_to_backend; a maximum and a count.
-/// \param term  a functor that can be copied: double operator()(std::int64_t) const
-template <execution_space Exec, class Term>
-term_bounds bounds_of_terms(Exec const& exec, std::int64_t count, Term const& term) {
+namespace detail {
+
+/// Returns the bounds of `count` terms, any number for each index. Waits for `exec`.
+template <execution_space Exec, class Terms>
+term_bounds bounds_of_terms(Exec const& exec, std::int64_t indices, std::int64_t count,
+                            Terms const& terms) {
   using range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   if (count == 0) {
     return {};
   }
   term_bounds found{0, count};
-  using terms = detail::single_terms<Term>;
-  Kokkos::parallel_reduce("iso::sum_of: range", range(exec, 0, count),
-                          detail::term_range_kernel<terms>{{term}},
-                          Kokkos::Max<double>(found.largest));
+  Kokkos::parallel_reduce("iso::sum_of: range", range(exec, 0, indices),
+                          term_range_kernel<Terms>{terms}, Kokkos::Max<double>(found.largest));
   exec.fence("iso::sum_of: the range is here");
   return found;
+}
+
+}  // namespace detail
+
+/// Returns the bounds of term(i), i from 0 to `count`. Waits for `exec`.
+/// Determinism: backend_to_backend; a maximum and a count.
+/// \param term  a functor that can be copied: double operator()(std::int64_t) const
+template <execution_space Exec, class Term>
+term_bounds bounds_of_terms(Exec const& exec, std::int64_t count, Term const& term) {
+  return detail::bounds_of_terms(exec, count, count, detail::single_terms<Term>{term});
 }
 
 /// The sum of terms that come in pieces, in any order and number: sum_of, to the bit. It is two
@@ -151,17 +160,37 @@ class partial_sum {
   /// \throws iso::invalid_argument  more terms than the bounds are of
   template <execution_space Exec, class Term>
   void add(Exec const& exec, std::int64_t count, Term const& term) {
+    add_terms(exec, count, count, detail::single_terms<Term>{term});
+  }
+  /// Adds `count` terms, any number for each index: terms(index, add) calls add(x) for each, and
+  /// terms.bound(index) is no less than |x|. Waits for `exec`.
+  /// \throws iso::invalid_argument  more terms than the bounds are of
+  template <execution_space Exec, class Terms>
+  void add_terms(Exec const& exec, std::int64_t indices, std::int64_t count, Terms const& terms) {
     using range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
-    using terms = detail::single_terms<Term>;
     take(count);
     if (count == 0 || !(all_.largest > 0) || !is_finite(all_.largest)) {
       return;
     }
     detail::split_sum some;
-    Kokkos::parallel_reduce("iso::sum_of", range(exec, 0, count),
-                            detail::split_sum_kernel<terms>{{term}, scale_}, some);
+    Kokkos::parallel_reduce("iso::sum_of", range(exec, 0, indices),
+                            detail::split_sum_kernel<Terms>{terms, scale_}, some);
     exec.fence("iso::sum_of: the sum is here");
     sum_ += some;
+  }
+  /// Returns the kernel that adds terms as add_terms does, for a reduction of the caller's, whose
+  /// result add() takes.
+  template <class Terms>
+  [[nodiscard]] detail::split_sum_kernel<Terms> kernel(Terms const& terms) const {
+    return {terms, scale_};
+  }
+  /// Adds what that kernel has made of `count` terms.
+  /// \throws iso::invalid_argument  more terms than the bounds are of
+  void add(detail::split_sum const& some, std::int64_t count) {
+    take(count);
+    if (all_.largest > 0 && is_finite(all_.largest)) {
+      sum_ += some;
+    }
   }
   /// Adds the terms of other pieces.
   /// \throws iso::invalid_argument  a sum with other bounds, more terms than these are of

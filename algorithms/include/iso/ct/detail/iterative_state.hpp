@@ -190,6 +190,17 @@ class iterative_state {
   [[nodiscard]] double sum(std::int64_t count, Term const& term) const {
     return sum_of_parts(pair.exec(), pair.part_, count, term);
   }
+  /// Returns the sum of term(place) of voxels, likewise.
+  template <class Term>
+  [[nodiscard]] double sum_of_voxels(voxel_box const& box, Term const& term) const {
+    std::int64_t const places = num_places<Exec>(box);
+    place_terms<Term, by_columns<Exec>> const terms{box, term};
+    partial_sum all(pair.part_.joined(
+        iso::detail::bounds_of_terms(pair.exec(), places, box.size(), terms)));
+    all.add_terms(pair.exec(), places, box.size(), terms);
+    pair.part_.add_others(all);
+    return all.value();
+  }
   /// Returns the sum of squares, as iso::dot.
   [[nodiscard]] double squares(T const* x, std::int64_t count) const {
     return sum(count, iso::detail::product_term<T>{x, x});

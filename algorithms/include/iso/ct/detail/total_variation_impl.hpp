@@ -90,7 +90,8 @@ iteration total_variation<Exec, T>::step(job const& control) {
   state_.fetch(detail::neighbour::above, state_.x, x_above_);
   state_.fetch(detail::neighbour::above, relaxed_, relaxed_above_);
   auto const differences = differences_of(state_.x, x_above_);
-  double const variation = state_.sum(voxels, detail::variation_term<T>{differences});
+  detail::voxel_box const box{state_.extents()};
+  double const variation = state_.sum_of_voxels(box, detail::variation_term<T>{differences});
 
   Kokkos::Array<T*, 3> const q{duals_[0].data.data(), duals_[1].data.data(), duals_[2].data.data()};
   state_.each("iso::ct::total_variation: dual of rays", rays,
@@ -98,13 +99,14 @@ iteration total_variation<Exec, T>::step(job const& control) {
                                        state_.row_weights().data.data(), T(c), T(relaxation),
                                        projected_.data.data(), relaxed_projection_.data.data(),
                                        ray_dual_.data.data()});
-  state_.each("iso::ct::total_variation: duals", voxels,
-              detail::difference_dual_step<T>{differences, differences_of(relaxed_, relaxed_above_),
-                                              T(0.5 * c * scale_), T(weight_), T(relaxation), q});
+  detail::for_each_voxel(
+      "iso::ct::total_variation: duals", state_.pair.exec(), box,
+      detail::difference_dual_step<T>{differences, differences_of(relaxed_, relaxed_above_),
+                                      T(0.5 * c * scale_), T(weight_), T(relaxation), q});
   state_.fetch(detail::neighbour::below, duals_[2], dual_below_);
   state_.pair.adjoint(0, ray_dual_, state_.correction, onto::zero, control, state_.words());
-  state_.each(
-      "iso::ct::total_variation: adjoint", voxels,
+  detail::for_each_voxel(
+      "iso::ct::total_variation: adjoint", state_.pair.exec(), box,
       detail::add_difference_adjoint<T>{
           differences, q, {dual_below_.data(), mask_below_.data()}, state_.correction.data.data()});
   auto const now = told(squares, 0.5 * squares + weight_ * variation);

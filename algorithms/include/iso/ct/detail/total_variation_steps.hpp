@@ -2,7 +2,11 @@
 //! Does the steps of total variation to rays and voxels.
 #pragma once
 
+#include <iso/backend/for_each_index.hpp>
+#include <iso/backend/registry.hpp>
+#include <iso/core/concepts.hpp>
 #include <iso/core/numerics.hpp>
+#include <iso/ct/detail/elementwise.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -10,6 +14,138 @@
 #include <type_traits>
 
 namespace iso::ct::detail {
+
+/// A voxel, and where its neighbours lie.
+struct voxel_place {
+  std::int64_t i;       ///< its number
+  std::int64_t column;  ///< that of its column along z
+  /// How far the next number along x, y and z is from this one, and the one before; 0: there is
+  /// none here.
+  Kokkos::Array<std::int64_t, 3> up;
+  Kokkos::Array<std::int64_t, 3> down;
+  bool first;  ///< of its column
+  bool last;
+};
+
+/// The voxels that lie here, [nx, ny, nz].
+struct voxel_box {
+  Kokkos::Array<std::int64_t, 3> extent;
+
+  [[nodiscard]] std::int64_t columns() const { return extent[0] * extent[1]; }
+  [[nodiscard]] std::int64_t size() const { return columns() * extent[2]; }
+  /// Returns the first voxel of a column.
+  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION voxel_place column(std::int64_t number) const {
+    std::int64_t const ix = number / extent[1];
+    std::int64_t const iy = number - ix * extent[1];
+    std::int64_t const along_x = extent[1] * extent[2];
+    return {number * extent[2],
+            number,
+            {ix + 1 < extent[0] ? along_x : 0, iy + 1 < extent[1] ? extent[2] : 0, 0},
+            {ix > 0 ? along_x : 0, iy > 0 ? extent[2] : 0, 0},
+            false,
+            false};
+  }
+  /// Returns a voxel of the column that `of` is of.
+  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION voxel_place in_column(voxel_place const& of,
+                                                                  std::int64_t iz) const {
+    voxel_place at = of;
+    at.i = of.column * extent[2] + iz;
+    at.first = iz == 0;
+    at.last = iz + 1 == extent[2];
+    at.up[2] = at.last ? 0 : 1;
+    at.down[2] = at.first ? 0 : 1;
+    return at;
+  }
+  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION voxel_place voxel(std::int64_t i) const {
+    std::int64_t const number = i / extent[2];
+    return in_column(column(number), i - number * extent[2]);
+  }
+};
+
+/// Calls f(place) for the voxels of a column, those between its ends in a loop of their own: what
+/// they ask of their place does not change.
+template <class F>
+KOKKOS_FORCEINLINE_FUNCTION void for_each_in_column(voxel_box const& box, std::int64_t number,
+                                                    F const& f) {
+  voxel_place const column = box.column(number);
+  std::int64_t const depth = box.extent[2];
+  f(box.in_column(column, 0));
+  voxel_place at = box.in_column(column, 0);
+  at.first = at.last = false;
+  at.up[2] = at.down[2] = 1;
+  std::int64_t const begin = at.i;
+  for (std::int64_t iz = 1; iz + 1 < depth; ++iz) {
+    at.i = begin + iz;
+    f(at);
+  }
+  if (depth > 1) {
+    f(box.in_column(column, depth - 1));
+  }
+}
+
+/// A kernel of places, for an index of a voxel, or of a column.
+template <class F, bool Columns>
+struct place_kernel {
+  voxel_box box;
+  F f;
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    if constexpr (Columns) {
+      for_each_in_column(box, i, f);
+    } else {
+      f(box.voxel(i));
+    }
+  }
+  KOKKOS_FUNCTION void operator()(std::int64_t i, double& most) const {
+    if constexpr (Columns) {
+      double most_here = most;
+      for_each_in_column(box, i, [&](voxel_place const& at) { f(at, most_here); });
+      most = most_here;
+    } else {
+      f(box.voxel(i), most);
+    }
+  }
+};
+
+/// The terms of a sum, one a voxel, for an index of a voxel, or of a column.
+template <class Term, bool Columns>
+struct place_terms {
+  voxel_box box;
+  Term term;
+  template <class Add>
+  KOKKOS_FUNCTION void operator()(std::int64_t i, Add const& add) const {
+    if constexpr (Columns) {
+      for_each_in_column(box, i, [&](voxel_place const& at) { add(term(at)); });
+    } else {
+      add(term(box.voxel(i)));
+    }
+  }
+  [[nodiscard]] KOKKOS_FUNCTION double bound(std::int64_t /*i*/) const {
+    return Kokkos::Experimental::infinity_v<double>;
+  }
+};
+
+/// A processor's thread takes columns: the place of each voxel by itself is two divisions.
+template <class Exec>
+inline constexpr bool by_columns = !backend::is_device<Exec>;
+
+template <class Exec>
+std::int64_t num_places(voxel_box const& box) {
+  return box.size() == 0 ? 0 : by_columns<Exec> ? box.columns() : box.size();
+}
+
+/// Does f(place) for every voxel that lies here.
+template <execution_space Exec, class F>
+void for_each_voxel(char const* label, Exec const& exec, voxel_box const& box, F const& f) {
+  backend::for_each_index(label, exec, num_places<Exec>(box),
+                          place_kernel<F, by_columns<Exec>>{box, f});
+}
+
+/// Does f(place, most) for every voxel, and returns the most that it finds, at least zero. Waits
+/// for `exec`.
+template <execution_space Exec, class F>
+double max_of_voxels(Exec const& exec, voxel_box const& box, F const& f) {
+  return max_of(exec, num_places<Exec>(box), place_kernel<F, by_columns<Exec>>{box, f});
+}
 
 /// A plane of voxels that another rank holds, next to those that are here.
 template <class T>
@@ -26,42 +162,31 @@ struct next_plane {
 /// grid or with mask 0 is equal, and so are all of a voxel with mask 0.
 template <class T>
 struct differences {
-  Kokkos::Array<std::int64_t, 3> extent;
   T const* mask;  ///< may be null
   T const* x;
   next_plane<T> above;  ///< the last plane along z
 
-  struct place {
-    Kokkos::Array<std::int64_t, 3> index;
-    Kokkos::Array<std::int64_t, 3> stride;
-  };
-  [[nodiscard]] KOKKOS_FUNCTION place of(std::int64_t i) const {
-    std::int64_t const row = i / extent[2];
-    return {{row / extent[1], row % extent[1], i % extent[2]},
-            {extent[1] * extent[2], extent[2], 1}};
-  }
-  [[nodiscard]] KOKKOS_FUNCTION bool counts(std::int64_t i) const {
+  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION bool counts(std::int64_t i) const {
     return mask == nullptr || mask[i] != T(0);
   }
-  [[nodiscard]] KOKKOS_FUNCTION std::int64_t column(place const& at) const {
-    return at.index[0] * extent[1] + at.index[1];
-  }
   /// Returns whether the neighbour of a voxel is in the plane above.
-  [[nodiscard]] KOKKOS_FUNCTION bool leaves(place const& at, int axis) const {
-    return axis == 2 && at.index[2] + 1 == extent[2];
+  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION static bool leaves(voxel_place const& at, int axis) {
+    return axis == 2 && at.last;
   }
-  /// Returns whether voxel i has a difference along `axis`.
-  [[nodiscard]] KOKKOS_FUNCTION bool has(place const& at, std::int64_t i, int axis) const {
+  /// Returns whether a voxel has a difference along `axis`.
+  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION bool has(voxel_place const& at, int axis) const {
     if (leaves(at, axis)) {
-      return above.counts(column(at)) && counts(i);
+      return above.counts(at.column) && counts(at.i);
     }
-    return at.index[axis] + 1 < extent[axis] && counts(i) && counts(i + at.stride[axis]);
+    return at.up[axis] != 0 && counts(at.i) && counts(at.i + at.up[axis]);
   }
-  [[nodiscard]] KOKKOS_FUNCTION T along(place const& at, std::int64_t i, int axis) const {
-    if (!has(at, i, axis)) {
-      return T(0);
+  [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION T along(voxel_place const& at, int axis) const {
+    if (leaves(at, axis)) {
+      return has(at, axis) ? above.x[at.column] - x[at.i] : T(0);
     }
-    return (leaves(at, axis) ? above.x[column(at)] : x[i + at.stride[axis]]) - x[i];
+    // Where there is no neighbour this is the voxel's own number less itself.
+    T const difference = x[at.i + at.up[axis]] - x[at.i];
+    return mask == nullptr || has(at, axis) ? difference : T(0);
   }
 };
 
@@ -69,11 +194,10 @@ struct differences {
 template <class T>
 struct variation_term {
   differences<T> of;
-  KOKKOS_FUNCTION double operator()(std::int64_t i) const {
-    auto const at = of.of(i);
+  KOKKOS_FORCEINLINE_FUNCTION double operator()(voxel_place const& at) const {
     double squares = 0;
     for (int axis = 0; axis < 3; ++axis) {
-      double const d = double(of.along(at, i, axis));
+      double const d = double(of.along(at, axis));
       squares = Kokkos::fma(d, d, squares);
     }
     return Kokkos::sqrt(squares);
@@ -134,17 +258,16 @@ struct difference_dual_step {
   T most;
   T by;
   Kokkos::Array<T*, 3> q;
-  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    auto const at = of.of(i);
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(voxel_place const& at) const {
     T to[3];
     for (int axis = 0; axis < 3; ++axis) {
-      T const beyond = Kokkos::fma(T(2), of.along(at, i, axis), -before.along(at, i, axis));
-      to[axis] = Kokkos::fma(step, beyond, q[axis][i]);
+      T const beyond = Kokkos::fma(T(2), of.along(at, axis), -before.along(at, axis));
+      to[axis] = Kokkos::fma(step, beyond, q[axis][at.i]);
     }
     T const length = length_of(to);
     T const part = length > most ? most / length : T(1);
     for (int axis = 0; axis < 3; ++axis) {
-      T& held = q[axis][i];
+      T& held = q[axis][at.i];
       held = Kokkos::fma(by, to[axis] * part - held, held);
     }
   }
@@ -157,23 +280,21 @@ struct add_difference_adjoint {
   Kokkos::Array<T*, 3> q;
   next_plane<T> below;  ///< the first plane along z: of q[2]
   T* z;
-  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    auto const at = of.of(i);
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(voxel_place const& at) const {
     T sum = T(0);
     for (int axis = 0; axis < 3; ++axis) {
-      std::int64_t const one_down = i - at.stride[axis];
-      if (axis == 2 && at.index[2] == 0) {
-        if (below.counts(of.column(at)) && of.counts(i)) {
-          sum += below.x[of.column(at)];
+      if (axis == 2 && at.first) {
+        if (below.counts(at.column) && of.counts(at.i)) {
+          sum += below.x[at.column];
         }
-      } else if (at.index[axis] > 0 && of.counts(i) && of.counts(one_down)) {
-        sum += q[axis][one_down];
+      } else if (at.down[axis] != 0 && of.counts(at.i) && of.counts(at.i - at.down[axis])) {
+        sum += q[axis][at.i - at.down[axis]];
       }
-      if (of.has(at, i, axis)) {
-        sum -= q[axis][i];
+      if (of.has(at, axis)) {
+        sum -= q[axis][at.i];
       }
     }
-    z[i] += sum;
+    z[at.i] += sum;
   }
 };
 
