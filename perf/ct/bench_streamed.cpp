@@ -239,6 +239,7 @@ void measure_method(benchmark::State& state, Options options, bool tilted, std::
       [&] { return *streamed.streaming(); });
   bool const steps = requires { options.block_views; };
   c.expect(c.after.forward);
+  c.formula_in += steps ? double(c.after.beside_in) : 0;
   c.expect(steps ? c.after.step : c.after.adjoint);
   c.tell(state, exec, scan, limit_of(n), iteration_work<T>(2, scan, box),
          distance(x.data, x_host.data));

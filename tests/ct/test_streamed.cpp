@@ -99,6 +99,23 @@ std::int64_t smallest_limit(Make const& make) {
   return 0;
 }
 
+/// Returns the least bytes for which `enough` does not throw, and is true.
+template <class Enough>
+std::int64_t min_limit(Enough const& enough) {
+  std::int64_t below = 1;
+  std::int64_t most = std::int64_t(1) << 30;
+  while (most - below > 1) {
+    std::int64_t const middle = (below + most) / 2;
+    bool holds = false;
+    try {
+      holds = enough(middle);
+    } catch (iso::out_of_memory const&) {
+    }
+    (holds ? most : below) = middle;
+  }
+  return most;
+}
+
 /// Limits from the smallest to one that holds everything.
 template <class Make>
 std::vector<streaming_options> limits_for(Make const& make) {
@@ -350,10 +367,11 @@ struct found {
 /// Three iterations of a method from `start` on, its projections by `through`.
 template <class Method, class T, class Options>
 found<T> run(geometry const& scan, grid const& box, iso::projection_view<T, host> const& readings,
-             Options const& options, streamed const& through) {
+             Options const& options, streamed const& through,
+             iso::ct::iterative_masks<T, host> const& masks = {}) {
   Kokkos::DefaultHostExecutionSpace const exec;
   auto const x = iso::make_volume<T, host>(exec, "x", box);
-  Method method(exec, scan, readings, x, options, {}, {}, through);
+  Method method(exec, scan, readings, x, options, masks, {}, through);
   found<T> result;
   result.history = iso::ct::iterate(method, {.iterations = 3});
   result.x = host_vector(x.data);
@@ -414,6 +432,67 @@ TEST_CASE_TEMPLATE("iterative methods: streamed, the iterates of one memory", T,
     with_fdk.backprojection = iso::ct::backprojection::fdk;
     check.template operator()<iso::ct::sart<exec, T>>(
         iso::ct::sart_options{.relaxation = 0.5, .projector = with_fdk});
+  }
+}
+
+TEST_CASE_TEMPLATE("sart: residuals that are made on the device have the bits of one memory", T,
+                   float, double) {
+  using on_host = Kokkos::DefaultHostExecutionSpace;
+  using sart = iso::ct::sart<on_host, T>;
+  grid const box = grid::centred({24, 24, 40}, {1, 1, 1});
+  std::mt19937 random(9);
+  for (double const roll : {0.0, 0.02}) {
+    CAPTURE(roll);
+    geometry const scan = scan_of(40, roll);
+    auto const readings = host_projections<T>(scan, T(0));
+    iso::ct::projector_pair<on_host, T>(on_host(), scan, box)
+        .forward(0, random_volume<T>(box, 4), readings);
+    auto const mask = host_projections<T>(scan, T(1));
+    for (std::size_t n = 0; n < mask.data.size(); ++n) {
+      mask.data.data()[n] = T(random() % 5 != 0);
+    }
+    for (bool const masked : {false, true}) {
+      for (std::int64_t const views : {0, 20}) {
+        CAPTURE(masked);
+        CAPTURE(views);
+        iso::ct::iterative_masks<T, host> masks;
+        if (masked) {
+          masks.readings = mask.data;
+        }
+        auto const by = [&](streamed const& through) {
+          return run<sart, T>(
+              scan, box, readings,
+              iso::ct::sart_options{.block_views = views,
+                                    .box = {.lower = 0},
+                                    .projector = {.sum = summation::reproducible}},
+              through, masks);
+        };
+        auto const expected = by({});
+        for_each_backend([&](auto const& exec) {
+          // Whole, in batches of 16 views, and in slabs.
+          auto const most = std::int64_t(1) << 30;
+          std::int64_t const several = min_limit([&](std::int64_t bytes) {
+            auto const blocks = iso::ct::split_views(40, views == 0 ? 40 : views,
+                                                     iso::ct::block_order::golden);
+            auto const plan = streamed_pair<std::decay_t<decltype(exec)>, T>::plan(
+                exec, scan, box, blocks, {.sum = summation::reproducible}, {bytes, 25});
+            return plan.beside_in > 0;
+          });
+          for (streaming_options limits : {streaming_options{most}, {most, 40}, {several, 25}}) {
+            CAPTURE(limits.device_bytes);
+            CAPTURE(limits.max_planes);
+            std::int64_t beside = 0;
+            limits.told = [&](iso::ct::streaming_report const& plan) { beside = plan.beside_in; };
+            auto const now = by(streamed(exec, limits));
+            CHECK(beside == (roll == 0 ? 2 : 3) * std::int64_t(readings.data.size() * sizeof(T)));
+            CHECK(difference(now.x, expected.x) == "");
+            for (std::size_t n = 0; n < now.history.size(); ++n) {
+              CHECK(now.history[n].residual == expected.history[n].residual);
+            }
+          }
+        });
+      }
+    }
   }
 }
 
@@ -512,23 +591,6 @@ struct carried_bytes {
   }
 };
 
-/// Returns the least bytes for which `enough` does not throw, and is true.
-template <class Enough>
-std::int64_t min_limit(Enough const& enough) {
-  std::int64_t below = 1;
-  std::int64_t most = std::int64_t(1) << 30;
-  while (most - below > 1) {
-    std::int64_t const middle = (below + most) / 2;
-    bool holds = false;
-    try {
-      holds = enough(middle);
-    } catch (iso::out_of_memory const&) {
-    }
-    (holds ? most : below) = middle;
-  }
-  return most;
-}
-
 }  // namespace
 
 TEST_CASE("streamed: what crosses the bus in several batches and slabs, to the byte") {
@@ -584,7 +646,11 @@ TEST_CASE("streamed: what crosses the bus in several batches and slabs, to the b
         Kokkos::deep_copy(x.data, 0.5F);
         iso::ct::sart<on_host, float> sirt(on_host(), scan, readings, x, {.projector = by}, {}, {},
                                            through);
-        check_step(sirt, table.forward(plan.forward, 48) + table.step(plan.step, 48));
+        crossing const beside{there.report().beside_in, 0};
+        // Slabs of a few planes leave no place for weights of rays.
+        bool const fits = 16 * scan.num_u() * scan.num_v() <= 24 * 24 * plan.step.planes;
+        CHECK(beside.in == (fits ? 2 * table.stack(48) : 0));
+        check_step(sirt, table.forward(plan.forward, 48) + table.step(plan.step, 48) + beside);
         iso::ct::mlem<on_host, float> mlem(on_host(), scan, readings, x, {.projector = by}, {}, {},
                                            through);
         check_step(mlem, table.forward(plan.forward, 48) + table.step(plan.step, 48));
@@ -596,7 +662,7 @@ TEST_CASE("streamed: what crosses the bus in several batches and slabs, to the b
         auto const of_24 = *blocks_of_24.streaming();
         auto const one = table.forward(of_24.forward, 24) + table.step(of_24.step, 24);
         CHECK(foretold(of_24.forward) + foretold(of_24.step) == one + one);
-        check_step(blocks_of_24, one + one);
+        check_step(blocks_of_24, one + one + crossing{of_24.beside_in, 0});
       }
     }
   });
@@ -649,7 +715,10 @@ TEST_CASE("streamed: what iterations of each method and filtered backprojection 
       auto const before = *method.streaming();
       method.step();
       auto const after = *method.streaming();
-      CHECK(after.bytes_in - before.bytes_in == volumes_in * volume_bytes + stack_bytes);
+      std::int64_t const beside = std::is_same_v<Method, iso::ct::sart<on_host, float>> ? 2 : 0;
+      CHECK(after.beside_in == 2 * stack_bytes);
+      CHECK(after.bytes_in - before.bytes_in ==
+            volumes_in * volume_bytes + (1 + beside) * stack_bytes);
       CHECK(after.bytes_out - before.bytes_out == volumes_out * volume_bytes + stack_bytes);
     };
     // A projection, and an adjoint.

@@ -8,6 +8,7 @@
 #include <iso/core/job.hpp>
 #include <iso/core/onto.hpp>
 #include <iso/core/projection_view.hpp>
+#include <iso/core/sum_of.hpp>
 #include <iso/core/volume_view.hpp>
 #include <iso/ct/detail/rank_part.hpp>
 #include <iso/ct/detail/voxel_step.hpp>
@@ -16,6 +17,7 @@
 #include <iso/ct/stored_readings.hpp>
 #include <iso/ct/streaming.hpp>
 #include <iso/ct/view_blocks.hpp>
+#include <iso/ct/voxel_bounds.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -70,6 +72,26 @@ class pair_elsewhere : public any_pair {
   virtual void adjoint_step(std::int64_t block, const_projections const& p, volume const& x,
                             voxel_step<T> const& by, volume const& correction, job const& control,
                             std::int32_t words) = 0;
+  /// Returns whether misfit() and weighted_step() make what projector_pair makes of forward() and
+  /// adjoint_step(), with the same bits, where the readings have a mask or not.
+  [[nodiscard]] virtual bool steps_of_rays(bool /*masked*/) const { return false; }
+  /// Overwrites `r` by the readings less A x of the views of a block, zero where their mask is.
+  /// \param known  bounds of x, or null: they are looked for
+  virtual misfit_bounds misfit(std::int64_t /*block*/, const_volume const& /*x*/,
+                               compared_rays<T> const& /*of*/, projections const& /*r*/,
+                               voxel_bounds const* /*known*/, job const& /*control*/) {
+    return {};
+  }
+  /// As adjoint_step of r times the weights of rays, zero where these are, and returns the bounds
+  /// of the voxels that it makes.
+  /// \param squares  those of r are added to it; null: they are not asked for
+  virtual voxel_bounds weighted_step(std::int64_t /*block*/, const_projections const& /*r*/,
+                                     misfit_bounds const& /*bounds*/, T const* /*ray_weights*/,
+                                     partial_sum* /*squares*/, volume const& /*x*/, voxel_step<T> const& /*by*/,
+                                     volume const& /*correction*/, job const& /*control*/,
+                                     std::int32_t /*words*/) {
+    return {};
+  }
   /// Overwrites `plane`, [nx, ny], by the plane of `x` above those that lie here, or below, which
   /// another rank holds: where there is one.
   virtual void fetch(neighbour /*which*/, const_volume const& /*x*/, T* /*plane*/) {}

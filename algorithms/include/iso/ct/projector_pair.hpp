@@ -225,6 +225,11 @@ class projector_pair {
     }
   }
 
+  /// Returns what makes the steps of rays beside its projections, or null: they are made here.
+  [[nodiscard]] detail::pair_elsewhere<T, space>* steps_of_rays(bool masked) const {
+    return elsewhere_ && elsewhere_->steps_of_rays(masked) ? elsewhere_.get() : nullptr;
+  }
+
   /// Enqueues `x` <- `by`(x, A^T p). `correction` may be overwritten: A^T p, where it needs a
   /// volume of its own.
   void adjoint_step(std::int64_t block, const_projections const& p, volume const& x,

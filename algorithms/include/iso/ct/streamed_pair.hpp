@@ -90,14 +90,37 @@ class streamed_pair final : public detail::pair_elsewhere<T, Kokkos::HostSpace> 
   void adjoint_step(std::int64_t block, const_projections const& p, volume const& x,
                     detail::voxel_step<T> const& by, volume const& correction, job const& control,
                     std::int32_t words) override;
+  [[nodiscard]] bool steps_of_rays(bool masked) const override;
+  detail::misfit_bounds misfit(std::int64_t block, const_volume const& x,
+                               detail::compared_rays<T> const& of, projections const& r,
+                               voxel_bounds const* known, job const& control) override;
+  voxel_bounds weighted_step(std::int64_t block, const_projections const& r,
+                             detail::misfit_bounds const& bounds, T const* ray_weights,
+                             partial_sum* squares, volume const& x, detail::voxel_step<T> const& by,
+                             volume const& correction, job const& control,
+                             std::int32_t words) override;
+  /// The arrays of rays that projections are compared with, and what that finds.
+  struct comparison {
+    std::vector<T const*> arrays;  ///< [views, u, v] each: the readings, mask and weights that are
+    bool masked;
+    std::int64_t views;  ///< of a piece
+    detail::misfit_bounds bounds = {};
+  };
+  /// Projects, and compares where `to` is not null.
+  void project(std::int64_t block, const_volume const& x, projections const& p,
+               voxel_bounds const* known, comparison* to, job const& control);
   /// A step that is made of A^T p, slab by slab: of which voxels, and of what.
   struct method_step {
     volume x;
     detail::voxel_step<T> by;
+    T const* ray_weights = nullptr;  ///< of p; null: none
+    double largest_weighted = 0;     ///< size of a reading times its weight
+    partial_sum* squares = nullptr;  ///< of readings
+    voxel_bounds made = {};          ///< of the voxels that it makes
   };
   /// Adds A^T p to `sums`, or makes a step of it; then `sums` has what batches before left.
   void go_back(std::int64_t block, detail::incoming_readings<Exec, T> const& p, volume const& sums,
-               onto to, method_step const* step, job const& control, std::int32_t words);
+               onto to, method_step* step, job const& control, std::int32_t words);
 
   Exec exec_;
   iso::grid grid_;
@@ -107,6 +130,7 @@ class streamed_pair final : public detail::pair_elsewhere<T, Kokkos::HostSpace> 
   std::int64_t halo_;                ///< of all blocks
   std::vector<staged_geometry<space>> scans_;
   std::vector<fdk_plan<space>> plans_;  ///< of blocks; empty: the adjoint goes back
+  bool scatters_;  ///< the adjoint's unit follows from all of a block's readings
   streaming_report report_;
   workspace<space> memory_;
   iso::detail::bus<Exec> bus_;

@@ -60,12 +60,18 @@ class bus {
   using space = typename Exec::memory_space;
   using staging = Kokkos::View<std::byte*, backend::staging_space<Exec>>;
 
+  /// Part of another host array that comes in with a piece, and its place on the device.
+  struct companion {
+    std::byte* device = nullptr;
+    strided_runs in = {};
+  };
   /// A piece of a host array, and its place on the device; without runs nothing is carried.
   struct piece {
     std::byte* device = nullptr;
     strided_runs in = {};
     strided_runs out = {};
-    bool leaves_directly = false;  ///< for page-locked memory; set on the way
+    std::array<companion, 3> beside = {};  ///< with `in` no more bytes than a buffer has
+    bool leaves_directly = false;          ///< for page-locked memory; set on the way
   };
 
   bus() = default;
@@ -129,22 +135,36 @@ class bus {
   }
 
  private:
-  /// Enqueues a piece's copy to the device, which `exec` waits for.
+  /// Enqueues a piece's copies to the device, which `exec` waits for.
   void bring(Exec const& exec, piece const& p, std::size_t b) {
-    strided_runs const& r = p.in;
+    std::int64_t const before = bytes_in_;
+    std::int64_t packed = 0;
+    bring(exec, p.device, p.in, b, packed);
+    for (companion const& other : p.beside) {
+      bring(exec, other.device, other.in, b, packed);
+    }
+    if (bytes_in_ > before) {
+      arrived_[b].record(in_);
+      arrived_[b].hold(exec);
+    }
+  }
+  /// Enqueues the copy of runs, from the buffer behind what is `packed` in it already.
+  void bring(Exec const& exec, std::byte* device, strided_runs const& r, std::size_t b,
+             std::int64_t& packed) {
     if (r.bytes() == 0) {
       return;
     }
     if (backend::is_page_locked(exec, r.first, r.last_byte())) {
-      backend::copy_rows(in_, {p.device, r.length}, {r.first, r.stride}, r.length, r.count);
+      backend::copy_rows(in_, {device, r.length}, {r.first, r.stride}, r.length, r.count);
     } else {
-      arrived_[b].wait();
-      copy_runs("iso::ct::streamed: pack", r, in_buffers_[b].data(), true);
-      backend::copy_rows(in_, {p.device, r.bytes()}, {in_buffers_[b].data(), r.bytes()}, r.bytes(),
-                         1);
+      if (packed == 0) {
+        arrived_[b].wait();
+      }
+      std::byte* const buffer = in_buffers_[b].data() + packed;
+      copy_runs("iso::ct::streamed: pack", r, buffer, true);
+      backend::copy_rows(in_, {device, r.bytes()}, {buffer, r.bytes()}, r.bytes(), 1);
+      packed += r.bytes();
     }
-    arrived_[b].record(in_);
-    arrived_[b].hold(exec);
     bytes_in_ += r.bytes();
   }
   /// Enqueues a piece's copy from the device, behind what was computed.

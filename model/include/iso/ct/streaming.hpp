@@ -44,6 +44,10 @@ struct streaming_report {
   std::int64_t fixed_bytes = 0;        ///< of them, for views and plans
   std::int64_t staging_bytes = 0;      ///< of the host's memory, from which the device copies
   std::int64_t page_locked_bytes = 0;  ///< of a method's arrays, which are copied where they lie
+  /// What comes in beside the projections and adjoints of an iteration of SIRT or OS-SART, whose
+  /// residuals are made on the device: readings and weights of rays, without a mask. 0: there is no
+  /// place for them, and the method's execution space makes residuals.
+  std::int64_t beside_in = 0;
   std::int64_t bytes_in = 0;           ///< carried to the device so far
   std::int64_t bytes_out = 0;          ///< carried from the device so far
 };

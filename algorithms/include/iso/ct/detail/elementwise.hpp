@@ -7,6 +7,7 @@
 #include <iso/core/concepts.hpp>
 #include <iso/core/numerics.hpp>
 #include <iso/ct/detail/voxel_step.hpp>
+#include <iso/ct/voxel_bounds.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -192,6 +193,42 @@ struct largest {
     double const value = number == number ? number : Kokkos::Experimental::infinity_v<double>;
     most = value > most ? value : most;
   }
+};
+
+/// Makes misfits, and finds the sizes of the largest and of the largest times its ray's weight.
+template <class T>
+struct bounded_misfit {
+  using value_type = misfit_bounds;
+  misfit<T> of;
+  T const* ray_weights;  ///< null: not asked for
+  KOKKOS_FUNCTION void operator()(std::int64_t i, misfit_bounds& bounds) const {
+    of(i);
+    largest<T, true>{of.p}(i, bounds.residual);
+    if (ray_weights != nullptr) {
+      T const weighted = ray_weights[i] == T(0) ? T(0) : ray_weights[i] * of.p[i];
+      double const size = Kokkos::fabs(double(weighted));
+      bounds.weighted = is_finite(size) && size > bounds.weighted ? size : bounds.weighted;
+    }
+  }
+  KOKKOS_FUNCTION void join(misfit_bounds& to, misfit_bounds const& from) const {
+    to = to.joined(from);
+  }
+  KOKKOS_FUNCTION void init(misfit_bounds& bounds) const { bounds = {}; }
+};
+
+/// A step of voxels, and the bounds of those that it makes.
+template <class T>
+struct bounded_step {
+  using value_type = voxel_bounds;
+  step_voxels<T> step;
+  KOKKOS_FUNCTION void operator()(std::int64_t i, voxel_bounds& bounds) const {
+    step(i);
+    T const size = Kokkos::fabs(step.x[i]);
+    bool const finite = is_finite(size);
+    bounds = bounds.joined({finite ? double(size) : 0.0, finite});
+  }
+  KOKKOS_FUNCTION void join(voxel_bounds& to, voxel_bounds const& of) const { to = to.joined(of); }
+  KOKKOS_FUNCTION void init(voxel_bounds& bounds) const { bounds = {}; }
 };
 
 /// Counts numbers of a mask that are neither 0 nor 1.

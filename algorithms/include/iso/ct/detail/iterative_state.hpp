@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <string>
 
 namespace iso::ct {
@@ -174,6 +175,14 @@ class iterative_state {
   template <class Options>
   void agree(Options const& options) const {
     pair.part_.agree(name_of_method_, options);
+  }
+  /// Has the readings copied where they lie, for methods that compare projections with them where
+  /// these are made.
+  void carry_readings() const {
+    if (pair.steps_of_rays(reading_mask_.size() > 0) != nullptr) {
+      pair.page_lock(readings_);
+      pair.page_lock(reading_mask_);
+    }
   }
   /// Does f(i) for every number of arrays of the method.
   template <class F>
@@ -346,6 +355,14 @@ class iterative_state {
   [[nodiscard]] double square_norm(projections const& p) const {
     return squares(p.data.data(), std::int64_t(p.data.size()));
   }
+  /// Returns the same of numbers whose largest size is known, in one pass.
+  [[nodiscard]] double square_norm(projections const& p, double largest_size) const {
+    std::int64_t const count = std::int64_t(p.data.size());
+    partial_sum all(pair.part_.joined({largest_size * largest_size, count}));
+    all.add(pair.exec(), count, iso::detail::product_term<T>{p.data.data(), p.data.data()});
+    pair.part_.add_others(all);
+    return all.value();
+  }
   /// Returns the square norm of b_s - p, and leaves p.
   [[nodiscard]] double square_misfit(std::int64_t block, projections const& p) const {
     return sum(std::int64_t(p.data.size()),
@@ -360,6 +377,35 @@ class iterative_state {
   void step(std::int64_t block, projections const& p, double relaxation, volume const& weights,
             job const& control) {
     step_by(block, p, {T(relaxation), weights.data.data(), T(box_.lower), T(box_.upper)}, control);
+  }
+  /// What blocks have found whose residuals and steps are made where they are projected.
+  struct found_there {
+    double largest = 0;                  ///< size of a residual
+    std::optional<voxel_bounds> x = {};  ///< after the last block
+    double squares = 0;                  ///< of the residual, where there is one block
+  };
+  /// Does what subtract_from_readings, weigh_rows and step do, of the projection of a block, where
+  /// it is projected: `r` becomes the residual. Returns false, having done nothing, where that does
+  /// not do so.
+  bool step_there(std::int64_t block, projections const& r, double relaxation,
+                  volume const& weights, job const& control, found_there& found) {
+    auto* const there = pair.steps_of_rays(reading_mask_.size() > 0);
+    if (there == nullptr) {
+      return false;
+    }
+    compared_rays<T> const rays{block_readings(block), block_mask(block),
+                             part_data(row_weights_.data, block)};
+    auto const bounds =
+        there->misfit(block, x, rays, r, found.x ? &*found.x : nullptr, control);
+    found.largest = std::max(found.largest, bounds.residual);
+    partial_sum squares({bounds.residual * bounds.residual, std::int64_t(r.data.size())});
+    bool const whole = pair.blocks().count() == 1;
+    found.x = there->weighted_step(
+        block, r, bounds, rays.weights, whole ? &squares : nullptr, x,
+        {T(relaxation), weights.data.data(), T(box_.lower), T(box_.upper)}, correction, control,
+        words_);
+    found.squares = whole ? squares.value() : 0;
+    return true;
   }
   /// x becomes x weights A_s^T p.
   void multiply(std::int64_t block, projections const& p, volume const& weights,
@@ -462,7 +508,7 @@ class iterative_state {
                  typename projection_view<T const, space>::data_type const& from) const {
     auto const& exec = pair.exec();
     auto const n = pair.scan();
-    // Not page-locked: readings stay on the host.
+    // Not page-locked: most methods use readings on the host alone.
     auto const to =
         allocate<array>(std::string("iso::ct::iterate: ") + what, {n[0], n[1], n[2]}, exec);
     for (std::size_t i = 0; to.size() > 0 && i < pair.blocks().views.size(); ++i) {

@@ -28,6 +28,7 @@ sart<Exec, T>::sart(Exec const& exec, geometry const& g,
   residual_ =
       blocks == 1 ? state_.block_buffer(0) : state_.new_projections("iso::ct::sart: residual");
   state_.choose_words_by_readings(residual_.data.data());
+  state_.carry_readings();
   std::int64_t const held = options.columns == column_sums::of_blocks ? blocks : 1;
   for (std::int64_t c = 0; c < held; ++c) {
     columns_.push_back(state_.new_volume("iso::ct::sart: column weights"));
@@ -59,17 +60,26 @@ iteration sart<Exec, T>::step(job const& control) {
   auto const& pair = state_.pair;
   std::int64_t const blocks = pair.blocks().count();
   double squares = 0;
+  typename detail::iterative_state<Exec, T>::found_there found;
+  bool there = false;
   for (std::int64_t s = 0; s < blocks; ++s) {
     auto const r = pair.part(residual_, s);
     auto const p = state_.block_buffer(s);
+    auto const& columns = columns_[columns_.size() == 1 ? 0 : std::size_t(s)];
+    there = state_.step_there(s, r, options_.relaxation, columns, control, found);
+    if (there) {
+      continue;
+    }
     pair.forward(s, state_.x, r, control);
     state_.subtract_from_readings(s, r);
     if (blocks == 1) {
       squares = state_.square_norm(r);
     }
     state_.weigh_rows(s, r, p);
-    state_.step(s, p, options_.relaxation, columns_[columns_.size() == 1 ? 0 : std::size_t(s)],
-                control);
+    state_.step(s, p, options_.relaxation, columns, control);
+  }
+  if (there) {
+    return state_.told(blocks == 1 ? found.squares : state_.square_norm(residual_, found.largest));
   }
   // Once, as the host waits for it.
   return state_.told(blocks == 1 ? squares : state_.square_norm(residual_));

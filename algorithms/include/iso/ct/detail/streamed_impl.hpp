@@ -46,6 +46,8 @@ struct adjoint_memory {
   slab_buffers<T> slabs;
   T* x = nullptr;  ///< a slab of the voxels of which steps are made, where any are
   T* weights = nullptr;
+  voxel_bounds* bounds = nullptr;           ///< of each slab of them
+  iso::detail::split_sum* squares = nullptr;  ///< of each piece of the stack
   chunk_buffers<std::uint16_t> stored;
 
   adjoint_memory(workspace_parts& memory, std::int64_t num_u, std::int64_t num_v,
@@ -58,6 +60,8 @@ struct adjoint_memory {
       auto const& n = volume.extent;
       x = memory.take<T>({n[0], n[1], std::min(plan.planes, n[2])});
       weights = memory.take<T>({n[0], n[1], std::min(plan.planes, n[2])});
+      bounds = memory.take<voxel_bounds>({pieces_of(n[2], plan.planes)});
+      squares = memory.take<iso::detail::split_sum>({pieces_of(plan.views, chunk_views)});
     }
   }
 };
@@ -108,6 +112,34 @@ std::pair<std::int64_t, std::int64_t> pair_staging(geometry const& g, iso::grid 
   std::int64_t const back = std::max(report.adjoint.planes, report.step.planes);
   return staging_bytes<T>(volume, std::max(report.forward.planes + 2 * halo, back), back,
                           blocks.max_size(), g.num_u() * g.num_v());
+}
+
+/// The division of what projections are compared with: the readings, their mask, and weights of
+/// rays where the adjoint's unit follows from what it is given.
+template <class T>
+struct comparison {
+  std::int64_t views;  ///< of a piece
+  bool fits;           ///< there are places for it, and for the weights that come in with an adjoint
+
+  comparison(iso::grid const& volume, geometry const& g, streaming_report const& report,
+             std::int64_t halo, bool masked, bool scatters)
+      : views(views_beside<T>(volume, report.forward.planes + 2 * halo, report.forward.views,
+                              g.num_u() * g.num_v(), 1 + (masked ? 1 : 0) + (scatters ? 1 : 0))) {
+    // Of a piece that comes in with an adjoint: into the places of the second slab and of x.
+    std::int64_t const weights = std::min(report.step.views, chunk_views) * g.num_u() * g.num_v();
+    auto const& n = volume.extent;
+    fits = views > 0 && weights <= n[0] * n[1] * std::min(report.step.planes, n[2]);
+  }
+};
+
+/// Returns whether the adjoint of any of these scans adds whole numbers.
+template <class T>
+bool scatters(std::vector<geometry> const& scans, iso::grid const& volume,
+              projector_options const& o) {
+  return o.backprojection == backprojection::adjoint &&
+         std::any_of(scans.begin(), scans.end(), [&](geometry const& g) {
+           return !gathers(g, volume, sizeof(T), {.method = o.method});
+         });
 }
 
 inline fdk_options centred_fdk() { return {.scan = {.detector = detector_placement::centred}}; }
@@ -181,6 +213,11 @@ streaming_report streamed_pair<Exec, T>::plan(Exec const& exec, geometry const& 
   report.adjoint = sizes.of_adjoint(divided(adjoint_bytes));
   report.device_bytes = std::max(
       {report.forward.device_bytes, report.adjoint.device_bytes, report.step.device_bytes});
+  bool const of_readings = detail::scatters<T>(scans, volume, options);
+  if (detail::comparison<T>(volume, g, report, halo, false, of_readings).fits) {
+    report.beside_in =
+        (of_readings ? 3 : 2) * g.num_views() * sizes.pixels * std::int64_t(sizeof(T));
+  }
   auto const [in, out] = detail::pair_staging<T>(g, volume, blocks, options, report);
   report.staging_bytes = iso::detail::bus<Exec>::bytes_needed(in, out);
   return report;
@@ -196,6 +233,7 @@ streamed_pair<Exec, T>::streamed_pair(Exec const& exec, geometry const& g, iso::
       stored_readings_(limits.stored_readings),
       forward_(detail::streamed_forward<T>(options, g, volume)),
       halo_(detail::largest_halo(g, volume, forward_)),
+      scatters_(detail::scatters<T>(detail::scans_of(g, blocks), volume, options)),
       report_(plan(exec, g, volume, blocks, options, limits)) {
   if (limits.told) {
     limits.told(report_);
@@ -231,9 +269,45 @@ streaming_report streamed_pair<Exec, T>::report() const {
 template <execution_space Exec, real T>
 void streamed_pair<Exec, T>::forward(std::int64_t block, const_volume const& x,
                                      projections const& p, job const& control) {
+  project(block, x, p, nullptr, nullptr, control);
+}
+
+template <execution_space Exec, real T>
+detail::misfit_bounds streamed_pair<Exec, T>::misfit(std::int64_t block, const_volume const& x,
+                                                     detail::compared_rays<T> const& of,
+                                                     projections const& r,
+                                                     voxel_bounds const* known,
+                                                     job const& control) {
+  bool const masked = of.mask != nullptr;
+  comparison to{{of.readings},
+                masked,
+                detail::comparison<T>(grid_, scans_.front().host(), report_, halo_, masked,
+                                      scatters_)
+                    .views};
+  if (masked) {
+    to.arrays.push_back(of.mask);
+  }
+  if (scatters_) {
+    to.arrays.push_back(of.weights);
+  }
+  project(block, x, r, known, &to, control);
+  return to.bounds;
+}
+
+template <execution_space Exec, real T>
+bool streamed_pair<Exec, T>::steps_of_rays(bool masked) const {
+  return detail::comparison<T>(grid_, scans_.front().host(), report_, halo_, masked, scatters_)
+      .fits;
+}
+
+template <execution_space Exec, real T>
+void streamed_pair<Exec, T>::project(std::int64_t block, const_volume const& x,
+                                     projections const& p, voxel_bounds const* known,
+                                     comparison* to, job const& control) {
   char const* const function = "iso::ct::streamed_pair::forward";
   auto const& scan = scans_[std::size_t(block)];
   geometry const& g = scan.host();
+  std::int64_t const image = g.num_u() * g.num_v();
   detail::validate_streamed_arrays(x, grid_,
                                    detail::incoming_readings<Exec, T>(const_projections(p)),
                                    {g.num_views(), g.num_u(), g.num_v()}, function);
@@ -245,7 +319,8 @@ void streamed_pair<Exec, T>::forward(std::int64_t block, const_volume const& x,
   detail::slab_pieces<Exec, T, T const> const slabs{m.slabs, x, all_planes(grid_), plan.planes,
                                                     halo_};
   std::int64_t const last = slabs.count() - 1;
-  auto const bounds = bounds_of(Kokkos::DefaultHostExecutionSpace(), x);
+  auto const bounds =
+      known != nullptr ? *known : bounds_of(Kokkos::DefaultHostExecutionSpace(), x);
   detail::for_each_view_batch(
       g.num_views(), plan.views, control,
       [&](std::int64_t first, std::int64_t count, job const& part) {
@@ -258,29 +333,58 @@ void streamed_pair<Exec, T>::forward(std::int64_t block, const_volume const& x,
                 sums.add(exec_, slabs.at(n), slabs.own(n), detail::step_of(part, n, last + 1));
               }
             });
-        // With the last slab rays are whole: some leave while others are added.
-        std::int64_t const size = detail::max_chunk_views;
+        // With the last slab rays are whole: some leave while others are added. What they are
+        // compared with comes into the place of the slab before.
+        std::int64_t const size = to != nullptr ? to->views : detail::max_chunk_views;
         std::int64_t const pieces = detail::pieces_of(count, size);
+        std::int64_t const beside = to != nullptr ? std::int64_t(to->arrays.size()) : 0;
+        auto* const found =
+            reinterpret_cast<detail::misfit_bounds*>(m.slabs.data[(last + 1) % 2]);
+        T* const numbers = reinterpret_cast<T*>(found + detail::padded_results(pieces));
+        auto const place = [&](std::int64_t n, std::int64_t which) {
+          return numbers + (n % 2 * beside + which) * size * image;
+        };
         job const rest = detail::step_of(part, last, last + 1);
         auto* const words = reinterpret_cast<T*>(sums.words().data());
+        using piece = typename iso::detail::bus<Exec>::piece;
         bus_.carry(
             exec_, pieces,
             [&](std::int64_t n) {
               auto const [begin, views] = detail::views_of(count, size, n);
-              return typename iso::detail::bus<Exec>::piece{
-                  reinterpret_cast<std::byte*>(words + begin * g.num_u() * g.num_v()),
-                  {},
-                  detail::runs_of(p, first + begin, views)};
+              piece one{reinterpret_cast<std::byte*>(words + begin * image),
+                        {},
+                        detail::runs_of(p, first + begin, views)};
+              for (std::int64_t which = 0; which < beside; ++which) {
+                const_projections const all{typename const_projections::data_type(
+                    to->arrays[std::size_t(which)], g.num_views(), g.num_u(), g.num_v())};
+                one.beside[std::size_t(which)] = {reinterpret_cast<std::byte*>(place(n, which)),
+                                                  detail::runs_of(all, first + begin, views)};
+              }
+              return one;
             },
             [&](std::int64_t n) {
               auto const [begin, views] = detail::views_of(count, size, n);
               auto some = sums.of_views(begin, views);
               some.add(exec_, slabs.at(last), slabs.own(last), detail::step_of(rest, n, pieces));
               // Pixels take the place of their words.
+              T* const pixels = words + begin * image;
               some.finish(exec_,
                           projection_view<T, space>{typename projection_view<T, space>::data_type(
-                              words + begin * g.num_u() * g.num_v(), views, g.num_u(), g.num_v())});
+                              pixels, views, g.num_u(), g.num_v())});
+              if (to != nullptr) {
+                detail::find_in_numbers(
+                    "iso::ct::streamed: misfit", exec_, views * image,
+                    detail::bounded_misfit<T>{
+                        {place(n, 0), to->masked ? place(n, 1) : nullptr, pixels},
+                        scatters_ ? place(n, beside - 1) : nullptr},
+                    found + n);
+              }
             });
+        if (to != nullptr) {
+          for (auto const& one : detail::found_in_numbers(exec_, found, pieces)) {
+            to->bounds = to->bounds.joined(one);
+          }
+        }
       });
 }
 
@@ -316,14 +420,25 @@ void streamed_pair<Exec, T>::adjoint_step(std::int64_t block, const_projections 
                                           volume const& x, detail::voxel_step<T> const& by,
                                           volume const& correction, job const& control,
                                           std::int32_t words) {
-  method_step const step{x, by};
+  method_step step{x, by};
   go_back(block, p, correction, onto::zero, &step, control, words);
+}
+
+template <execution_space Exec, real T>
+voxel_bounds streamed_pair<Exec, T>::weighted_step(
+    std::int64_t block, const_projections const& r, detail::misfit_bounds const& bounds,
+    T const* ray_weights, partial_sum* squares, volume const& x,
+    detail::voxel_step<T> const& by, volume const& correction, job const& control,
+    std::int32_t words) {
+  method_step step{x, by, ray_weights, bounds.weighted, squares};
+  go_back(block, r, correction, onto::zero, &step, control, words);
+  return step.made;
 }
 
 template <execution_space Exec, real T>
 void streamed_pair<Exec, T>::go_back(std::int64_t block,
                                      detail::incoming_readings<Exec, T> const& p,
-                                     volume const& sums, onto to, method_step const* step,
+                                     volume const& sums, onto to, method_step* step,
                                      job const& control, std::int32_t words) {
   char const* const function = "iso::ct::streamed_pair::adjoint";
   auto const& scan = scans_[std::size_t(block)];
@@ -333,7 +448,8 @@ void streamed_pair<Exec, T>::go_back(std::int64_t block,
   auto options = adjoint_options(words);
   if (plans_.empty() && !detail::gathers(g, grid_, sizeof(T), options)) {
     // The scatter's unit is the block's, whatever part of it is there.
-    options.max_abs = p.largest_size();
+    options.max_abs = step != nullptr && step->ray_weights != nullptr ? step->largest_weighted
+                                                                      : p.largest_size();
   }
   workspace_parts parts(memory_, function);
   detail::adjoint_memory<T> const m(parts, g.num_u(), g.num_v(), grid_, plan, step != nullptr,
@@ -361,24 +477,60 @@ void streamed_pair<Exec, T>::go_back(std::int64_t block,
                                            stack, slabs.at(n), scratch, on, slice);
           }
         };
+        // Weights of rays come into the places of the second slab and of x, which come later.
+        T const* const ray_weights = step != nullptr ? step->ray_weights : nullptr;
+        partial_sum* const squares = step != nullptr ? step->squares : nullptr;
+        auto const weights_of = [&](std::int64_t n) {
+          return n % 2 == 0 ? m.slabs.data[1] : m.x;
+        };
         detail::pass_first_slab(
             exec_, bus_, slabs, now, count, detail::chunk_views,
             detail::step_of(part, 0, slabs.count()),
             [&](std::int64_t n, std::int64_t begin, std::int64_t views) {
-              return p.piece(m.stored, n, first + begin, views,
-                             reinterpret_cast<std::byte*>(m.stack + begin * image));
+              auto one = p.piece(m.stored, n, first + begin, views,
+                                 reinterpret_cast<std::byte*>(m.stack + begin * image));
+              if (ray_weights != nullptr) {
+                const_projections const all{typename const_projections::data_type(
+                    ray_weights, g.num_views(), g.num_u(), g.num_v())};
+                one.beside[0] = {reinterpret_cast<std::byte*>(weights_of(n)),
+                                 detail::runs_of(all, first + begin, views)};
+              }
+              return one;
             },
             [&](std::int64_t n, std::int64_t begin, std::int64_t views, onto on, job const& slice) {
+              T* const readings = m.stack + begin * image;
               p.arrive(exec_, m.stored, n,
-                       {typename projection_view<T, space>::data_type(
-                           m.stack + begin * image, views, g.num_u(), g.num_v())});
+                       {typename projection_view<T, space>::data_type(readings, views, g.num_u(),
+                                                                      g.num_v())});
+              if (squares != nullptr) {
+                using square = iso::detail::product_term<T>;
+                detail::find_in_numbers(
+                    "iso::ct::streamed: squares", exec_, views * image,
+                    squares->kernel(iso::detail::single_terms<square>{{readings, readings}}),
+                    m.squares + n);
+              }
+              if (ray_weights != nullptr) {
+                detail::for_each_number("iso::ct::streamed: weigh", exec_, views * image,
+                                        detail::weigh<T>{weights_of(n), readings, readings});
+              }
               add(0, begin, views, on, slice);
             });
         auto const add_all = [&](std::int64_t n) {
           add(n, 0, count, now, detail::step_of(part, n, slabs.count()));
         };
+        auto const add_squares = [&] {
+          std::int64_t const pieces = detail::pieces_of(count, detail::chunk_views);
+          auto const found = detail::found_in_numbers(exec_, m.squares, pieces);
+          for (std::int64_t n = 0; n < pieces; ++n) {
+            squares->add(found[std::size_t(n)],
+                         detail::views_of(count, detail::chunk_views, n).second * image);
+          }
+        };
         if (step == nullptr || first + count < g.num_views()) {
           detail::pass_other_slabs(exec_, bus_, slabs, now, add_all);
+          if (squares != nullptr) {
+            add_squares();
+          }
           return;
         }
         using constant = volume_view<T const, Kokkos::HostSpace>;
@@ -391,9 +543,15 @@ void streamed_pair<Exec, T>::go_back(std::int64_t block,
             exec_, bus_, slabs, now, step->x, reinterpret_cast<std::byte*>(m.x), weights,
             reinterpret_cast<std::byte*>(m.weights), add_all, [&](std::int64_t n) {
               auto const sum = slabs.at(n).data;
-              detail::for_each_number("iso::ct::streamed: step", exec_, std::int64_t(sum.size()),
-                                      detail::step_voxels<T>{by, sum.data(), m.x});
+              detail::find_in_numbers("iso::ct::streamed: step", exec_, std::int64_t(sum.size()),
+                                      detail::bounded_step<T>{{by, sum.data(), m.x}}, m.bounds + n);
             });
+        for (auto const& one : detail::found_in_numbers(exec_, m.bounds, slabs.count())) {
+          step->made = step->made.joined(one);
+        }
+        if (squares != nullptr) {
+          add_squares();
+        }
       });
 }
 

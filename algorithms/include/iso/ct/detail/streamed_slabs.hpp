@@ -8,6 +8,7 @@
 #include <iso/core/volume_view.hpp>
 #include <iso/core/workspace.hpp>
 #include <iso/ct/detail/stored_readings_impl.hpp>
+#include <iso/ct/detail/voxel_step.hpp>
 #include <iso/ct/staged_geometry.hpp>
 #include <iso/ct/streamed.hpp>
 #include <iso/detail/bus.hpp>
@@ -208,6 +209,49 @@ struct incoming_readings {
     }
   }
 };
+
+/// Has a functor with a value of its own, as Kokkos::parallel_reduce takes it, go through `count`
+/// numbers, and enqueues that its value goes to the memory of `exec`.
+template <execution_space Exec, class F>
+void find_in_numbers(char const* label, Exec const& exec, std::int64_t count, F const& f,
+                     typename F::value_type* to) {
+  using result = Kokkos::View<typename F::value_type, typename Exec::memory_space,
+                              Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  Kokkos::parallel_reduce(
+      label, Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, count), f,
+      result(to));
+}
+/// Returns such values, and waits for `exec`.
+template <execution_space Exec, class Value>
+std::vector<Value> found_in_numbers(Exec const& exec, Value const* from, std::int64_t count) {
+  using unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
+  std::vector<Value> here(std::size_t(count), Value{});
+  Kokkos::deep_copy(
+      exec, Kokkos::View<Value*, Kokkos::HostSpace, unmanaged>(here.data(), std::size_t(count)),
+      Kokkos::View<Value const*, typename Exec::memory_space, unmanaged>(from, std::size_t(count)));
+  exec.fence("iso::ct::streamed: what was found is here");
+  return here;
+}
+/// Returns the places of so many results in front of other numbers: what keeps those aligned.
+inline std::int64_t padded_results(std::int64_t count) { return pieces_of(count, 16) * 16; }
+
+/// Returns the views of a piece with so many companions, whose two places each and what is found of
+/// each piece of `views` lie in the place of a slab; 0: none do. A buffer holds the companions.
+template <class T>
+std::int64_t views_beside(iso::grid const& volume, std::int64_t planes, std::int64_t views,
+                          std::int64_t image, std::int64_t companions) {
+  auto const& n = volume.extent;
+  std::int64_t const place = n[0] * n[1] * std::min(planes, n[2]) * std::int64_t(sizeof(T));
+  auto const bytes_of = [&](std::int64_t size) {
+    return 2 * companions * size * image * std::int64_t(sizeof(T)) +
+           padded_results(pieces_of(views, size)) * std::int64_t(sizeof(misfit_bounds));
+  };
+  std::int64_t size = std::min(views, max_chunk_views) / companions;
+  while (size > 0 && bytes_of(size) > place) {
+    --size;
+  }
+  return size;
+}
 
 /// Returns a part of an algorithm's memory as another's workspace.
 template <class Space>

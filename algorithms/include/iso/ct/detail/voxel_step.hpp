@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! Says how an iterative method's correction changes a voxel.
+//! Says how an iterative method's correction changes a voxel, and what its residuals are.
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -21,6 +21,25 @@ struct voxel_step {
     T const within = sum < lower ? lower : sum > upper ? upper : sum;
     T const to = multiplies ? from * (correction * weight) : within;
     return weight != T(0) ? to : from;
+  }
+};
+
+/// What is known of the rays of a block, [views, u, v].
+template <class T>
+struct compared_rays {
+  T const* readings;
+  T const* mask;  ///< may be null
+  T const* weights;
+};
+
+/// What a pass over the misfits of a block's rays finds.
+struct misfit_bounds {
+  double residual = 0;  ///< the largest size of one, infinite where one is not finite
+  double weighted = 0;  ///< the largest finite size of one times its ray's weight
+
+  [[nodiscard]] KOKKOS_FUNCTION misfit_bounds joined(misfit_bounds const& other) const {
+    return {residual > other.residual ? residual : other.residual,
+            weighted > other.weighted ? weighted : other.weighted};
   }
 };
 
