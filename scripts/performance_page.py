@@ -11,9 +11,10 @@ fast as the peer; above 1 Isocenter is faster), "error", "share" (of the measure
 run, add a file and start this script: of rows with equal topic, machine, what, case, unit and peer
 the one of the newest date counts, of equal dates that of the last file by name. Older files may
 stay. Numbers are printed as they are written in the JSON. perf/results/page.json has the topics in
-their order, the rows of each that the page shows ("shown", 80 in all at most; a topic without it
-is not on the page), the figures that the README shows ("headlines") and the goals; a goal that the
-newest row misses is a shortfall, with its "why".
+their order, the rows of each that the page shows ("shown", 60 in all at most; a topic without it
+is not on the page), the figures that the README shows ("headlines", which the page has too) and the
+goals; a goal that the newest row misses is a shortfall, with its "why". The page lists shortfalls
+of the rows that it shows; these are no further rows to choose by, and are not counted.
 
 Where the page is made it takes the day, and marks rows that were older than two weeks on that day.
 
@@ -38,7 +39,7 @@ KNOWN = {*COMMON, *KEY, "value", "gflops", "peer_value", "ratio", "error", "shar
          "bytes_by_table", "bytes_in", "bytes_out", "formula_in", "formula_out"}
 MARKS = "<!-- figures: scripts/performance_page.py -->", "<!-- end of figures -->"
 OLD = 14  # days
-MAX_SHOWN = 80  # rows of the page, to choose by
+MAX_SHOWN = 60  # rows of the page, to choose by
 HEAD = """# Performance
 
 Made from `perf/results/*.json` by `scripts/performance_page.py`; do not edit.
@@ -196,6 +197,10 @@ def page(layout, rows, day):
     if len(shown) > MAX_SHOWN:
         raise bad_results(f"page.json: {len(shown)} rows are shown (a page to choose by has at "
                           f"most {MAX_SHOWN}); show fewer: all stay in perf/results")
+    for headline in layout["headlines"]:
+        if find(rows, headline["row"]) not in shown:
+            raise bad_results(f"page.json: the README's figure '{headline['label']}' is no row of "
+                              "the page (a reader looks it up there); show it")
     goals = layout["goals"]
     count = sum(missed(goal, find(rows, goal["row"])) for goal in goals)
     return text + ("\n## Shortfalls\n\nThe newest measurements miss "
@@ -251,7 +256,8 @@ def self_test():
     goal = {"row": {"what": "w"}, "of": "value", "why": "y"}
     layout = {"topics": [{"name": "t", "title": "T", "text": "x", "shown": [{"what": "w"}]},
                          {"name": "u", "title": "U", "text": "x"}],
-              "goals": [{**goal, "at_most": "2"}, {**goal, "at_most": "2.5"}]}
+              "goals": [{**goal, "at_most": "2"}, {**goal, "at_most": "2.5"}],
+              "headlines": [{"label": "l", "row": {"topic": "t", "what": "w"}}]}
     rows += newest([("d", {**run("2026-01-02", "3"), "topic": "u"})])
     young, old = (page(layout, rows, datetime.date(2026, 1, d)) for d in (16, 17))
     made = all_rows(layout, rows)
@@ -263,11 +269,13 @@ def self_test():
     good = good and MADE.search(old).group(1) == "2026-01-17"
     first, *others = layout["topics"]
     many = {**layout, "topics": [{**first, "shown": [{"what": "w"}] * (MAX_SHOWN + 1)}, *others]}
-    try:
-        page(many, rows, datetime.date(2026, 1, 16))
-        good = False
-    except bad_results:
-        pass
+    absent = {**layout, "headlines": [{"label": "l", "row": {"topic": "u", "what": "w"}}]}
+    for refused in (many, absent):
+        try:
+            page(refused, rows, datetime.date(2026, 1, 16))
+            good = False
+        except bad_results:
+            pass
     for bad in ({**run("d", "1"), "rows": [{"value": "1"}]}, run("d", "1", typo="x")):
         try:
             newest([("a", bad)])
