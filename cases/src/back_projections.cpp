@@ -130,26 +130,34 @@ void add_sized_back_projections(catalogue& all) {
   };
   add("back_project", "the adjoint of forward_project", upright_scan);
   add("back_project_tilted", "the adjoint of forward_project_tilted", tilted_scan);
-  all.add_sized(
-      {"back_project_streamed",
-       "the adjoint of forward_project_streamed: readings and volume in host memory, through 4 GiB "
-       "a 1024^3 floats",
-       "voxels along each side",
-       16,
-       2048,
-       {number_type::f32, number_type::f64},
-       4,
-       shapes::fixed,
-       [](double n) { return 5.2 * n * n * n; },
-       [](double n) { return 64 * n * n; },
-       [](double n) { return 2 * n * n * n * n; }},
-      [](auto const& exec, point const& p) {
-        return in_precision(p, [&]<class T>(T) {
-          auto const volume = smooth_volume(p.size);
-          streamed_voxels_case<T> const what{{{volume}, cone_scan(p.size, p.size), volume.box}};
-          return ready_of(exec, what.prepare(exec), p);
-        });
-      });
+  auto const add_streamed = [&](std::string_view name, std::string_view about,
+                                ct::geometry (*scan)(std::int64_t n)) {
+    all.add_sized({name,
+                   about,
+                   "voxels along each side",
+                   16,
+                   2048,
+                   {number_type::f32, number_type::f64},
+                   4,
+                   shapes::fixed,
+                   [](double n) { return 5.2 * n * n * n; },
+                   [](double n) { return 64 * n * n; },
+                   [](double n) { return 2 * n * n * n * n; }},
+                  [scan](auto const& exec, point const& p) {
+                    return in_precision(p, [&]<class T>(T) {
+                      auto const volume = smooth_volume(p.size);
+                      streamed_voxels_case<T> const what{{{volume}, scan(p.size), volume.box}};
+                      return ready_of(exec, what.prepare(exec), p);
+                    });
+                  });
+  };
+  add_streamed(
+      "back_project_streamed",
+      "the adjoint of forward_project_streamed: readings and volume in host memory, through "
+      "4 GiB a 1024^3 floats",
+      upright_scan);
+  add_streamed("back_project_streamed_tilted",
+               "the same with a detector rolled by one degree and pitched by two", tilted_scan);
 }
 
 }  // namespace

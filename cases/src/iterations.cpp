@@ -157,32 +157,41 @@ void add_streamed_sirt(catalogue& all, input_projections const& readings, ct::ge
 
 /// Adds an iteration of SIRT, and what comes before the first, whose arrays lie in host memory.
 void add_streamed_sirt(catalogue& all) {
-  all.add_sized(
-      {"sirt_streamed",
-       "sirt with reproducible sums of arrays in host memory, through 4 GiB a 1024^3 floats",
-       "voxels along each side",
-       16,
-       2048,
-       {number_type::f32, number_type::f64},
-       4,
-       shapes::fixed,
-       [](double n) { return 12 * n * n * n; },
-       [](double n) { return 8 * n * n * n + 64 * n * n; },
-       [](double n) { return 8 * n * n * n * n; }},
-      [](auto const& exec, point const& p) {
-        return in_precision(p, [&]<class T>(T) {
-          auto const volume = smooth_volume(p.size);
-          answer const truth = [=](auto const&, auto const&) {
-            auto const there = volume.template on<double>(Kokkos::DefaultHostExecutionSpace());
-            return oracle::numbers(there.data.data(), there.data.data() + there.data.size());
-          };
-          streamed_sirt_case<T> const what{
-              {{{volume}, cone_scan(p.size, p.size), volume.box, {}, 1, 2, truth}},
-              {.device_bytes = streaming_limit<T>(p.size)},
-              false};
-          return ready_of(exec, what.prepare(exec), p);
+  auto const add_streamed = [&](std::string_view name, std::string_view about,
+                                ct::geometry (*scan)(std::int64_t n)) {
+    all.add_sized(
+        {name,
+         about,
+         "voxels along each side",
+         16,
+         2048,
+         {number_type::f32, number_type::f64},
+         4,
+         shapes::fixed,
+         [](double n) { return 12 * n * n * n; },
+         [](double n) { return 8 * n * n * n + 64 * n * n; },
+         [](double n) { return 8 * n * n * n * n; }},
+        [scan](auto const& exec, point const& p) {
+          return in_precision(p, [&]<class T>(T) {
+            auto const volume = smooth_volume(p.size);
+            answer const truth = [=](auto const&, auto const&) {
+              auto const there = volume.template on<double>(Kokkos::DefaultHostExecutionSpace());
+              return oracle::numbers(there.data.data(), there.data.data() + there.data.size());
+            };
+            streamed_sirt_case<T> const what{
+                {{{volume}, scan(p.size), volume.box, {}, 1, 2, truth}},
+                {.device_bytes = streaming_limit<T>(p.size)},
+                false};
+            return ready_of(exec, what.prepare(exec), p);
+          });
         });
-      });
+  };
+  add_streamed(
+      "sirt_streamed",
+      "sirt with reproducible sums of arrays in host memory, through 4 GiB a 1024^3 floats",
+      upright_scan);
+  add_streamed("sirt_streamed_tilted",
+               "the same with a detector rolled by one degree and pitched by two", tilted_scan);
 }
 
 /// Adds two: of an upright scan, and of a tilted one.

@@ -554,25 +554,33 @@ void add_projections(catalogue& all) {
             {.method = projector::siddon}, upright_scan);
   add_sized(all, "forward_project_siddon_tilted", "forward_project_tilted by exact lengths", chords,
             {.method = projector::siddon}, tilted_scan);
-  all.add_sized(
-      {"forward_project_streamed",
-       "reproducible sums of a volume in host memory, through 4 GiB a 1024^3 floats",
-       "voxels along each side",
-       16,
-       2048,
-       {number_type::f32, number_type::f64},
-       4,
-       shapes::fixed,
-       [](double n) { return 5.2 * n * n * n; },
-       [](double n) { return 64 * n * n; },
-       samples},
-      [](auto const& exec, point const& p) {
-        return in_precision(p, [&]<class T>(T) {
-          streamed_scan_case<T> const what{
-              {smooth_volume(p.size), cone_scan(p.size, p.size), {.sum = summation::reproducible}}};
-          return ready_of(exec, what.prepare(exec), p);
-        });
-      });
+  auto const add_sized_streamed = [&](std::string_view name, std::string_view about,
+                                      ct::geometry (*scan)(std::int64_t n)) {
+    all.add_sized({name,
+                   about,
+                   "voxels along each side",
+                   16,
+                   2048,
+                   {number_type::f32, number_type::f64},
+                   4,
+                   shapes::fixed,
+                   [](double n) { return 5.2 * n * n * n; },
+                   [](double n) { return 64 * n * n; },
+                   samples},
+                  [scan](auto const& exec, point const& p) {
+                    return in_precision(p, [&]<class T>(T) {
+                      streamed_scan_case<T> const what{
+                          {smooth_volume(p.size), scan(p.size), {.sum = summation::reproducible}}};
+                      return ready_of(exec, what.prepare(exec), p);
+                    });
+                  });
+  };
+  add_sized_streamed("forward_project_streamed",
+                     "reproducible sums of a volume in host memory, through 4 GiB a 1024^3 floats",
+                     upright_scan);
+  add_sized_streamed("forward_project_streamed_tilted",
+                     "the same with a detector rolled by one degree and pitched by two",
+                     tilted_scan);
 }
 
 }  // namespace iso::cases

@@ -299,25 +299,31 @@ void add_sized(catalogue& all) {
       upright_scan);
   add("fdk_tilted", "the same with a detector rolled by one degree and pitched by two",
       tilted_scan);
-  all.add_sized(
-      {"fdk_streamed",
-       "fdk of readings in host memory, through 4 GiB a 1024^3 floats",
-       "voxels along each side",
-       16,
-       2048,
-       {number_type::f32, number_type::f64},
-       4,
-       shapes::fixed,
-       [](double n) { return 4.2 * n * n * n; },
-       [](double n) { return 64 * n * n; },
-       [](double n) { return 2 * n * n * n * n; }},
-      [](auto const& exec, point const& p) {
-        return in_precision(p, [&]<class T>(T) {
-          auto const volume = smooth_volume(p.size);
-          streamed_volume_case<T> const what{{{volume}, cone_scan(p.size, p.size), volume.box}};
-          return ready_of(exec, what.prepare(exec), p);
-        });
-      });
+  auto const add_streamed = [&](std::string_view name, std::string_view about,
+                                ct::geometry (*scan)(std::int64_t n)) {
+    all.add_sized({name,
+                   about,
+                   "voxels along each side",
+                   16,
+                   2048,
+                   {number_type::f32, number_type::f64},
+                   4,
+                   shapes::fixed,
+                   [](double n) { return 4.2 * n * n * n; },
+                   [](double n) { return 64 * n * n; },
+                   [](double n) { return 2 * n * n * n * n; }},
+                  [scan](auto const& exec, point const& p) {
+                    return in_precision(p, [&]<class T>(T) {
+                      auto const volume = smooth_volume(p.size);
+                      streamed_volume_case<T> const what{{{volume}, scan(p.size), volume.box}};
+                      return ready_of(exec, what.prepare(exec), p);
+                    });
+                  });
+  };
+  add_streamed("fdk_streamed", "fdk of readings in host memory, through 4 GiB a 1024^3 floats",
+               upright_scan);
+  add_streamed("fdk_streamed_tilted",
+               "the same with a detector rolled by one degree and pitched by two", tilted_scan);
 }
 
 }  // namespace

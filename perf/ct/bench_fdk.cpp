@@ -4,6 +4,7 @@
 //
 //   fdk/<window>/<precision>/<backend>/<N>
 //   fdk_avx2/...                               a processor's registers of 32 bytes
+//   fdk_tilted/...                             a detector rolled by one degree and pitched by two
 //
 // Counters beside the usual: `views`; `gups`, 1e9 voxels times views a second of a whole call;
 // `gups_backprojection`, of the backprojection alone; `filter_share`, the filter's time over the
@@ -31,13 +32,21 @@ using namespace cases;
 
 namespace {
 
+/// What a row has beside its numbers.
+struct row {
+  ct::fdk_options options = {};
+  bool tilted = false;
+  int host_vector_bytes = 64;
+};
+
 template <class Exec, class T>
-void measure(benchmark::State& state, ct::fdk_options const& options, std::int64_t n,
-             std::int64_t views, int host_vector_bytes) {
+void measure(benchmark::State& state, row const& row, std::int64_t n, std::int64_t views) {
   Exec const exec;
-  backend::set_host_vector_bytes(host_vector_bytes);
+  auto const& options = row.options;
+  backend::set_host_vector_bytes(row.host_vector_bytes);
   auto const volume = smooth_volume(n);
-  fdk_case<T> const what{{volume}, cone_scan(n, views), volume.box, options};
+  auto const scan = cone_scan(n, views);
+  fdk_case<T> const what{{volume}, row.tilted ? tilted(scan) : scan, volume.box, options};
   measurable<Exec, T> const call(exec, what.prepare(exec));
   double const updates = double(views) * double(volume.box.size());
   double const taps =
@@ -58,28 +67,27 @@ void measure(benchmark::State& state, ct::fdk_options const& options, std::int64
 }
 
 template <class Exec, class T>
-void add(std::string const& name, std::string const& where, ct::fdk_options const& options,
-         std::int64_t n, int host_vector_bytes = 64) {
+void add(std::string const& name, std::string const& where, row const& row, std::int64_t n) {
   constexpr bool device = backend::is_device<Exec>;
   std::int64_t const views = smoke() ? 32 : device ? n : 64;
-  add_row(name + where + "/" + std::to_string(n), device ? 5 : 3, [=](benchmark::State& state) {
-    measure<Exec, T>(state, options, n, views, host_vector_bytes);
-  });
+  add_row(name + where + "/" + std::to_string(n), device ? 5 : 3,
+          [=](benchmark::State& state) { measure<Exec, T>(state, row, n, views); });
 }
 
 template <class Exec>
 void add_rows_of(std::string const& name) {
   constexpr bool device = backend::is_device<Exec>;
-  ct::fdk_options const ram_lak{};
-  ct::fdk_options const hann{.window = ct::ramp_window::hann};
+  row const ram_lak{};
+  row const hann{.options = {.window = ct::ramp_window::hann}};
   std::vector<std::int64_t> const sizes = smoke()  ? std::vector<std::int64_t>{32}
                                           : device ? std::vector<std::int64_t>{256, 512, 1024}
                                                    : std::vector<std::int64_t>{128, 256};
   for (auto const n : sizes) {
     add<Exec, float>("fdk/ram_lak", "/float/" + name, ram_lak, n);
     if (!device) {
-      add<Exec, float>("fdk_avx2/ram_lak", "/float/" + name, ram_lak, n, 32);
+      add<Exec, float>("fdk_avx2/ram_lak", "/float/" + name, {.host_vector_bytes = 32}, n);
     }
+    add<Exec, float>("fdk_tilted/ram_lak", "/float/" + name, {.tilted = true}, n);
     if (n <= 512) {
       add<Exec, float>("fdk/hann", "/float/" + name, hann, n);
       add<Exec, double>("fdk/ram_lak", "/double/" + name, ram_lak, n);

@@ -7,10 +7,12 @@
 //   forward_project[_one_view]/raw_twin/ordered/float/cuda/<N>        by hand: raw_joseph_cuda.cpp
 //
 // `joseph_linear` and `joseph_spline` take the fast path, those with `_general` the general one,
-// and `joseph_linear_avx2` the fast one with registers of 32 bytes on a processor. `_cylinder`
-// limits the rays to region::cylinder, `_2x2` averages four rays a pixel, and `joseph_texture`
-// (CUDA) is forward_project_texture, whose arrays are made beforehand. `reproducible` finds the
-// largest voxel first, within the time; `reproducible_given_maximum` is told.
+// and `joseph_linear_avx2` the fast one with registers of 32 bytes on a processor. `_tilted` is the
+// same of a detector rolled by one degree and pitched by two, which the general path takes.
+// `_cylinder` limits the rays to region::cylinder, `_2x2` averages four rays a pixel, and
+// `joseph_texture` (CUDA) is forward_project_texture, whose arrays are made beforehand.
+// `reproducible` finds the largest voxel first, within the time; `reproducible_given_maximum` is
+// told.
 //
 // Counters beside the usual: `views`; `ms_per_view`; `samples`, those that the rays take
 // (num_samples), and `samples_per_second`; `share_of_l2`: of the time, what the bytes would need at
@@ -49,6 +51,7 @@ struct row {
   ct::forward_project_options options;
   pace on_host;
   int host_vector_bytes = 64;
+  bool tilted = false;
 };
 
 std::vector<row> rows() {
@@ -57,7 +60,9 @@ std::vector<row> rows() {
   return {
       {"joseph_linear/ordered", {}, pace::fast},
       {"joseph_linear_avx2/ordered", {}, pace::fast, 32},
+      {"joseph_linear_tilted/ordered", {}, pace::slow, 64, true},
       {"joseph_linear/reproducible", {.sum = summation::reproducible}, pace::fast},
+      {"joseph_linear_tilted/reproducible", {.sum = summation::reproducible}, pace::slow, 64, true},
       {"joseph_linear/reproducible_given_maximum",
        {.sum = summation::reproducible, .max_abs = field_maximum},
        pace::fast},
@@ -67,9 +72,17 @@ std::vector<row> rows() {
       {"joseph_spline_general/ordered",
        {.method = projector::joseph_spline, .path = ct::joseph_path::general},
        pace::slow},
+      {"joseph_spline_tilted/ordered", {.method = projector::joseph_spline}, pace::slow, 64, true},
       {"amanatides_woo/ordered", {.method = projector::amanatides_woo}, pace::slow},
+      {"amanatides_woo_tilted/ordered",
+       {.method = projector::amanatides_woo},
+       pace::slow,
+       64,
+       true},
       {"branchless/ordered", {.method = projector::branchless}, pace::slow},
+      {"branchless_tilted/ordered", {.method = projector::branchless}, pace::slow, 64, true},
       {"siddon/ordered", {.method = projector::siddon}, pace::slow},
+      {"siddon_tilted/ordered", {.method = projector::siddon}, pace::slow, 64, true},
       {"branchless_cylinder/ordered",
        {.method = projector::branchless, .within = ct::region::cylinder},
        pace::slow},
@@ -94,8 +107,9 @@ std::int64_t many_views(bool device, std::int64_t n, pace on_host) {
 
 template <class T>
 projection_case<T> scan_of(std::int64_t n, std::int64_t views,
-                           ct::forward_project_options const& options) {
-  return {smooth_volume(n), cone_scan(n, views), options};
+                           ct::forward_project_options const& options, bool is_tilted = false) {
+  auto const scan = cone_scan(n, views);
+  return {smooth_volume(n), is_tilted ? tilted(scan) : scan, options};
 }
 
 /// A device's call of one view is not long beside a launch.
@@ -123,7 +137,7 @@ void set_projection_counters(benchmark::State& state, projection_case<T> const& 
 template <class Exec, class T>
 void measure(benchmark::State& state, row const& row, std::int64_t n, std::int64_t views) {
   Exec const exec;
-  auto const what = scan_of<T>(n, views, row.options);
+  auto const what = scan_of<T>(n, views, row.options, row.tilted);
   measurable<Exec, T> const call(exec, what.prepare(exec));
   backend::set_host_vector_bytes(row.host_vector_bytes);
   double const seconds = time_calls(state, exec, call, calls_for<Exec>(views));
