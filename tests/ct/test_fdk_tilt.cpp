@@ -4,12 +4,15 @@
 #include "fdk_truth.hpp"
 #include "instances.hpp"
 
+#include <iso/backend/host_vectors.hpp>
 #include <iso/ct/detail/ray_weight.hpp>
 #include <iso/oracle/reconstruction.hpp>
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -489,5 +492,171 @@ TEST_CASE("fdk: upright detectors have the plain cosine, to the bit") {
           iso::ct::detail::column_spread(w, (1 / dot(w.u_step, w.u_step)) * w.u_step) == 1 ? 0 : 1;
     }
     CHECK(others == 0);
+  }
+}
+
+namespace {
+
+/// The place, in pixels, where a view sees a point.
+std::array<double, 2> seen_by(beam kind, view_vectors const& w, vec3<double> x) {
+  vec3<double> const n = iso::cross(w.u_step, w.v_step);
+  vec3<double> const from = kind == beam::cone ? w.source : x;
+  vec3<double> const along = kind == beam::cone ? x - w.source : w.source;
+  double const t = dot(n, w.detector_origin - from) / dot(n, along);
+  vec3<double> const at = from + t * along - w.detector_origin;
+  return {dot(n, iso::cross(at, w.v_step)) / dot(n, n),
+          dot(n, iso::cross(w.u_step, at)) / dot(n, n)};
+}
+
+/// Scans that the kernels take in their different ways, of detectors that end within the volume
+/// along v, some along u too.
+struct leaning_scan {
+  char const* name;
+  geometry g;
+};
+std::vector<leaning_scan> leaning_scans() {
+  auto const angles = iso::ct::even_angles(20, 2 * pi, 0.1);
+  scan_size const size{
+      .num_u = 48, .num_v = 41, .pitch = 1.6, .source_axis = 120, .source_detector = 180};
+  auto narrow = size;
+  narrow.num_u = 17;
+  auto fine = size;  // many pixels a voxel: lanes look up on their own
+  fine.num_u = 130;
+  fine.num_v = 220;
+  fine.pitch = 0.3;
+  pose const all{.yaw = 8, .pitch = 10, .roll = 1, .skew = 4};
+  return {{"upright", posed(beam::cone, {}, angles, narrow)},
+          {"pitched", posed(beam::cone, {.pitch = 10}, angles, size)},
+          {"rolled", posed(beam::cone, {.roll = 2}, angles, size)},
+          {"rolled, narrow", posed(beam::cone, {.roll = -3}, angles, narrow)},
+          {"turned every way", posed(beam::cone, all, angles, size)},
+          {"turned every way, fine pixels", posed(beam::cone, all, angles, fine)},
+          {"parallel, rolled", posed(beam::parallel, {.roll = 2}, angles, size)},
+          {"parallel, turned every way", posed(beam::parallel, all, angles, narrow)}};
+}
+
+/// What a call makes of readings: all of fdk, or the half that follows the filter.
+enum class half { both, second };
+
+template <class T, class Exec>
+std::vector<T> result_of(half which, Exec const& exec, geometry const& g, stack<T> const& p,
+                         grid const& volume, fdk_options const& options) {
+  if (which == half::both) {
+    return reconstructed(exec, g, p, volume, options);
+  }
+  using space = typename Exec::memory_space;
+  iso::ct::fdk_plan<space> const plan(exec, g, options);
+  REQUIRE(plan.geometry().host().num_u() == g.num_u());
+  auto const pixels = iso::stage<iso::access::read>(exec, p.data);
+  auto const out = iso::make_volume<T, space>("out", volume);
+  Kokkos::deep_copy(exec, out.data, std::numeric_limits<T>::quiet_NaN());
+  iso::workspace<space> const scratch(
+      iso::ct::weighted_back_project_bytes_needed<T>(exec, g, options));
+  fill_with_nan(exec, scratch);
+  iso::ct::weighted_back_project<Exec, T>(exec, plan, {pixels.view()}, out, scratch);
+  exec.fence("test_fdk_tilt");
+  return host_vector(out.data);
+}
+
+/// Counts of voxels that a reading spoils, and of those that are not what they are to be: as they
+/// were where they do not read it, not finite where they do, and no other NaN than the canonical
+/// one. Places that rounding may put on either side count as neither.
+struct spoilt {
+  std::int64_t count = 0;
+  std::int64_t wrong = 0;
+};
+template <class T>
+spoilt spoilt_by(half which, geometry const& g, grid const& volume, std::array<std::int64_t, 3> at,
+                 std::vector<T> const& clean, std::vector<T> const& found) {
+  constexpr double unsure = 1e-3;
+  auto const reads = [&](double place, std::int64_t pixel, double margin) {
+    return place > double(pixel) - 1 + margin && place < double(pixel) + 1 - margin;
+  };
+  view_vectors const& w = g.views()[std::size_t(at[0])];
+  spoilt all;
+  for (std::int64_t n = 0; n < volume.size(); ++n) {
+    vec3<double> const x{
+        volume.origin.x + double(n / volume.extent[2] / volume.extent[1]) * volume.spacing.x,
+        volume.origin.y + double(n / volume.extent[2] % volume.extent[1]) * volume.spacing.y,
+        volume.origin.z + double(n % volume.extent[2]) * volume.spacing.z};
+    auto const [u, v] = seen_by(g.kind(), w, x);
+    // The filter spreads a reading along its row; every other pixel may stay as it is, but no two
+    // neighbours.
+    bool const may = which == half::second ? reads(u, at[1], -unsure)
+                                           : u > -1 - unsure && u < double(g.num_u()) + unsure;
+    bool const must = which == half::second ? reads(u, at[1], unsure)
+                                            : u > unsure && u < double(g.num_u() - 1) - unsure;
+    auto const i = std::size_t(n);
+    all.wrong += found[i] != found[i] && std::bit_cast<iso::bits_of<T>>(found[i]) !=
+                                             iso::bits_of<T>(iso::float_bits<T>::canonical_nan)
+                     ? 1
+                     : 0;
+    if (must && reads(v, at[2], unsure)) {
+      ++all.count;
+      all.wrong += std::isfinite(found[i]) ? 1 : 0;
+    } else if (!may || !reads(v, at[2], -unsure)) {
+      all.wrong += found[i] == clean[i] ? 0 : 1;
+    }
+  }
+  return all;
+}
+
+template <class T>
+void check_spoilt(half which, leaning_scan const& scan) {
+  CAPTURE(scan.name);
+  CAPTURE(int(which));
+  auto const volume = grid::centred({24, 20, 70}, {1.3, 1.1, 0.9});
+  fdk_options const options{.scan = {.detector = detector_placement::centred, .max_roll = 0.125}};
+  auto const p = random_stack<T>(scan.g);
+  auto const clean = result_of(which, Kokkos::Serial(), scan.g, p, volume, options);
+  std::int64_t const last_u = scan.g.num_u() - 1;
+  std::int64_t const last_v = scan.g.num_v() - 1;
+  std::int64_t count = 0;
+  T bad = std::numeric_limits<T>::quiet_NaN();
+  for (auto const& at : std::vector<std::array<std::int64_t, 3>>{{3, last_u / 2, last_v / 2},
+                                                                 {0, 0, 0},
+                                                                 {11, last_u, last_v},
+                                                                 {19, last_u / 2 + 1, last_v}}) {
+    CAPTURE(at[0]);
+    auto q = random_stack<T>(scan.g);
+    q.data(at[0], at[1], at[2]) = bad;
+    CAPTURE(bad);
+    auto const expected = result_of(which, Kokkos::Serial(), scan.g, q, volume, options);
+    auto const found = spoilt_by(which, scan.g, volume, at, clean, expected);
+    CHECK(found.wrong == 0);
+    count += found.count;
+    iso::test::for_each_instance([&](auto const& exec) {
+      CHECK(difference(result_of(which, exec, scan.g, q, volume, options), expected) == "");
+    });
+    int const widest = iso::backend::host_vector_bytes();
+    for (int const bytes : {32, 0}) {
+      CAPTURE(bytes);
+      iso::backend::set_host_vector_bytes(bytes);
+      CHECK(difference(result_of(which, Kokkos::Serial(), scan.g, q, volume, options), expected) ==
+            "");
+    }
+    iso::backend::set_host_vector_bytes(widest);
+    bad = std::isnan(bad) ? std::numeric_limits<T>::infinity() : -bad;
+  }
+  CHECK(count > 5);
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE(
+    "fdk: a reading that is not finite spoils the voxels that read its row, however the detector "
+    "stands",
+    T, float, double) {
+  for (auto const& scan : leaning_scans()) {
+    check_spoilt<T>(half::both, scan);
+  }
+}
+
+TEST_CASE_TEMPLATE(
+    "weighted_back_project: a pixel that is not finite spoils the voxels that read it, however the "
+    "detector stands",
+    T, float, double) {
+  for (auto const& scan : leaning_scans()) {
+    check_spoilt<T>(half::second, scan);
   }
 }
