@@ -25,7 +25,7 @@ class BackProjectOptions(TypedDict, total=False):
         scatter: the largest size of a reading (default: it is found)
     """
 
-    projector: Literal["joseph", "joseph-spline", "amanatides-woo", "branchless", "siddon"]
+    projector: Literal["joseph", "joseph-spline", "amanatides-woo", "branchless", "siddon", "exact"]
     edge: Literal["zero", "truncate"]
     region: Literal["box", "cylinder"]
     oversampling: int
@@ -185,7 +185,7 @@ class ProjectOptions(TypedDict, total=False):
         reproducible sums: the largest size of a voxel (default: it is found)
     """
 
-    projector: Literal["joseph", "joseph-spline", "amanatides-woo", "branchless", "siddon"]
+    projector: Literal["joseph", "joseph-spline", "amanatides-woo", "branchless", "siddon", "exact"]
     edge: Literal["zero", "truncate"]
     region: Literal["box", "cylinder"]
     oversampling: int
@@ -219,7 +219,7 @@ class ProjectorOptions(TypedDict, total=False):
         (sirt, sart, os-sart, mlem, osem)
     """
 
-    projector: Literal["joseph", "joseph-spline", "amanatides-woo", "branchless", "siddon"]
+    projector: Literal["joseph", "joseph-spline", "amanatides-woo", "branchless", "siddon", "exact"]
     sum: Literal["ordered", "reproducible"]
     edge: Literal["zero", "truncate"]
     region: Literal["box", "cylinder"]

@@ -162,7 +162,7 @@ made=$("$iso" "${slow[@]/100000/1}" 2>&1 | grep -oE '1 of them before|the checkp
 rm -f no.mha
 
 # Every projector; a start, masks; the noise of photons ends it.
-for projector in joseph joseph-spline branchless siddon amanatides-woo; do
+for projector in joseph joseph-spline branchless siddon exact amanatides-woo; do
   expect 0 'hash' "${scan[@]}" --method cgls --iterations 4 --projector $projector --json r.json
   python3 -c 'import json; assert json.load(open("r.json"))["relative_residual"] < 0.2' ||
     fail "cgls by $projector does not fit the readings"

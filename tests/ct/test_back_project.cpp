@@ -599,6 +599,8 @@ TEST_CASE_TEMPLATE("back_project: the scatter's bits are those of its definition
         CHECK(difference(backprojected(y, p, options), defined_scatter(y, p, options)) == "");
       }
     }
+    CHECK(difference(backprojected(y, p, {.method = projector::exact}),
+                     backprojected(y, p, {.method = projector::siddon})) == "");
   }
   CHECK((sizeof(T) == 4 ? seen[1] > 100 : seen[2] > 100));
 }

@@ -63,7 +63,7 @@ TEST_CASE("back_project: what it refuses") {
   c.options.method = projector(9);
   CHECK(c() ==
         "iso::ct::back_project: method is 9 (none of its values); choose one of joseph, "
-        "joseph-spline, amanatides-woo, branchless, siddon");
+        "joseph-spline, amanatides-woo, branchless, siddon, exact");
   c = {};
   c.to = iso::onto(2);
   CHECK(c() ==

@@ -353,8 +353,8 @@ TEST_CASE("forward_project: options that it refuses") {
     return "iso::ct::forward_project: " + std::string(value) +
            " (none of its values); choose one of " + words;
   };
-  CHECK(with({.method = projector(5)}) ==
-        none_of("method is 5", "joseph, joseph-spline, amanatides-woo, branchless, siddon"));
+  CHECK(with({.method = projector(6)}) ==
+        none_of("method is 6", "joseph, joseph-spline, amanatides-woo, branchless, siddon, exact"));
   CHECK(with({.sum = summation(2)}) == none_of("sum is 2", "ordered, reproducible"));
   CHECK(with({.edge = iso::boundary(-1)}) == none_of("edge is -1", "zero, truncate"));
   CHECK(with({.within = region(2)}) == none_of("within is 2", "box, cylinder"));

@@ -71,8 +71,7 @@ void launch_radiological_path(Exec const& exec, path_arguments<T> const& argumen
     case traversal::fastest:
       break;
   }
-  using fastest = std::conditional_t<backend::is_device<Exec>, siddon, branchless>;
-  launch<fastest>(exec, arguments, options.shape, control);
+  launch<fastest_walk<Exec>>(exec, arguments, options.shape, control);
 }
 
 #define ISO_RADIOLOGICAL_PATH(linkage, Exec, T)            \

@@ -88,7 +88,7 @@ constexpr manual_text manual_texts[] = {
      "images of 16 bits, noise, gains and dead pixels.",
      "iso project --phantom shepp-logan --geometry examples/geometry/circular_cone.json --output "
      "projections.h5 --png view.png\n"
-     "iso project --volume volume.mha --geometry examples/geometry/helix.json --method siddon "
+     "iso project --volume volume.mha --geometry examples/geometry/helix.json --method exact "
      "--output helix.h5",
      of_project},
     {"iso reconstruct",

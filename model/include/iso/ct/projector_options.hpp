@@ -20,6 +20,8 @@ enum class projector {
   amanatides_woo,  ///< exact lengths in voxels, one axis a step
   branchless,      ///< exact lengths, comparisons as flags (Xiao 2012)
   siddon,          ///< exact lengths, merged crossings
+  exact,           ///< exact lengths by the fastest of the three, whose bits are equal: siddon on a
+                   ///< GPU, branchless elsewhere
 };
 
 namespace detail {
@@ -71,7 +73,9 @@ constexpr auto words(projector) {
   return std::array{word{projector::joseph_linear, "joseph"},
                     word{projector::joseph_spline, "joseph-spline"},
                     word{projector::amanatides_woo, "amanatides-woo"},
-                    word{projector::branchless, "branchless"}, word{projector::siddon, "siddon"}};
+                    word{projector::branchless, "branchless"},
+                    word{projector::siddon, "siddon"},
+                    word{projector::exact, "exact"}};
 }
 constexpr auto words(joseph_path) {
   return std::array{word{joseph_path::automatic, "automatic"},

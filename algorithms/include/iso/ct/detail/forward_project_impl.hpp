@@ -388,6 +388,9 @@ void project_views(Exec const& exec, staged_geometry<typename Exec::memory_space
       return project_exact<ray::branchless>(exec, g, volume, projections, options, control);
     case projector::siddon:
       return project_exact<ray::siddon>(exec, g, volume, projections, options, control);
+    case projector::exact:
+      return project_exact<ray::detail::fastest_walk<Exec>>(exec, g, volume, projections, options,
+                                                            control);
     case projector::joseph_linear:
     case projector::joseph_spline:
       break;

@@ -8,6 +8,7 @@
 #include <iso/dose/detail/terma_kernel.hpp>
 #include <iso/dose/detail/terma_share.hpp>
 #include <iso/dose/terma.hpp>
+#include <iso/ray/detail/traversal_tuning.hpp>
 
 #include <Kokkos_Profiling_ScopedRegion.hpp>
 
@@ -69,7 +70,7 @@ void terma_across(
                   sizeof(T) == 4 ? std::int64_t(1) << 24 : std::int64_t(1) << 53);
   Kokkos::Profiling::ScopedRegion const region("iso::dose::terma");
   fluence_map const& f = plan.field().fluence;
-  using method = std::conditional_t<backend::is_device<Exec>, ray::siddon, ray::branchless>;
+  using method = ray::detail::fastest_walk<Exec>;
   auto const launch = [&](auto index) {
     terma_kernel<method, decltype(index), T> kernel{
         {plan.curve().data()},

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <iso/backend/registry.hpp>
+#include <iso/ray/traverse.hpp>
 
 #include <cstdint>
+#include <type_traits>
 
 namespace iso::ray::detail {
 
@@ -28,5 +30,9 @@ inline constexpr traversal_tuning traversal_on_host = {
 template <class Exec, class T>
 inline constexpr traversal_tuning traversal_tuning_of =
     backend::is_device<Exec> ? traversal_on_gpu<T> : traversal_on_host;
+
+/// The walk that is the fastest on a kind of processor. All have the same bits.
+template <class Exec>
+using fastest_walk = std::conditional_t<backend::is_device<Exec>, siddon, branchless>;
 
 }  // namespace iso::ray::detail
