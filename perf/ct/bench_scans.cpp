@@ -10,12 +10,20 @@
 // a quarter of its width; `helix`; `parallel` and `parallel_roll`; `laminography`, its axis tilted
 // by 29 degrees; `slices`, upright with voxels of 1 x 1 x 3 mm, a third as many; `coarse` and
 // `fine`, upright with pixels of twice and half a voxel; `slices_roll`, `coarse_roll` and
-// `fine_roll`, these with a detector turned as roll's.
+// `fine_roll`, these with a detector turned as roll's. `spline` and `exact`: upright, by these
+// projectors, beside linear Joseph; `spline_pitch`, `spline_roll`, `exact_pitch` and `exact_roll`
+// beside the upright scan by the same projector. `two_threads` and `two_threads_roll` (OpenMP):
+// upright's and roll's scans by two threads, each beside itself by one; a quiet machine with two
+// cores is wanted.
 //
 // Counters beside the usual: `forward_ms`, `adjoint_ms`, `fdk_ms`, of a view, medians (on a
-// processor minima, Serial's of its processor time); `forward_ratio`, `adjoint_ratio`, `fdk_ratio`,
-// over the upright scan's: of the first for each pixel and plane, of the others for each voxel.
-// FDK's are 0 where it takes no such scan.
+// processor minima, Serial's of its processor time); `forward_ns`, of a pixel and plane,
+// `adjoint_ns` and `fdk_ns`, of a voxel and view; `forward_ratio`, `adjoint_ratio`, `fdk_ratio`, of
+// these over those of the scan beside. FDK's are 0 where it takes no such scan, or the row is of a
+// projector.
+//
+// On a processor 512^3 voxels have rows of upright's and roll's scan alone, with 16 views: whether
+// a sample takes as long as at 256^3.
 //
 // The model: cases::projection_work.
 //
@@ -48,15 +56,39 @@ struct scanned {
   ct::geometry scan;
   grid box;
   bool fdk = true;
+  ct::projector method = ct::projector::joseph_linear;
 };
+using maker = std::function<scanned(std::int64_t n, std::int64_t views)>;
+scanned upright(std::int64_t n, std::int64_t views);
+
+/// A scan and the one beside it, and the threads that do their work: 0 where it is not chosen.
 struct kind {
   char const* name;
-  std::function<scanned(std::int64_t n, std::int64_t views)> make;
+  maker make;
+  maker beside = upright;
+  int threads = 0;
+  int threads_beside = 0;
 };
 
 grid cube(std::int64_t n) { return grid::centred({n, n, n}, {1, 1, 1}); }
 scanned turned(std::int64_t n, std::int64_t views, ct::detector_turn const& by) {
   return {ct::turn_detector(cone_scan(n, views), by), cube(n)};
+}
+scanned upright(std::int64_t n, std::int64_t views) { return {cone_scan(n, views), cube(n)}; }
+scanned pitched(std::int64_t n, std::int64_t views) {
+  return turned(n, views, {.pitch = 1.7 * degree});
+}
+scanned rolled_cone(std::int64_t n, std::int64_t views) {
+  return turned(n, views, {.roll = 0.6 * degree});
+}
+/// The scan by another projector, which FDK has nothing to do with.
+maker by(ct::projector method, maker const& make) {
+  return [=](std::int64_t n, std::int64_t views) {
+    scanned all = make(n, views);
+    all.fdk = false;
+    all.method = method;
+    return all;
+  };
 }
 ct::geometry rolled(ct::geometry const& scan) {
   return ct::turn_detector(scan, {.roll = 0.6 * degree});
@@ -82,11 +114,12 @@ ct::geometry wound(std::int64_t n, std::int64_t views) {
 
 std::vector<kind> kinds() {
   using number = std::int64_t;
+  using ct::projector;
   return {
-      {"upright", [](number n, number views) { return scanned{cone_scan(n, views), cube(n)}; }},
+      {"upright", upright},
       {"yaw", [](number n, number views) { return turned(n, views, {.yaw = 3 * degree}); }},
-      {"pitch", [](number n, number views) { return turned(n, views, {.pitch = 1.7 * degree}); }},
-      {"roll", [](number n, number views) { return turned(n, views, {.roll = 0.6 * degree}); }},
+      {"pitch", pitched},
+      {"roll", rolled_cone},
       {"aside", [](number n, number views) { return scanned{aside(n, views), cube(n)}; }},
       {"helix", [](number n, number views) { return scanned{wound(n, views), cube(n), false}; }},
       {"parallel", [](number n, number views) { return scanned{parallel(n, views), cube(n)}; }},
@@ -110,6 +143,16 @@ std::vector<kind> kinds() {
        [](number n, number views) { return scanned{rolled(cone_scan(n, views, 0.5)), cube(n)}; }},
       {"fine_roll",
        [](number n, number views) { return scanned{rolled(cone_scan(n, views, 2)), cube(n)}; }},
+      {"spline", by(projector::joseph_spline, upright)},
+      {"spline_pitch", by(projector::joseph_spline, pitched),
+       by(projector::joseph_spline, upright)},
+      {"spline_roll", by(projector::joseph_spline, rolled_cone),
+       by(projector::joseph_spline, upright)},
+      {"exact", by(projector::exact, upright)},
+      {"exact_pitch", by(projector::exact, pitched), by(projector::exact, upright)},
+      {"exact_roll", by(projector::exact, rolled_cone), by(projector::exact, upright)},
+      {"two_threads", upright, upright, 2, 1},
+      {"two_threads_roll", rolled_cone, rolled_cone, 2, 1},
   };
 }
 
@@ -123,10 +166,12 @@ struct calls {
 
   calls(Exec const& exec, scanned const& what)
       : of(what),
-        forward(exec, projection_case<T>{{what.box}, what.scan}.prepare(exec)),
-        adjoint(
-            exec,
-            back_projection_case<T>{{input_volume{what.box}}, what.scan, what.box}.prepare(exec)) {
+        forward(exec,
+                projection_case<T>{{what.box}, what.scan, {.method = what.method}}.prepare(exec)),
+        adjoint(exec,
+                back_projection_case<T>{
+                    {input_volume{what.box}}, what.scan, what.box, {.method = what.method}}
+                    .prepare(exec)) {
     if (what.fdk) {
       // The plan weighs a displaced detector and a half circle by itself.
       fdk.emplace(exec, fdk_case<T>{{input_volume{what.box}}, what.scan, what.box}.prepare(exec));
@@ -159,14 +204,26 @@ struct times {
   }
 };
 
+/// An instance with so many threads, or the default one.
+template <class Exec>
+Exec instance_of(int threads) {
+#if ISO_HAS_OPENMP
+  if constexpr (std::is_same_v<Exec, Kokkos::OpenMP>) {
+    return threads > 0 ? Exec(threads) : Exec();
+  }
+#endif
+  return Exec();
+}
+
 template <class Exec>
 void measure(benchmark::State& state, kind const& what, std::int64_t n, std::int64_t views) {
-  Exec const exec;
+  auto const exec = instance_of<Exec>(what.threads);
+  auto const exec_beside = instance_of<Exec>(what.threads_beside);
   calls<Exec> const here(exec, what.make(n, views));
-  calls<Exec> const upright(exec, {cone_scan(n, views), cube(n)});
+  calls<Exec> const beside(exec_beside, what.beside(n, views));
   times warm;
   warm.run(exec, here);
-  warm.run(exec, upright);
+  warm.run(exec_beside, beside);
   times ours;
   times theirs;
   constexpr bool serial = std::is_same_v<Exec, Kokkos::Serial>;
@@ -178,22 +235,25 @@ void measure(benchmark::State& state, kind const& what, std::int64_t n, std::int
   };
   for (auto _ : state) {
     ours.run(exec, here);
-    theirs.run(exec, upright);
+    theirs.run(exec_beside, beside);
     state.SetIterationTime(serial ? ours.forward.processor.back() : ours.forward.wall.back());
   }
   double const of_views = 1e3 / double(views);
+  // `work` and `work_beside`: what a view does.
   auto const tell = [&](std::string const& name, stopwatch const& our, stopwatch const& their,
-                        double share) {
-    state.counters[name + "_ms"] = of_views * typical(our);
-    state.counters[name + "_ratio"] = typical(our) / typical(their) / share;
+                        double work, double work_beside) {
+    double const ms = of_views * typical(our);
+    state.counters[name + "_ms"] = ms;
+    state.counters[name + "_ns"] = 1e6 * ms / work;
+    state.counters[name + "_ratio"] =
+        our.wall.empty() ? 0 : typical(our) / typical(their) / (work / work_beside);
   };
-  double const share = here.voxels() / upright.voxels();
   state.counters["views"] = double(views);
-  tell("forward", ours.forward, theirs.forward, here.samples() / upright.samples());
-  tell("adjoint", ours.adjoint, theirs.adjoint, share);
-  tell("fdk", ours.fdk, theirs.fdk, share);
+  tell("forward", ours.forward, theirs.forward, here.samples(), beside.samples());
+  tell("adjoint", ours.adjoint, theirs.adjoint, here.voxels(), beside.voxels());
+  tell("fdk", ours.fdk, theirs.fdk, here.voxels(), beside.voxels());
   set_counters(state, exec, typical(ours.forward),
-               projection_work<T>(ct::forward_project_options{}, here.of.scan, here.of.box),
+               projection_work<T>({.method = here.of.method}, here.of.scan, here.of.box),
                here.error());
 }
 
@@ -202,11 +262,17 @@ void add_rows_of(std::string const& name) {
   constexpr bool device = backend::is_device<Exec>;
   std::vector<std::int64_t> const sizes = smoke()  ? std::vector<std::int64_t>{32}
                                           : device ? std::vector<std::int64_t>{512}
-                                                   : std::vector<std::int64_t>{160, 256};
+                                                   : std::vector<std::int64_t>{160, 256, 512};
   for (auto const& what : kinds()) {
+    std::string const scan = what.name;
     for (auto const n : sizes) {
-      add_row(std::string("scans/") + what.name + "/float/" + name + "/" + std::to_string(n), 3,
-              [=](benchmark::State& state) { measure<Exec>(state, what, n, 32); });
+      bool const large = !device && n == 512;
+      if ((what.threads > 0 && name != "openmp") ||
+          (large && scan != "upright" && scan != "roll")) {
+        continue;
+      }
+      add_row("scans/" + scan + "/float/" + name + "/" + std::to_string(n), 3,
+              [=](benchmark::State& state) { measure<Exec>(state, what, n, large ? 16 : 32); });
     }
   }
 }

@@ -4,7 +4,9 @@
 
 A line a scan: ms a view of the projection, of the adjoint and of filtered backprojection, and in
 parentheses how many times as long as the upright scan of the same run they take, of projections
-for each pixel and plane, of the others for each voxel.
+for each pixel and plane, of the others for each voxel. Rows of two threads stand beside one. Where
+a scan has two sizes, a second table has ns a sample, and in parentheses how many times as long as
+at the size before.
 
 Usage: scans_table.py FILE...        files of --benchmark_out, of one machine
        scans_table.py FILE... --record FILE --date 2026-11-30 --machine NAME --revision REVISION
@@ -33,6 +35,23 @@ SCANS = {
     "slices_roll": "voxels of 1 x 1 x 3 mm, detector rolled by 0.6 degrees",
     "coarse_roll": "pixels of two voxels, detector rolled by 0.6 degrees",
     "fine_roll": "pixels of half a voxel, detector rolled by 0.6 degrees",
+    "spline": "spline weights",
+    "spline_pitch": "spline weights, detector pitched by 1.7 degrees",
+    "spline_roll": "spline weights, detector rolled by 0.6 degrees",
+    "exact": "exact lengths",
+    "exact_pitch": "exact lengths, detector pitched by 1.7 degrees",
+    "exact_roll": "exact lengths, detector rolled by 0.6 degrees",
+    "two_threads": "two threads",
+    "two_threads_roll": "two threads, detector rolled by 0.6 degrees",
+}
+# What a row is held against, where it is not the upright scan by linear Joseph.
+PEERS = {
+    "spline_pitch": "as much of the upright scan by spline weights",
+    "spline_roll": "as much of the upright scan by spline weights",
+    "exact_pitch": "as much of the upright scan by exact lengths",
+    "exact_roll": "as much of the upright scan by exact lengths",
+    "two_threads": "one thread",
+    "two_threads_roll": "one thread",
 }
 CALLS = {"forward": "projection", "adjoint": "adjoint", "fdk": "filtered backprojection"}
 
@@ -57,6 +76,22 @@ def table(runs):
     return markdown(["scan", "voxels", "backend", *CALLS.values()], rows)
 
 
+def growth(runs):
+    """ns a sample by size, for scans that have several; the one before is the next smaller."""
+    rows = []
+    sizes = {}
+    for scan, backend, size in runs:
+        sizes.setdefault((scan, backend), []).append(size)
+    for (scan, backend), all_sizes in sizes.items():
+        for before, size in zip(sorted(all_sizes), sorted(all_sizes)[1:]):
+            took = [[runs[scan, backend, n].get(call + "_ns", 0) for call in CALLS]
+                    for n in (size, before)]
+            cells = [f"{ours:.3g} ({ours / theirs:.2f})" if ours > 0 and theirs > 0 else ""
+                     for ours, theirs in zip(*took)]
+            rows.append([SCANS[scan], f"{size}^3 after {before}^3", backend, *cells])
+    return markdown(["scan", "voxels", "backend", *CALLS.values()], rows) if rows else ""
+
+
 def record(runs, machine):
     """The rows as perf/results has them: a peer that takes 1.5 times less gives a ratio of 0.67."""
     rows = []
@@ -66,7 +101,7 @@ def record(runs, machine):
             if ms > 0 and scan != "upright":
                 rows.append({"machine": machine, "what": f"{name}, {size}^3, {SCANS[scan]}",
                              "unit": "ms a view", "value": float(f"{ms:.4g}"),
-                             "peer": "as much of the upright scan",
+                             "peer": PEERS.get(scan, "as much of the upright scan"),
                              "peer_value": float(f"{ms / longer:.4g}"),
                              "ratio": float(f"{1 / longer:.3g}"),
                              "error": float(f"{run['error']:.2g}")})
@@ -75,14 +110,19 @@ def record(runs, machine):
 
 def self_test():
     run = {"name": "scans/pitch/float/cuda/512/iterations:3/manual_time", "forward_ms": 0.2,
-           "forward_ratio": 1.25, "adjoint_ms": 0.3, "adjoint_ratio": 1.5, "fdk_ms": 0,
-           "fdk_ratio": 0, "error": 1e-5}
+           "forward_ns": 3, "forward_ratio": 1.25, "adjoint_ms": 0.3, "adjoint_ns": 2,
+           "adjoint_ratio": 1.5, "fdk_ms": 0, "fdk_ns": 0, "fdk_ratio": 0, "error": 1e-5}
     runs = runs_of([{"benchmarks": [run]}])
     lines = table(runs).splitlines()
     rows = record(runs, "a GPU")
+    smaller = {**run, "name": run["name"].replace("512", "256"), "forward_ns": 2}
+    threads = {**run, "name": run["name"].replace("pitch", "two_threads")}
+    grown = growth(runs_of([{"benchmarks": [run, smaller]}])).splitlines()
     return ("0.2 (1.25)" in lines[-1] and lines[-1].rstrip().endswith("|  |")
             and [row["ratio"] for row in rows] == [0.8, 0.667]
-            and rows[0]["peer_value"] == 0.16)
+            and rows[0]["peer_value"] == 0.16 and growth(runs) == ""
+            and "3 (1.50)" in grown[-1] and "2 (1.00)" in grown[-1] and len(grown) == 3
+            and record(runs_of([{"benchmarks": [threads]}]), "")[0]["peer"] == "one thread")
 
 
 def main():
@@ -93,6 +133,8 @@ def main():
     given = parser.parse_args()
     runs = runs_of([read_json(name) for name in given.files])
     print(table(runs))
+    if grown := growth(runs):
+        print("\n" + grown)
     if given.record:
         if not (given.date and given.machine and given.revision):
             parser.error("--record without --date, --machine or --revision (rows need all three); "
