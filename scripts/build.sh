@@ -12,6 +12,7 @@ preset=$1
 check_preset "$preset"
 shift
 cd "$ISO_TOP"
+mkdir -p "$ISO_DEPS"
 log=$ISO_DEPS/configure-$preset.log
 cmake --preset "$preset" >"$log" 2>&1 || {
   tail -n 25 "$log" >&2

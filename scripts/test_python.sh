@@ -4,16 +4,19 @@
 # scripts/test.sh --label python calls it, after the set-up.
 #
 #   scripts/test_python.sh [--preset NAME] [arguments of pytest...]
-#   scripts/test_python.sh --cuda [arguments of pytest...]
+#   scripts/test_python.sh --cuda [--no-build] [arguments of pytest...]
 #
-#   --cuda   both wheels, of the preset cuda, and the tests of the GPU too, by the packages that this
-#            Python has (nanobind, scikit-build-core, pytest, CuPy or PyTorch); no network
+#   --cuda       the wheel, the plug-in of the preset cuda, and the tests of the GPU, by the packages
+#                that this Python has (nanobind, scikit-build-core, pytest, CuPy or PyTorch); no
+#                network. Where the preset openmp is not configured, a wheel for this Python that lies
+#                in wheelhouse/ is taken
+#   --no-build   the plug-in links what the preset cuda has built
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 preset=openmp cuda=""
 case "${1:-}" in
   --cuda) cuda=1 && shift ;;
-  -h | --help) sed -n '3,11s/^# \{0,1\}//p' "$0" && exit 0 ;;
+  -h | --help) sed -n '3,14s/^# \{0,1\}//p' "$0" && exit 0 ;;
   --preset)
     [ -n "${2:-}" ] || misused "--preset needs a name (none follows it); see scripts/test_python.sh --help"
     preset=$2
@@ -23,23 +26,29 @@ esac
 [ "$preset" != cuda ] || preset=openmp
 cd "$ISO_TOP"
 if [ -n "$cuda" ]; then
-  scripts/wheel.sh --installed-tools
-  scripts/wheel.sh --installed-tools --cuda
-  # An environment that sees the packages of this Python, which has no network.
-  env=$ISO_TOP/build/python/gpu-env
-  python3 -m venv --system-site-packages "$env"
+  linked=()
+  if [ "${1:-}" = --no-build ]; then linked=(--no-build) && shift; fi
   tag=$(python3 python/tag.py)
-  wheels=()
-  for package in isocenter isocenter_cu13; do
-    wheels+=("$(ls -t wheelhouse/$package-*-"$tag".whl | head -n 1)")
-  done
-  "$env/bin/python" -m pip install --quiet --disable-pip-version-check --no-index --no-deps \
-    --force-reinstall "${wheels[@]}"
+  newest() { { ls -t wheelhouse/"$1"-*-"$tag".whl 2>/dev/null || true; } | head -n 1; }
+  host=$(newest isocenter)
+  if [ -n "$host" ] && [ ! -e build/openmp/CMakeCache.txt ]; then
+    say "$host is taken as it is: the preset openmp is not configured here"
+  else
+    scripts/wheel.sh --installed-tools
+  fi
+  scripts/wheel.sh --installed-tools --cuda "${linked[@]}"
+  wheels=("$(newest isocenter)" "$(newest isocenter_cu13)")
+  # A folder beside the packages of this Python, which may have no network and no ensurepip.
+  site=$ISO_TOP/build/python/gpu-site
+  rm -rf "$site"
+  python3 -m pip install --quiet --disable-pip-version-check --no-index --no-deps --target "$site" \
+    "${wheels[@]}"
+  export PYTHONPATH=$site${PYTHONPATH:+:$PYTHONPATH}
   # Of the package what holds of the plug-in's module too: what it needs, what it exports, one
   # runtime of OpenMP. The versions of symbols are those of this machine.
   package=python/tests/test_package.py
   ISO_WHEEL=$ISO_TOP/${wheels[0]} ISO_CUDA_WHEEL=$ISO_TOP/${wheels[1]} ISO_BUILD=$ISO_TOP/build/cuda \
-    exec "$env/bin/python" -P -m pytest -c python/pyproject.toml \
+    exec python3 -P -m pytest -c python/pyproject.toml \
     python/tests/test_gpu.py python/tests/test_projection.py python/tests/test_arrays.py \
     python/tests/test_verify.py python/tests/test_calls.py \
     $package::test_what_it_needs $package::test_exports $package::test_the_plug_in \
@@ -48,7 +57,7 @@ fi
 scripts/wheel.sh --preset "$preset"
 # What the library reads of the files that the tests of isocenter.files read.
 # Where their tests are built, they make files for it: an older build might make others.
-targets=(iso_dump_files)
+targets=(iso_dump_files iso)
 if [ -e "build/$preset/tests/app/iso_test_files" ]; then targets+=(iso_test_files); fi
 scripts/build.sh "$preset" "${targets[@]}"
 

@@ -54,16 +54,31 @@ for architecture in "${architectures[@]}"; do
   export CCACHE_NAMESPACE=$built
 done
 
-targets=(iso_algorithms iso_ceilings iso_synthetic iso_documents iso_files iso)
-if [ -n "$build" ] && [ "$built" = "$preset" ]; then
-  "$ISO_TOP/scripts/build.sh" "$preset" "${targets[@]}"
-elif [ -n "$build" ]; then
-  cmake --preset "$preset" -B "build/$built" >"$ISO_DEPS/configure-$built.log" ||
-    fail "preset $preset did not configure (log: $ISO_DEPS/configure-$built.log)" "Read the end of that file."
+# What the folders that are installed below hold. The readers of volumes and the tool, which need
+# packages that machines with a GPU often lack, are not among them; ranks need MPI.
+folders=(core backends model algorithms documents)
+parts=(iso_algorithms iso_ceilings iso_synthetic iso_documents iso_mpi)
+if [ -n "$build" ]; then
+  mkdir -p "$ISO_DEPS"
+  log=$ISO_DEPS/configure-$built.log
+  cmake --preset "$preset" -B "build/$built" >"$log" 2>&1 || {
+    tail -n 25 "$log" >&2
+    rm -f "$ISO_DEPS/stamp/packages"
+    fail "preset $preset did not configure (log: $log)" \
+      "Where a package was not found: run the same command again, it looks for missing packages anew."
+  }
+  known=$(cmake --build "build/$built" --target help)
+  targets=()
+  for part in "${parts[@]}"; do
+    if grep -qE "^([.]{3} )?$part(:|\$)" <<<"$known"; then targets+=("$part"); fi
+  done
   cmake --build "build/$built" -j "$(job_count)" --target "${targets[@]}"
 fi
 [ -e "build/$built/cmake_install.cmake" ] ||
   fail "the preset $preset is not built (build/$built is not there)" "Run scripts/wheel.sh without --no-build."
+[ -e "build/$built/documents/cmake_install.cmake" ] ||
+  fail "build/$built has no iso::documents (ISO_BUILD_DOCUMENTS, _FILES and _APPS are off)" \
+    "Configure it with -DISO_BUILD_DOCUMENTS=ON."
 
 # One environment of build tools for each Python.
 name=$("$python" -c 'import sys; print("cp%d%d" % sys.version_info[:2])') ||
@@ -85,10 +100,20 @@ elif [ "$(cat "$tools/stamp" 2>/dev/null)" != "$key" ]; then
   printf '%s' "$key" >"$tools/stamp"
 fi
 
+# Anew: what an installation before held may not be there now.
 prefix=$top/prefix-$built
-cmake --install "build/$built" --prefix "$prefix" >"$top/install.log" ||
+rm -rf "$prefix"
+install_library() {
+  local folder only
+  for folder in "${folders[@]}" .; do
+    only=$([ "$folder" != . ] || echo ON) # of the top folder its own files alone
+    cmake -DCMAKE_INSTALL_PREFIX="$prefix" -DCMAKE_INSTALL_LOCAL_ONLY="$only" \
+      -P "build/$built/$folder/cmake_install.cmake" || return 1
+  done
+}
+install_library >"$top/install.log" 2>&1 ||
   fail "the library could not be installed into build/python (log: build/python/install.log)" \
-    "Read the end of that file."
+    "Read the end of that file. With --no-build: build the preset first."
 
 jobs=$(job_count)
 launcher=""
