@@ -3,7 +3,12 @@
 #include "back_project_support.hpp"
 #include "fdk_support.hpp"
 
+#include <iso/ct/cgls.hpp>
+#include <iso/ct/lsqr.hpp>
+#include <iso/ct/mlem.hpp>
+#include <iso/ct/sart.hpp>
 #include <iso/ct/shepp_logan.hpp>
+#include <iso/ct/total_variation.hpp>
 
 #include <doctest/doctest.h>
 
@@ -46,7 +51,40 @@ void check_job(int least, Run const& run, Result const& result) {
   CHECK(stopping.asked == 2);
 }
 
+/// Checks that the constructor of an iterative method asks after each of so many arrays, of which
+/// large ones take long, beside what its projections ask; and that it ends at each question.
+template <template <class, class> class Method, class Options>
+void check_constructor(int arrays, Options const& options) {
+  auto const scan = iso::ct::circular_cone({7, 7, 1, 1}, 100, 150, iso::ct::even_angles(5, 2 * pi));
+  auto const readings = iso::make_projections<float, host>("readings", 5, 7, 7);
+  Kokkos::deep_copy(readings.data, 1.0F);
+  iso::projection_view<float const, host> const b = readings;
+  auto const make = [&](iso::job const& control) {
+    auto const x = iso::make_volume<float, host>("x", grid::centred({6, 5, 4}, {1, 1, 1}));
+    Method<exec_space, float> const method(exec_space(), scan, b, x, options, {}, control);
+  };
+  asked_job listening;
+  make(listening.control());
+  CHECK(listening.asked - int(listening.told.size()) >= arrays);
+  for (int n = 1; n <= listening.asked; ++n) {
+    asked_job stopping;
+    stopping.stop_at = n;
+    CHECK_THROWS_AS(make(stopping.control()), iso::cancelled);
+    CHECK(stopping.asked == n);
+  }
+}
+
 }  // namespace
+
+TEST_CASE("iterative methods: a constructor is asked to stop after each array that it makes") {
+  // The readings, a block's projections and the correction, and each method's own.
+  check_constructor<iso::ct::sart>(5, iso::ct::sart_options{});
+  check_constructor<iso::ct::sart>(8, iso::ct::sart_options{.block_views = 2});
+  check_constructor<iso::ct::mlem>(5, iso::ct::mlem_options{});
+  check_constructor<iso::ct::cgls>(5, iso::ct::cgls_options{});
+  check_constructor<iso::ct::lsqr>(6, iso::ct::lsqr_options{});
+  check_constructor<iso::ct::total_variation>(14, iso::ct::total_variation_options{.weight = 1});
+}
 
 TEST_CASE("fdk: a processor's thread is asked to stop within a batch of views") {
   // Sixteen views of 2^22 voxels are 2^26 samples.

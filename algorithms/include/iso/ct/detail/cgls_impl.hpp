@@ -14,10 +14,10 @@ cgls<Exec, T>::cgls(Exec const& exec, geometry const& g,
                     elsewhere const& through)
     : state_("iso::ct::cgls", exec, g, readings, x, masks,
              split_views(g.num_views(), g.num_views(), block_order::sequential),
-             detail::matched(options.projector, "iso::ct::cgls"), through),
-      residual_(state_.new_projections("iso::ct::cgls: residual")),
+             detail::matched(options.projector, "iso::ct::cgls"), through, control),
+      residual_(state_.new_projections("iso::ct::cgls: residual", control)),
       projected_(state_.block_buffer(0)),
-      direction_(state_.new_volume("iso::ct::cgls: direction")) {
+      direction_(state_.new_volume("iso::ct::cgls: direction", control)) {
   state_.agree(options);
   state_.pair.forward(0, state_.x, residual_, control);
   state_.subtract_from_readings(0, residual_);

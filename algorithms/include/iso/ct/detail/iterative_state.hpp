@@ -49,7 +49,7 @@ class iterative_state {
   iterative_state(char const* method, Exec const& exec, geometry const& g,
                   projection_view<T const, space> const& given, volume const& start,
                   iterative_masks<T, space> const& masks, view_blocks const& blocks,
-                  projector_options const& projector, elsewhere const& through,
+                  projector_options const& projector, elsewhere const& through, job const& control,
                   value_range const& range = {}, bool refuse_negative = false)
       : pair(exec, g, start.grid, blocks, projector, through),
         x(start),
@@ -57,7 +57,7 @@ class iterative_state {
         name_of_method_(method),
         box_(range),
         voxels_(masks.voxels) {
-    pair.part_.together(method, [&] {
+    pair.part_.together(method, control, [&] {
       validate_arrays(given, masks);
       readings_ = in_order("readings", given.data);
       if (masks.readings.size() > 0) {
@@ -80,12 +80,12 @@ class iterative_state {
     }
     refuse_readings(refuse_negative);
     refuse_start();
-    pair.part_.together(method, [&] {
+    pair.part_.together(method, control, [&] {
       auto const n = pair.scan();
       buffer_ = {
           allocate<array>("iso::ct::iterate: projections", {blocks.max_size(), n[1], n[2]}, exec)};
     });
-    correction = new_volume("iso::ct::iterate: correction");
+    correction = new_volume("iso::ct::iterate: correction", control);
     pair.page_lock(x.data);
     pair.page_lock(buffer_.data);
     norm_of_readings_ = std::sqrt(
@@ -122,20 +122,21 @@ class iterative_state {
 
   [[nodiscard]] std::int64_t num_voxels() const { return std::int64_t(x.data.size()); }
   [[nodiscard]] std::int64_t num_readings() const { return std::int64_t(readings_.size()); }
-  [[nodiscard]] volume new_volume(std::string const& label) const {
+  /// Returns an array of zeros, and asks whether to stop: several of many voxels take a second.
+  [[nodiscard]] volume new_volume(std::string const& label, job const& control) const {
     volume made{x.grid, {}, x.first_plane};
     auto const& n = x.grid.extent;
-    pair.part_.together(name_of_method_, [&] {
+    pair.part_.together(name_of_method_, control, [&] {
       made.data = allocate<typename volume::data_type>(
           label, {n[0], n[1], pair.part_.planes(x.grid).count()}, pair.exec());
     });
     pair.page_lock(made.data);
     return made;
   }
-  [[nodiscard]] projections new_projections(std::string const& label) const {
+  [[nodiscard]] projections new_projections(std::string const& label, job const& control) const {
     projections made;
     auto const n = pair.scan();
-    pair.part_.together(name_of_method_, [&] {
+    pair.part_.together(name_of_method_, control, [&] {
       made.data = allocate<array>(label, {n[0], n[1], n[2]}, pair.exec());
     });
     pair.page_lock(made.data);
@@ -170,6 +171,10 @@ class iterative_state {
     if (pair.elsewhere_) {
       pair.elsewhere_->fetch(which, of, to.data());
     }
+  }
+  /// Asks whether to stop, between passes over many numbers: all ranks do where one is asked to.
+  void ask(job const& control) const {
+    pair.part_.together(name_of_method_, control, [] {});
   }
   /// Throws on every rank, unless all have the same options.
   template <class Options>
@@ -244,7 +249,7 @@ class iterative_state {
   }
   /// Makes the weights 1 / (A 1) of rays, those of short rays capped.
   void make_row_weights(job const& control) {
-    row_weights_ = new_projections("iso::ct::iterate: row weights");
+    row_weights_ = new_projections("iso::ct::iterate: row weights", control);
     make_row_sums(row_weights_, control);
     double const most = largest(row_weights_.data.data(), num_readings());
     each("iso::ct::iterate: row weights", num_readings(),
@@ -266,7 +271,7 @@ class iterative_state {
   /// `mean` times what they lack, `mean` being the sum of all readings over that of all lengths.
   /// Without memory where no ray is short.
   void make_background(job const& control) {
-    background_ = new_projections("iso::ct::iterate: background");
+    background_ = new_projections("iso::ct::iterate: background", control);
     T* const sums = background_.data.data();
     make_row_sums(background_, control);
     T const least = T(min_part * largest(sums, num_readings()));

@@ -15,11 +15,11 @@ lsqr<Exec, T>::lsqr(Exec const& exec, geometry const& g,
     : damping_(options.damping),
       state_("iso::ct::lsqr", exec, g, readings, x, masks,
              split_views(g.num_views(), g.num_views(), block_order::sequential),
-             detail::matched(options.projector, "iso::ct::lsqr"), through),
-      u_(state_.new_projections("iso::ct::lsqr: u")),
+             detail::matched(options.projector, "iso::ct::lsqr"), through, control),
+      u_(state_.new_projections("iso::ct::lsqr: u", control)),
       projected_(state_.block_buffer(0)),
-      v_(state_.new_volume("iso::ct::lsqr: v")),
-      direction_(state_.new_volume("iso::ct::lsqr: direction")) {
+      v_(state_.new_volume("iso::ct::lsqr: v", control)),
+      direction_(state_.new_volume("iso::ct::lsqr: direction", control)) {
   state_.agree(options);
   ISO_VALIDATE(damping_ >= 0 && is_finite(damping_ * damping_),
                "iso::ct::lsqr: damping {} (must not be negative, and its square finite); leave "

@@ -17,7 +17,7 @@ mlem<Exec, T>::mlem(Exec const& exec, geometry const& g,
           readings, x, masks,
           split_views(g.num_views(), options.block_views == 0 ? g.num_views() : options.block_views,
                       options.order),
-          options.projector, through, {.lower = 0}, true) {
+          options.projector, through, control, {.lower = 0}, true) {
   state_.agree(options);
   state_.mask_voxels(state_.x);
   if (!(state_.largest(x.data.data(), state_.num_voxels()) > 0)) {
@@ -25,7 +25,7 @@ mlem<Exec, T>::mlem(Exec const& exec, geometry const& g,
     state_.mask_voxels(state_.x);
   }
   for (std::int64_t s = 0; s < state_.pair.blocks().count(); ++s) {
-    columns_.push_back(state_.new_volume("iso::ct::mlem: column weights"));
+    columns_.push_back(state_.new_volume("iso::ct::mlem: column weights", control));
     state_.add_column_sums(s, s + 1, columns_.back(), control);
     state_.invert_columns(columns_.back());
   }

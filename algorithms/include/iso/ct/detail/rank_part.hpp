@@ -42,6 +42,16 @@ class rank_part {
       f();
     }
   }
+  /// Does the same, and asks the job afterwards: all ranks stop where one is asked to.
+  template <class F>
+  void together(char const* function, job const& control, F const& f) const {
+    if (ranks_ != nullptr) {
+      check_together(*ranks_, function, control, f);
+    } else {
+      f();
+      job{{}, control.cancelled}.step(1);
+    }
+  }
   /// Throws on every rank, unless all have the same options.
   template <class Options>
   void agree(char const* function, Options const& options) const {

@@ -17,7 +17,7 @@ sart<Exec, T>::sart(Exec const& exec, geometry const& g,
           name_of(options), exec, g, readings, x, masks,
           split_views(g.num_views(), options.block_views == 0 ? g.num_views() : options.block_views,
                       options.order),
-          options.projector, through, options.box) {
+          options.projector, through, control, options.box) {
   state_.agree(options);
   ISO_VALIDATE(T(options.relaxation) > 0 && T(options.relaxation) < 2,
                "{}: relaxation {} (must lie in (0, 2)); use 1, or less where readings are noisy",
@@ -25,13 +25,13 @@ sart<Exec, T>::sart(Exec const& exec, geometry const& g,
   auto const& pair = state_.pair;
   std::int64_t const blocks = pair.blocks().count();
   state_.make_row_weights(control);
-  residual_ =
-      blocks == 1 ? state_.block_buffer(0) : state_.new_projections("iso::ct::sart: residual");
+  residual_ = blocks == 1 ? state_.block_buffer(0)
+                          : state_.new_projections("iso::ct::sart: residual", control);
   state_.choose_words_by_readings(residual_.data.data());
   state_.carry_readings();
   std::int64_t const held = options.columns == column_sums::of_blocks ? blocks : 1;
   for (std::int64_t c = 0; c < held; ++c) {
-    columns_.push_back(state_.new_volume("iso::ct::sart: column weights"));
+    columns_.push_back(state_.new_volume("iso::ct::sart: column weights", control));
     state_.add_column_sums(c, c + 1, columns_.back(), control);
     // A share of the scan's sum would be no bound: few views may see a voxel, and SART diverges.
     for (std::int64_t s = 1; held != blocks && s < blocks; ++s) {

@@ -18,9 +18,9 @@ class total_variation_bound {
  public:
   using state = iterative_state<Exec, T>;
 
-  explicit total_variation_bound(state const& of)
-      : slope_(of.new_volume("iso::ct::total_variation: mean slope")),
-        ray_dual_(of.new_projections("iso::ct::total_variation: mean dual of rays")) {}
+  total_variation_bound(state const& of, job const& control)
+      : slope_(of.new_volume("iso::ct::total_variation: mean slope", control)),
+        ray_dual_(of.new_projections("iso::ct::total_variation: mean dual of rays", control)) {}
 
   /// Takes the duals of an iteration into their averages, which begin anew after iterations 25, 50,
   /// 100, 200, ...

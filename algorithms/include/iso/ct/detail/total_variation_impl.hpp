@@ -18,16 +18,17 @@ total_variation<Exec, T>::total_variation(
       ratio_((x.grid.spacing.x + x.grid.spacing.y + x.grid.spacing.z) / 3),
       state_("iso::ct::total_variation", exec, g, readings, x, masks,
              split_views(g.num_views(), g.num_views(), block_order::sequential),
-             detail::matched(options.projector, "iso::ct::total_variation"), through, options.box),
-      ray_dual_(state_.new_projections("iso::ct::total_variation: dual of rays")),
-      relaxed_projection_(state_.new_projections("iso::ct::total_variation: projection")),
+             detail::matched(options.projector, "iso::ct::total_variation"), through, control,
+             options.box),
+      ray_dual_(state_.new_projections("iso::ct::total_variation: dual of rays", control)),
+      relaxed_projection_(state_.new_projections("iso::ct::total_variation: projection", control)),
       projected_(state_.block_buffer(0)),
-      relaxed_(state_.new_volume("iso::ct::total_variation: relaxed volume")),
-      slope_(state_.new_volume("iso::ct::total_variation: slope")),
-      voxel_step_(state_.new_volume("iso::ct::total_variation: steps of voxels")),
-      duals_{state_.new_volume("iso::ct::total_variation: dual along x"),
-             state_.new_volume("iso::ct::total_variation: dual along y"),
-             state_.new_volume("iso::ct::total_variation: dual along z")},
+      relaxed_(state_.new_volume("iso::ct::total_variation: relaxed volume", control)),
+      slope_(state_.new_volume("iso::ct::total_variation: slope", control)),
+      voxel_step_(state_.new_volume("iso::ct::total_variation: steps of voxels", control)),
+      duals_{state_.new_volume("iso::ct::total_variation: dual along x", control),
+             state_.new_volume("iso::ct::total_variation: dual along y", control),
+             state_.new_volume("iso::ct::total_variation: dual along z", control)},
       x_above_(state_.new_plane("iso::ct::total_variation: next plane", detail::neighbour::above)),
       relaxed_above_(
           state_.new_plane("iso::ct::total_variation: next plane", detail::neighbour::above)),
@@ -35,7 +36,7 @@ total_variation<Exec, T>::total_variation(
           state_.new_plane("iso::ct::total_variation: next plane", detail::neighbour::below)),
       mask_above_(state_.new_mask_plane(detail::neighbour::above)),
       mask_below_(state_.new_mask_plane(detail::neighbour::below)),
-      bound_(state_) {
+      bound_(state_, control) {
   state_.agree(options);
   ISO_VALIDATE(weight_ >= 0 && is_finite(weight_),
                "iso::ct::total_variation: weight {} (must be finite and not negative); give 0 "
@@ -49,6 +50,7 @@ total_variation<Exec, T>::total_variation(
   state_.add_column_sums(0, 1, voxel_step_, control);
   double const column = state_.largest(voxel_step_.data.data(), state_.num_voxels());
   state_.choose_words_by_readings(projected_.data.data());
+  state_.ask(control);
   double const average = state_.average_along_rays();
   if (scale_ == 0) {
     scale_ = detail::default_gradient_scale(weight_, average, ratio_.side(), column);
@@ -58,6 +60,7 @@ total_variation<Exec, T>::total_variation(
               detail::voxel_steps<T>{T(6 * scale_), voxel_step_.data.data()});
   state_.mask_voxels(voxel_step_);
   Kokkos::deep_copy(exec, relaxed_.data, state_.x.data);
+  state_.ask(control);
   state_.pair.forward(0, state_.x, relaxed_projection_, control);
 }
 
