@@ -65,6 +65,19 @@ void validate_parcels(std::span<parcel const> parcels, int size, char const* fun
 
 }  // namespace detail
 
+void communicator::begin_exchange(std::span<parcel const> out, std::span<parcel const> in) {
+  begun_.push_back({std::vector<parcel>(out.begin(), out.end()), {in.begin(), in.end()}});
+}
+
+void communicator::end_exchanges() {
+  // What fails leaves nothing to exchange again.
+  std::vector<std::array<std::vector<parcel>, 2>> all;
+  all.swap(begun_);
+  for (auto const& [out, in] : all) {
+    exchange(out, in);
+  }
+}
+
 void one_rank::exchange(std::span<parcel const> out, std::span<parcel const> in) {
   char const* const function = "iso::backend::one_rank::exchange";
   detail::validate_parcels(out, 1, function);

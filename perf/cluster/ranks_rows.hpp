@@ -87,11 +87,15 @@ class counting_ranks final : public backend::communicator {
   void maximum(std::span<std::uint64_t> words) override { counted(words).maximum(words); }
   void exchange(std::span<backend::parcel const> out,
                 std::span<backend::parcel const> in) override {
-    for (backend::parcel const& one : out) {
-      sent_ += one.rank == rank() ? 0 : one.bytes;
-    }
+    count(out);
     ranks_.exchange(out, in);
   }
+  void begin_exchange(std::span<backend::parcel const> out,
+                      std::span<backend::parcel const> in) override {
+    count(out);
+    ranks_.begin_exchange(out, in);
+  }
+  void end_exchanges() override { ranks_.end_exchanges(); }
   void broadcast(std::span<std::byte> bytes, int from) override { ranks_.broadcast(bytes, from); }
   void gather(std::span<std::byte const> bytes, std::span<std::byte> all, int to) override {
     ranks_.gather(bytes, all, to);
@@ -115,6 +119,11 @@ class counting_ranks final : public backend::communicator {
   backend::communicator& counted(Words const& words) {
     sent_ += size() > 1 ? std::int64_t(words.size_bytes()) : 0;
     return ranks_;
+  }
+  void count(std::span<backend::parcel const> out) {
+    for (backend::parcel const& one : out) {
+      sent_ += one.rank == rank() ? 0 : one.bytes;
+    }
   }
 
   backend::communicator& ranks_;

@@ -70,11 +70,13 @@ TEST_CASE("ranks: alone") {
   by.maximum(words.data(), 4);
   iso::backend::parcel const whole{0, reinterpret_cast<std::byte*>(words.data()), 16};
   by.exchange({&whole, 1}, {&whole, 1});
+  by.begin_exchange(exec, {&whole, 1}, {&whole, 1});
+  by.end_exchanges(exec);
 }
 
 TEST_CASE("copies beside kernels") {
   exec_space const exec;
-  exec_space const beside = iso::backend::another_instance(exec);
+  exec_space const beside = iso::backend::another_instance(exec, iso::backend::urgency::first);
   Kokkos::View<std::byte*, iso::backend::staging_space<exec_space>> const here("here", 96);
   Kokkos::View<std::byte*, space> const there("there", 64);
   here(33) = std::byte(7);

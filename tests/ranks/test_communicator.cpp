@@ -61,7 +61,25 @@ std::vector<std::byte> letter(int from, int to) {
   return bytes;
 }
 
-void check_messages(communicator& ranks) {
+/// Exchanges, or begins, works with all ranks and ends.
+void send(communicator& ranks, std::span<parcel const> out, std::span<parcel const> in,
+          bool later) {
+  if (!later) {
+    ranks.exchange(out, in);
+    return;
+  }
+  // In two parts, between which ranks add words; some begin before the words of others are there.
+  std::size_t const half = out.size() / 2;
+  ranks.begin_exchange(out.first(half), in.first(half));
+  std::uint32_t word = 1;
+  ranks.sum(std::span<std::uint32_t>(&word, 1));
+  CHECK(word == std::uint32_t(ranks.size()));
+  ranks.begin_exchange(out.subspan(half), in.subspan(half));
+  ranks.end_exchanges();
+  ranks.end_exchanges();
+}
+
+void check_messages(communicator& ranks, bool later) {
   int const here = ranks.rank();
   std::vector<std::vector<std::byte>> sent;
   std::vector<std::vector<std::byte>> found;
@@ -77,7 +95,7 @@ void check_messages(communicator& ranks) {
     out.push_back({other, s.data(), std::int64_t(s.size())});
     in.push_back({other, f.data(), std::int64_t(f.size())});
   }
-  ranks.exchange(out, in);
+  send(ranks, out, in, later);
   for (int other = 0; other < ranks.size(); ++other) {
     CHECK(found[std::size_t(other)] == letter(other, here));
   }
@@ -99,7 +117,8 @@ void check_messages(communicator& ranks) {
 void check_all(communicator& ranks) {
   check_reductions<std::uint32_t>(ranks);
   check_reductions<std::uint64_t>(ranks);
-  check_messages(ranks);
+  check_messages(ranks, false);
+  check_messages(ranks, true);
   CHECK(iso::backend::carries_well(ranks));
 }
 
@@ -261,6 +280,20 @@ TEST_CASE("carrier: words and parcels where each rank's backend computes, in chu
       found = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, words);
       CHECK(found(9 + std::int64_t(before)) == std::uint64_t(1000 + before));
       CHECK(found(20) == std::uint64_t(before == 10 ? 1010 : size));
+
+      // Begun here, ended behind what is enqueued elsewhere.
+      auto const beside = iso::backend::another_instance(exec, iso::backend::urgency::first);
+      Kokkos::deep_copy(exec, sent, std::uint64_t(2000 + all_ranks().rank()));
+      iso::backend::event<exec_space> there;
+      there.record(exec);
+      there.hold(beside);
+      by.begin_exchange(beside, {&out, 1}, {&in, 1});
+      Kokkos::View<std::uint64_t*, space> const others("others", 3);
+      Kokkos::deep_copy(exec, others, std::uint64_t(1));
+      by.end_exchanges(beside);
+      beside.fence();
+      found = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, words);
+      CHECK(found(9 + std::int64_t(before)) == std::uint64_t(2000 + before));
     });
   }
 }

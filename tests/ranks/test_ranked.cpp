@@ -319,6 +319,20 @@ TEST_CASE("ranked_pair: a rank holds the bytes that it says") {
       said = pair.report().bytes_held;
     });
     near(of_pair, said);
+    // Several batches, of which words of two are held.
+    std::int64_t said_of_small = 0;
+    std::int64_t const of_small = iso::test::peak_bytes_of([&] {
+      ranked_pair<Kokkos::Serial, float> pair(exec, all_ranks(), plan,
+                                              {.sum = iso::summation::reproducible}, 16);
+      pair.forward(0, x, p);
+      said_of_small = pair.report().bytes_held;
+    });
+    near(of_small, said_of_small);
+    CHECK(ranked_pair<Kokkos::Serial, float>::bytes_needed(
+              exec, here, plan,
+              iso::ct::split_views(scan.num_views(), scan.num_views(),
+                                   iso::ct::block_order::sequential),
+              {.sum = iso::summation::reproducible}, 16) == said_of_small);
     CHECK(ranked_pair<Kokkos::Serial, float>::bytes_needed(
               exec, here, plan,
               iso::ct::split_views(scan.num_views(), scan.num_views(),
@@ -385,5 +399,11 @@ TEST_CASE("ranks: what cannot be is refused on every rank") {
     auto const mine = iso::ct::make_volume_part<float>(exec, "x", plan, here);
     CHECK_THROWS_AS(of.forward(0, mine, p, stopped), iso::cancelled);
     of.forward(0, mine, p);
+    // Stopped while words of a batch are on their way: 35 views are three batches.
+    int asked = 0;
+    iso::job const later{{}, [&] { return other && ++asked == 2; }};
+    pair small(exec, ranks, plan, {.sum = summation::reproducible}, 16);
+    CHECK_THROWS_AS(small.forward(0, mine, p, later), iso::cancelled);
+    small.forward(0, mine, p);
   }
 }

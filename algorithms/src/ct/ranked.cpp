@@ -153,6 +153,16 @@ ranked_preparation plan_fdk(rank_plan const& plan, std::int64_t batch_views, cha
 void divide_views(ranked_preparation& by, view_blocks const& blocks, std::int64_t batch) {
   by.batch = batch;
   by.batches = batches_of(blocks, batch);
+  by.projected = by.batch;
+  by.projected_batches = by.batches;
+}
+
+void divide_projected(ranked_preparation& by, view_blocks const& blocks) {
+  std::int64_t const half = 16 * pieces_of(std::min(by.batch, blocks.max_size()), 32);
+  if (by.plan.size() > 1 && half < blocks.max_size()) {
+    by.projected = half;
+    by.projected_batches = batches_of(blocks, half);
+  }
 }
 
 void validate_planned(rank_plan const& plan, geometry const& g, iso::grid const& volume) {

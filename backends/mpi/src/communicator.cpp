@@ -168,30 +168,39 @@ void communicator::maximum(std::span<std::uint64_t> words) {
 
 void communicator::exchange(std::span<backend::parcel const> out,
                             std::span<backend::parcel const> in) {
+  begin_exchange(out, in);
+  end_exchanges();
+}
+
+void communicator::begin_exchange(std::span<backend::parcel const> out,
+                                  std::span<backend::parcel const> in) {
   char const* const function = "iso::mpi::communicator::exchange";
   backend::detail::validate_parcels(out, size_, function);
   backend::detail::validate_parcels(in, size_, function);
   // Messages with one tag between two ranks keep their order, and so do the parts of a parcel.
   constexpr int tag = 1;
-  std::vector<MPI_Request> requests;
   for (backend::parcel const& p : in) {
     for_each_part(p.bytes, chunk_, [&](std::int64_t first, int count) {
-      check(
-          MPI_Irecv(p.data + first, count, MPI_BYTE, p.rank, tag, ranks_, &requests.emplace_back()),
-          function, "MPI_Irecv");
+      check(MPI_Irecv(p.data + first, count, MPI_BYTE, p.rank, tag, ranks_, &begun_.emplace_back()),
+            function, "MPI_Irecv");
     });
   }
   for (backend::parcel const& p : out) {
     for_each_part(p.bytes, chunk_, [&](std::int64_t first, int count) {
-      check(
-          MPI_Isend(p.data + first, count, MPI_BYTE, p.rank, tag, ranks_, &requests.emplace_back()),
-          function, "MPI_Isend");
+      check(MPI_Isend(p.data + first, count, MPI_BYTE, p.rank, tag, ranks_, &begun_.emplace_back()),
+            function, "MPI_Isend");
     });
   }
+}
+
+void communicator::end_exchanges() {
+  // What fails leaves nothing to wait for again.
+  std::vector<MPI_Request> requests;
+  requests.swap(begun_);
   for_each_part(std::int64_t(requests.size()), std::numeric_limits<int>::max(),
                 [&](std::int64_t first, int count) {
-                  check(MPI_Waitall(count, requests.data() + first, MPI_STATUSES_IGNORE), function,
-                        "MPI_Waitall");
+                  check(MPI_Waitall(count, requests.data() + first, MPI_STATUSES_IGNORE),
+                        "iso::mpi::communicator::exchange", "MPI_Waitall");
                 });
 }
 

@@ -84,29 +84,43 @@ class carrier final {
   }
   /// Sends and receives at once, as communicator::exchange.
   void exchange(std::span<parcel const> out, std::span<parcel const> in) {
-    if (way() == carrying::linked) {
-      link_->exchange(out, in, queue());
+    begin_exchange(exec_, out, in);
+    end_exchanges(exec_);
+  }
+  /// Begins an exchange of what is enqueued on `exec`, whose parcels must stay as they are until
+  /// end_exchanges(exec). What is direct begins to go; all else goes when it is ended, so that the
+  /// host enqueues other work before.
+  void begin_exchange(Exec const& exec, std::span<parcel const> out, std::span<parcel const> in) {
+    if (way() != carrying::direct) {
+      begun_.push_back({{out.begin(), out.end()}, {in.begin(), in.end()}});
       return;
     }
-    exec_.fence("iso::backend::carrier: what goes is there");
-    std::int64_t most = 0;
-    for (auto const& parcels : {out, in}) {
-      for (parcel const& p : parcels) {
-        most = std::max(most, p.bytes);
-      }
+    exec.fence("iso::backend::carrier: what goes is there");
+    // Messages of the same lengths and order as those that are staged: ranks may differ in it.
+    std::vector<parcel> from_here;
+    std::vector<parcel> to_here;
+    for (std::int64_t n = 0; n < num_chunks(out, in); ++n) {
+      append_chunks(out, n, from_here);
+      append_chunks(in, n, to_here);
     }
-    if constexpr (!is_device<Exec>) {
-      // Messages of the same lengths and order as those that are staged: ranks may differ in it.
-      std::vector<parcel> from_here;
-      std::vector<parcel> to_here;
-      for (std::int64_t n = 0; n * chunk_ < most; ++n) {
-        append_chunks(out, n, from_here);
-        append_chunks(in, n, to_here);
+    ranks_.begin_exchange(from_here, to_here);
+  }
+  /// Ends the exchanges that were begun: what is enqueued on `exec` behind it finds what came.
+  void end_exchanges(Exec const& exec) {
+    std::vector<begun> all;
+    all.swap(begun_);
+    if (way() == carrying::direct) {
+      ranks_.end_exchanges();
+    } else if (way() == carrying::linked) {
+      for (begun const& one : all) {
+        link_->exchange(one.out, one.in, queue_of(exec));
       }
-      ranks_.exchange(from_here, to_here);
-    } else {
-      for (std::int64_t n = 0; n * chunk_ < most; ++n) {
-        exchange_staged(out, in, n);
+    } else if constexpr (is_device<Exec>) {
+      exec.fence("iso::backend::carrier: what goes is there");
+      for (begun const& one : all) {
+        for (std::int64_t n = 0; n < num_chunks(one.out, one.in); ++n) {
+          exchange_staged(exec, one.out, one.in, n);
+        }
       }
     }
   }
@@ -121,12 +135,31 @@ class carrier final {
     }
   }
   /// Returns where `exec` enqueues, as a link takes it.
-  [[nodiscard]] void* queue() const {
+  static void* queue_of([[maybe_unused]] Exec const& exec) {
     if constexpr (is_device<Exec>) {
-      return exec_.cuda_stream();
+      return exec.cuda_stream();
     } else {
       return nullptr;
     }
+  }
+  [[nodiscard]] void* queue() const { return queue_of(exec_); }
+
+  /// An exchange that goes when it is ended.
+  struct begun {
+    std::vector<parcel> out;
+    std::vector<parcel> in;
+  };
+
+  /// Returns the chunks of the largest parcel.
+  [[nodiscard]] std::int64_t num_chunks(std::span<parcel const> out,
+                                        std::span<parcel const> in) const {
+    std::int64_t most = 0;
+    for (auto const& parcels : {out, in}) {
+      for (parcel const& p : parcels) {
+        most = std::max(most, p.bytes);
+      }
+    }
+    return (most + chunk_ - 1) / chunk_;
   }
 
   template <class Word, class Reduce>
@@ -141,10 +174,10 @@ class carrier final {
         std::int64_t const bytes = some * std::int64_t(sizeof(Word));
         staging_.reserve(bytes);
         auto* const there = reinterpret_cast<std::byte*>(words + first);
-        copy(staging_.data(), there, bytes);
+        copy(exec_, staging_.data(), there, bytes);
         exec_.fence("iso::backend::carrier: the words are on the host");
         reduce_on_host({reinterpret_cast<Word*>(staging_.data()), std::size_t(some)});
-        copy(there, staging_.data(), bytes);
+        copy(exec_, there, staging_.data(), bytes);
         exec_.fence("iso::backend::carrier: the words are back");
       }
     }
@@ -162,7 +195,8 @@ class carrier final {
   }
 
   /// Has chunk n of each parcel go.
-  void exchange_staged(std::span<parcel const> out, std::span<parcel const> in, std::int64_t n) {
+  void exchange_staged(Exec const& exec, std::span<parcel const> out, std::span<parcel const> in,
+                       std::int64_t n) {
     std::vector<parcel> here;
     append_chunks(out, n, here);
     std::size_t const sent = here.size();
@@ -179,20 +213,20 @@ class carrier final {
       place += p.bytes;
     }
     for (std::size_t i = 0; i < sent; ++i) {
-      copy(staged[i].data, here[i].data, here[i].bytes);
+      copy(exec, staged[i].data, here[i].data, here[i].bytes);
     }
-    exec_.fence("iso::backend::carrier: the chunks are on the host");
+    exec.fence("iso::backend::carrier: the chunks are on the host");
     std::span<parcel const> const all(staged);
     ranks_.exchange(all.first(sent), all.subspan(sent));
     for (std::size_t i = sent; i < here.size(); ++i) {
-      copy(here[i].data, staged[i].data, here[i].bytes);
+      copy(exec, here[i].data, staged[i].data, here[i].bytes);
     }
-    exec_.fence("iso::backend::carrier: the chunks are there");
+    exec.fence("iso::backend::carrier: the chunks are there");
   }
 
-  void copy(std::byte* to, std::byte* from, std::int64_t bytes) {
+  static void copy(Exec const& exec, std::byte* to, std::byte* from, std::int64_t bytes) {
     if (bytes > 0) {
-      copy_rows(exec_, {to, bytes}, {from, bytes}, bytes, 1);
+      copy_rows(exec, {to, bytes}, {from, bytes}, bytes, 1);
     }
   }
 
@@ -200,6 +234,7 @@ class carrier final {
   communicator& ranks_;
   device_link* link_;  ///< null: there is none
   std::int64_t chunk_;
+  std::vector<begun> begun_;
   workspace<staging_space<Exec>> staging_;
 };
 

@@ -3,11 +3,13 @@
 //! Describes what several processes, the ranks of one job, do together.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace iso::backend {
 
@@ -71,6 +73,12 @@ class communicator {
   /// Sends and receives at once. Parcels between two ranks arrive in their order, and both sides
   /// name the same bytes. A parcel without bytes is none.
   virtual void exchange(std::span<parcel const> out, std::span<parcel const> in) = 0;
+  /// Begins an exchange, whose memory must stay as it is until end_exchanges() returns. Waits for
+  /// no other rank. Messages may go meanwhile; here they go when it ends. Between both a rank
+  /// exchanges nothing else, but may do with all what they do together, as sums.
+  virtual void begin_exchange(std::span<parcel const> out, std::span<parcel const> in);
+  /// Returns when what this rank began is sent, and is there.
+  virtual void end_exchanges();
   /// Overwrites the bytes of all ranks by those of rank `from`.
   virtual void broadcast(std::span<std::byte> bytes, int from) = 0;
   /// Puts the bytes of all ranks, as many of each, into `all` of rank `to`, in the order of ranks.
@@ -89,6 +97,9 @@ class communicator {
   /// Ends the processes of all ranks at once, with this exit code. It says nothing: who calls it
   /// has said why.
   [[noreturn]] virtual void abort(int exit_code) = 0;
+
+ private:
+  std::vector<std::array<std::vector<parcel>, 2>> begun_;  ///< what goes, and what comes
 };
 
 /// A communicator of one process, which has nobody to speak to.

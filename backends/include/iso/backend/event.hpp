@@ -23,11 +23,31 @@ template <execution_space Exec>
 using staging_space =
     std::conditional_t<is_device<Exec>, Kokkos::SharedHostPinnedSpace, Kokkos::HostSpace>;
 
+/// Which work goes first where the device has room for a part of what waits.
+enum class urgency {
+  same,   ///< what came first
+  first,  ///< that of the new instance: its kernels do not wait for the last blocks of a long one
+};
+
 /// Returns an instance whose work runs beside that of `exec`: on a GPU another stream. A processor
 /// has one, as it works while its caller waits.
 /// Determinism: backend_to_backend; it changes the order of no sum.
 template <execution_space Exec>
-Exec another_instance(Exec const& exec) {
+Exec another_instance(Exec const& exec, [[maybe_unused]] urgency of = urgency::same) {
+#if ISO_HAS_CUDA
+  if constexpr (std::is_same_v<Exec, Kokkos::Cuda>) {
+    if (of == urgency::first) {
+      ISO_CUDA_CHECK(cudaSetDevice(exec.cuda_device()));
+      int least = 0;
+      int greatest = 0;
+      ISO_CUDA_CHECK(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+      cudaStream_t made{};
+      ISO_CUDA_CHECK(cudaStreamCreateWithPriority(&made, cudaStreamDefault, greatest));
+      // The last copy of the instance destroys the stream, as that of partition_space.
+      return {made, Kokkos::Impl::ManageStream::yes};
+    }
+  }
+#endif
   if constexpr (is_device<Exec>) {
     return Kokkos::Experimental::partition_space(exec, 1)[0];
   } else {

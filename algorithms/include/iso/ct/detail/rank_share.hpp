@@ -32,8 +32,10 @@ struct ranked_preparation {
   std::int64_t halo = 0;                 ///< planes that a projection reads beyond its own
   std::int64_t batch = 0;                ///< views that are computed at a time
   std::vector<view_range> batches = {};  ///< of all blocks
-  rank_windows met = {};                 ///< by the rays of projections
-  rank_windows needed = {};              ///< by an adjoint, or a reconstruction
+  std::int64_t projected = 0;            ///< views that a projection computes at a time
+  std::vector<view_range> projected_batches = {};  ///< of all blocks
+  rank_windows met = {};                           ///< by the rays of projections
+  rank_windows needed = {};                        ///< by an adjoint, or a reconstruction
 };
 
 /// Has ranks agree, checks options, and finds the windows. `function` is named in messages.
@@ -53,8 +55,11 @@ ranked_preparation plan_pair(rank_plan const& plan, view_blocks const& blocks,
                              std::int64_t value_bytes, char const* function);
 ranked_preparation plan_fdk(rank_plan const& plan, std::int64_t batch_views, char const* function);
 
-/// Has so many views computed at a time.
+/// Has so many views computed at a time, by projections too.
 void divide_views(ranked_preparation& by, view_blocks const& blocks, std::int64_t batch);
+/// Has projections compute half as many where a block has several batches then, so that the words
+/// of one are sent while the next one is computed. Both together take the memory of a whole batch.
+void divide_projected(ranked_preparation& by, view_blocks const& blocks);
 
 /// Returns the planes that a rank owns, with so many below and above.
 slab planes_with(rank_plan const& plan, int rank, std::int64_t below, std::int64_t above);
@@ -178,13 +183,13 @@ struct rank_share {
                                                by.batches, sizeof(T));
   }
 
-  /// Calls f(first, count) for each batch of some views, of which `first` counts; ranks stop
-  /// together. Waits for `exec`.
+  /// Calls f(first, count) for each batch of so many of some views, of which `first` counts; ranks
+  /// stop together. Waits for `exec`.
   template <class F>
-  void for_each_batch(view_range const& views, job const& control, F const& f) {
-    for (std::int64_t first = 0; first < views.count; first += batch) {
+  void for_each_batch(view_range const& views, std::int64_t size, job const& control, F const& f) {
+    for (std::int64_t first = 0; first < views.count; first += size) {
       step_together(carrier.ranks(), control, double(first) / double(views.count));
-      f(first, std::min(batch, views.count - first));
+      f(first, std::min(size, views.count - first));
     }
     exec.fence("iso::ct::ranked: the result is there");
     step_together(carrier.ranks(), control, 1);
@@ -206,7 +211,7 @@ struct rank_share {
     T* const images = parts.take<T>({largest_batch, g.num_u(), g.num_v()});
     auto const scratch = own.count() > 0 ? rest_of(left, parts.bytes()) : left;
     image_rows<T> const all{images, g.num_u(), g.num_v()};
-    for_each_batch(views, control, [&](std::int64_t first, std::int64_t count) {
+    for_each_batch(views, batch, control, [&](std::int64_t first, std::int64_t count) {
       image_rows<T const> const mine{owns ? rows_here(first, count) : nullptr, g.num_u(),
                                      rows.count(), rows.first};
       projection_view<T const, space> const stack{

@@ -15,6 +15,7 @@
 #include <iso/detail/survey.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -27,15 +28,18 @@ struct ranked_forward_memory {
   using sums_type = ray_sums<T, typename Exec::memory_space>;
   T* held;
   std::int64_t sums_bytes;
-  std::byte* sums;
+  std::byte*
+      sums[2];  ///< of batches in turn; the same where nothing is sent, or no block has several
 
   /// \param batch  the largest, of the views of a block
   ranked_forward_memory(Exec const& exec, workspace_parts& parts, iso::grid const& whole,
                         slab const& planes, forward_project_options const& options,
-                        geometry const& batch)
+                        geometry const& batch, bool several)
       : held(parts.take<T>({whole.extent[0], whole.extent[1], planes.count()})),
-        sums_bytes(sums_type::bytes_needed(exec, batch, whole, {0, false}, options)),
-        sums(parts.take<std::byte>({sums_bytes})) {}
+        sums_bytes(sums_type::bytes_needed(exec, batch, whole, {0, false}, options)) {
+    sums[0] = parts.take<std::byte>({sums_bytes});
+    sums[1] = several ? parts.take<std::byte>({sums_bytes}) : sums[0];
+  }
 };
 
 /// What a pair has whose arrays lie where it computes, and what it does.
@@ -57,6 +61,8 @@ struct ranked_pair_parts : ranked_projector<Exec, T> {
   ranked_pair_parts(Exec const& exec, backend::communicator& ranks, view_blocks const& all_blocks,
                     projector_options const& o, ranked_preparation const& by)
       : base(exec, ranks, all_blocks, o, by),
+        projected(by.projected),
+        beside(backend::another_instance(exec, backend::urgency::first)),
         planes(planes_exchange<Exec, T>(exec, by.plan, share.rank, by.halo, by.halo)),
         next{planes_exchange<Exec, T>(exec, by.plan, share.rank, 1, 0),
              planes_exchange<Exec, T>(exec, by.plan, share.rank, 0, 1)} {
@@ -70,10 +76,12 @@ struct ranked_pair_parts : ranked_projector<Exec, T> {
     if (own.count() == 0) {
       return 0;
     }
-    geometry const batch = base::largest_batch_of(by);
+    geometry const batch = base::largest_batch_of(by, by.batches);
     workspace_parts parts("iso::ct::ranked_pair");
     ranked_forward_memory<Exec, T>(exec, parts, by.plan.grid(),
-                                   planes_with(by.plan, rank, by.halo, by.halo), by.forward, batch);
+                                   planes_with(by.plan, rank, by.halo, by.halo), by.forward,
+                                   base::largest_batch_of(by, by.projected_batches),
+                                   has_several(by.projected, by.plan, blocks));
     workspace_parts back("iso::ct::ranked_pair");
     back.take<T>({batch.num_views(), batch.num_u(), batch.num_v()});
     return std::max(parts.bytes(),
@@ -89,15 +97,31 @@ struct ranked_pair_parts : ranked_projector<Exec, T> {
            views_bytes(by.plan.scan());
   }
 
+  /// Returns whether words of one batch of a block are sent while another one is computed.
+  static bool has_several(std::int64_t batch, rank_plan const& plan, view_blocks const& blocks) {
+    return plan.size() > 1 && batch < blocks.max_size();
+  }
   [[nodiscard]] ranked_forward_memory<Exec, T> memory_to_project(workspace_parts& parts,
                                                                  std::int64_t block) const {
     geometry const& g = scans[std::size_t(block)].host();
-    return {share.exec, parts, share.plan.grid(),
-            held,       path,  g.subset(0, std::min(share.batch, g.num_views()))};
+    return {share.exec,
+            parts,
+            share.plan.grid(),
+            held,
+            path,
+            g.subset(0, std::min(projected, g.num_views())),
+            has_several(projected, share.plan, blocks)};
   }
 
   void forward(std::int64_t block, volume_view<T const, space> const& x,
                projection_view<T, space> const& p, job const& control);
+  /// Sums the rays of a block, whose words go to their owners while those of the next batch are
+  /// summed, and writes the rows that are owned.
+  /// \param here  this rank's planes with those that projections read beside them
+  void project_batches(std::int64_t block, voxel_bounds const& bounds,
+                       volume_view<T const, space> const& here,
+                       ranked_forward_memory<Exec, T> const& m, projection_view<T, space> const& p,
+                       job const& control);
   void fetch(neighbour which, volume_view<T const, space> const& x, T* plane);
   void adjoint(std::int64_t block, projection_view<T const, space> const& p,
                volume_view<T, space> const& x, onto to, job const& control, std::int32_t at_least);
@@ -117,6 +141,8 @@ struct ranked_pair_parts : ranked_projector<Exec, T> {
                                control, at_least, 0, f);
   }
 
+  std::int64_t projected;         ///< views that a projection computes at a time
+  Exec beside;                    ///< sends words while `share.exec` computes others
   window_exchange<Exec> planes;   ///< of a projection
   window_exchange<Exec> next[2];  ///< the plane below, and that above
 };
@@ -147,26 +173,67 @@ void ranked_pair_parts<Exec, T>::forward(std::int64_t block, volume_view<T const
   volume_view<T const, space> const slab_here{
       share.plan.grid(), slab_data(m.held, n[0], n[1], held.count()), held.first};
 
+  project_batches(block, bounds, slab_here, m, p, control);
+}
+
+template <class Exec, class T>
+void ranked_pair_parts<Exec, T>::project_batches(std::int64_t block, voxel_bounds const& bounds,
+                                                 volume_view<T const, space> const& here,
+                                                 ranked_forward_memory<Exec, T> const& m,
+                                                 projection_view<T, space> const& p,
+                                                 job const& control) {
+  Exec const& exec = share.exec;
   view_range const views = views_of(block);
-  geometry const& g = share.plan.scan();
-  share.for_each_batch(views, control, [&](std::int64_t first, std::int64_t count) {
-    view_range const now{views.first + first, count};
-    if (own.count() == 0) {
-      this->join_nothing(now);
-      return;
-    }
-    ray_sums<T, space> sums(exec, scans[std::size_t(block)].subset(first, count), share.plan.grid(),
-                            bounds, path, part_of_memory<space>(m.sums, m.sums_bytes));
-    sums.add(exec, slab_here, own);
-    this->join_batch(sums, now);
+  std::optional<ray_sums<T, space>> sums[2];  // of batches in turn
+  backend::event<Exec> computed;
+  backend::event<Exec> written[2];
+  int turn = 0;
+  view_range going{0, 0};  // of the block, their words on their way; those of the other turn
+  auto const arrive = [&] {
+    int const of = 1 - turn;
+    auto* const here_too = sums[of] ? &*sums[of] : nullptr;
+    this->end_join(beside, here_too, {views.first + going.first, going.count});
     row_range const& rows = share.rows;
-    if (rows.count() > 0) {
-      sums.finish(exec,
-                  {pixels_type(p.data.data() + first * g.num_u() * rows.count(), count, g.num_u(),
-                               rows.count())},
-                  0, rows);
+    if (here_too != nullptr && rows.count() > 0) {
+      std::int64_t const image = share.plan.scan().num_u() * rows.count();
+      here_too->finish(beside,
+                       {pixels_type(p.data.data() + going.first * image, going.count,
+                                    share.plan.scan().num_u(), rows.count())},
+                       0, rows);
     }
-  });
+    written[of].record(beside);
+    going.count = 0;
+  };
+  try {
+    share.for_each_batch(views, projected, control, [&](std::int64_t first, std::int64_t count) {
+      if (share.own.count() > 0) {
+        written[turn].hold(exec);
+        sums[turn].emplace(exec, scans[std::size_t(block)].subset(first, count), share.plan.grid(),
+                           bounds, path, part_of_memory<space>(m.sums[turn], m.sums_bytes));
+        sums[turn]->add(exec, here, share.own);
+        computed.record(exec);
+      }
+      if (going.count > 0) {
+        arrive();
+      }
+      computed.hold(beside);
+      this->begin_to_join(beside, sums[turn] ? &*sums[turn] : nullptr,
+                          {views.first + first, count});
+      going = {first, count};
+      turn = 1 - turn;
+      if (first + count == views.count || m.sums[0] == m.sums[1]) {
+        arrive();
+        written[1 - turn].hold(exec);
+      }
+    });
+  } catch (...) {
+    // Other ranks end what they began, and memory must stay until messages are there.
+    if (going.count > 0) {
+      share.carrier.end_exchanges(beside);
+    }
+    beside.fence("iso::ct::ranked_pair: nothing is on its way");
+    throw;
+  }
 }
 
 template <class Exec, class T>
@@ -248,7 +315,8 @@ template <execution_space Exec, real T>
 ranked_pair<Exec, T>::ranked_pair(Exec const& exec, backend::communicator& ranks,
                                   rank_plan const& plan, view_blocks const& blocks,
                                   projector_options const& options, std::int64_t batch_views) {
-  auto const by = detail::prepare_pair(ranks, plan, blocks, options, batch_views, sizeof(T));
+  auto by = detail::prepare_pair(ranks, plan, blocks, options, batch_views, sizeof(T));
+  detail::divide_projected(by, blocks);
   detail::check_together(ranks, "iso::ct::ranked_pair", [&] {
     parts_ = std::make_unique<detail::ranked_pair_parts<Exec, T>>(exec, ranks, blocks, options, by);
   });
@@ -308,10 +376,10 @@ std::int64_t ranked_pair<Exec, T>::bytes_needed(Exec const& exec, int rank, rank
                                                 view_blocks const& blocks,
                                                 projector_options const& options,
                                                 std::int64_t batch_views) {
-  return detail::ranked_pair_parts<Exec, T>::bytes_needed(
-      exec, rank,
-      detail::plan_pair(plan, blocks, options, batch_views, sizeof(T), "iso::ct::ranked_pair"),
-      blocks, options);
+  auto by =
+      detail::plan_pair(plan, blocks, options, batch_views, sizeof(T), "iso::ct::ranked_pair");
+  detail::divide_projected(by, blocks);
+  return detail::ranked_pair_parts<Exec, T>::bytes_needed(exec, rank, by, blocks, options);
 }
 
 template <execution_space Exec, real T>

@@ -62,9 +62,9 @@ struct ranked_projector {
         path(by.forward),
         held(planes_with(by.plan, share.rank, by.halo, by.halo)),
         words(exec, share.rank, windows_from_owners(by.plan, by.met, share.rank),
-              windows_of_owner(by.plan, by.met, share.rank), by.batches, sizeof(T)),
+              windows_of_owner(by.plan, by.met, share.rank), by.projected_batches, sizeof(T)),
         flags(exec, share.rank, windows_of_flags(windows_from_owners(by.plan, by.met, share.rank)),
-              windows_of_flags(windows_of_owner(by.plan, by.met, share.rank)), by.batches,
+              windows_of_flags(windows_of_owner(by.plan, by.met, share.rank)), by.projected_batches,
               sizeof(std::uint32_t)) {
     staged_geometry<space> const all(exec, by.plan.scan());
     for (std::int64_t block = 0; block < blocks.count(); ++block) {
@@ -77,9 +77,9 @@ struct ranked_projector {
     using exchange = window_exchange<Exec>;
     auto const from = windows_from_owners(by.plan, by.met, rank);
     auto const of = windows_of_owner(by.plan, by.met, rank);
-    return exchange::bytes_needed(rank, from, of, by.batches, sizeof(T)) +
-           exchange::bytes_needed(rank, windows_of_flags(from), windows_of_flags(of), by.batches,
-                                  sizeof(std::uint32_t)) +
+    return exchange::bytes_needed(rank, from, of, by.projected_batches, sizeof(T)) +
+           exchange::bytes_needed(rank, windows_of_flags(from), windows_of_flags(of),
+                                  by.projected_batches, sizeof(std::uint32_t)) +
            rank_share<Exec, T>::exchanged_bytes(rank, by);
   }
   /// Returns the scans of blocks, whose views are in their order.
@@ -90,10 +90,11 @@ struct ranked_projector {
     }
     return scans;
   }
-  /// Returns the largest batch of views.
-  static geometry largest_batch_of(ranked_preparation const& by) {
+  /// Returns the largest of some batches of views.
+  static geometry largest_batch_of(ranked_preparation const& by,
+                                   std::vector<view_range> const& batches) {
     auto const largest = std::max_element(
-        by.batches.begin(), by.batches.end(),
+        batches.begin(), batches.end(),
         [](view_range const& a, view_range const& b) { return a.count < b.count; });
     return by.plan.scan().subset(largest->first, largest->count);
   }
@@ -109,13 +110,15 @@ struct ranked_projector {
             .words = std::max(words_at_least, options.words),
             .shape = options.shape};
   }
+  /// Has the words of a batch begin to go to their owners, on `on`.
+  /// \param sums  null: of a rank without planes, whose rays have no words
+  void begin_to_join(Exec const& on, ray_sums<T, space> const* sums, view_range const& views);
+  /// Adds the words that come, on `on`.
+  void end_join(Exec const& on, ray_sums<T, space>* sums, view_range const& views);
   /// Has the words of a batch go to their owners.
-  void join_batch(ray_sums<T, space>& sums, view_range const& views);
-  /// Has a rank without planes take the words of its rays, of which it has none.
-  void join_nothing(view_range const& views) {
-    geometry const& g = share.plan.scan();
-    image_rows<word> const none{nullptr, g.num_u(), g.num_v()};
-    words.template run<arrival::added>(share.exec, share.carrier, none, none, views);
+  void join_batch(ray_sums<T, space>* sums, view_range const& views) {
+    begin_to_join(share.exec, sums, views);
+    end_join(share.exec, sums, views);
   }
   /// Calls f(images, scratch, options) for each batch of a block, where this rank has planes.
   /// \param rows_here  as for_each_gathered_batch
@@ -124,6 +127,16 @@ struct ranked_projector {
   void back_project_batches(std::int64_t block, Rows const& rows_here, Largest const& largest,
                             job const& control, std::int32_t at_least, std::int64_t taken,
                             F const& f);
+
+  /// Returns the images of a batch's words, and of its flags.
+  [[nodiscard]] image_rows<word> words_of(ray_sums<T, space> const* sums) const {
+    geometry const& g = share.plan.scan();
+    return {sums != nullptr ? sums->words().data() : nullptr, g.num_u(), g.num_v()};
+  }
+  [[nodiscard]] image_rows<std::uint32_t> flags_of(ray_sums<T, space> const& sums) const {
+    geometry const& g = share.plan.scan();
+    return {sums.flags().data(), g.num_u(), (g.num_v() + 31) / 32};
+  }
 
   rank_share<Exec, T> share;
   view_blocks blocks;
@@ -136,17 +149,28 @@ struct ranked_projector {
 };
 
 template <class Exec, class T>
-void ranked_projector<Exec, T>::join_batch(ray_sums<T, space>& sums, view_range const& views) {
-  geometry const& g = share.plan.scan();
-  image_rows<word> const images{sums.words().data(), g.num_u(), g.num_v()};
-  words.template run<arrival::added>(share.exec, share.carrier, images, images, views);
-  if (sums.flags().size() > 0) {
-    image_rows<std::uint32_t> const bits{sums.flags().data(), g.num_u(), (g.num_v() + 31) / 32};
-    flags.template run<arrival::united>(share.exec, share.carrier, bits, bits, views);
+void ranked_projector<Exec, T>::begin_to_join(Exec const& on, ray_sums<T, space> const* sums,
+                                              view_range const& views) {
+  words.template begin<word>(on, share.carrier, words_of(sums), views);
+  if (sums != nullptr && sums->flags().size() > 0) {
+    flags.template begin<std::uint32_t>(on, share.carrier, flags_of(*sums), views);
+  }
+}
+
+template <class Exec, class T>
+void ranked_projector<Exec, T>::end_join(Exec const& on, ray_sums<T, space>* sums,
+                                         view_range const& views) {
+  share.carrier.end_exchanges(on);
+  words.template take<arrival::added>(on, words_of(sums), views);
+  if (sums == nullptr) {
+    return;
+  }
+  if (sums->flags().size() > 0) {
+    flags.template take<arrival::united>(on, flags_of(*sums), views);
   }
   for (int rank = 0; rank < share.plan.size(); ++rank) {
     if (rank != share.rank && share.plan.planes(rank).count() > 0) {
-      sums.count_added({share.plan.planes(rank)});
+      sums->count_added({share.plan.planes(rank)});
     }
   }
 }

@@ -206,7 +206,7 @@ streaming_report streamed_ranked_parts<Exec, T>::divide_calls(
     if (own.count() == 0) {
       return fixed;
     }
-    geometry const batch = base::largest_batch_of(now);
+    geometry const batch = base::largest_batch_of(now, now.batches);
     workspace_parts parts(function);
     passing_memory<T>(parts, by.plan, rank,
                       call == 0 ? std::min(slab_planes + 2 * by.halo, held) : slab_planes,
@@ -265,8 +265,8 @@ void streamed_ranked_parts<Exec, T>::forward(std::int64_t block, const_volume co
   geometry const& g = share.plan.scan();
   view_range const views = views_of(block);
   if (own.count() == 0) {
-    share.for_each_batch(views, control, [&](std::int64_t first, std::int64_t count) {
-      this->join_nothing({views.first + first, count});
+    share.for_each_batch(views, share.batch, control, [&](std::int64_t first, std::int64_t count) {
+      this->join_batch(nullptr, {views.first + first, count});
     });
     return;
   }
@@ -278,13 +278,13 @@ void streamed_ranked_parts<Exec, T>::forward(std::int64_t block, const_volume co
   slab_pieces<Exec, T, T const> const slabs{m.slabs, here, own, division.planes, halo};
   auto const sums_memory = rest_of(share.memory, parts.bytes());
   std::int64_t const rows = share.rows.count();
-  share.for_each_batch(views, control, [&](std::int64_t first, std::int64_t count) {
+  share.for_each_batch(views, share.batch, control, [&](std::int64_t first, std::int64_t count) {
     ray_sums<T, space> sums(exec, scans[std::size_t(block)].subset(first, count), share.plan.grid(),
                             bounds, path, sums_memory);
     bus.carry(
         exec, slabs.count(), [&](std::int64_t n) { return slabs.piece(n, true, false); },
         [&](std::int64_t n) { sums.add(exec, slabs.at(n), slabs.own(n)); });
-    this->join_batch(sums, {views.first + first, count});
+    this->join_batch(&sums, {views.first + first, count});
     if (rows == 0) {
       return;
     }

@@ -123,23 +123,28 @@ class window_exchange {
   template <arrival How, class From, class Number>
   void run(Exec const& exec, backend::carrier<Exec>& by, image_rows<From> const& from,
            image_rows<Number> const& to, view_range const& views) {
-    std::byte* place = packed_.data();
-    auto const parcels_of = [&](std::vector<side> const& sides) {
-      std::vector<backend::parcel> parcels;
-      for (side const& s : sides) {
-        parcels.push_back({s.rank, place, s.numbers(views) * std::int64_t(sizeof(Number))});
-        place += part_bytes(parcels.back().bytes);
-      }
-      return parcels;
-    };
-    auto const out = parcels_of(out_);
-    auto const in = parcels_of(in_);
+    begin<Number>(exec, by, from, views);
+    by.end_exchanges(exec);
+    take<How>(exec, to, views);
+  }
+  /// Packs the windows of `from` and begins to send them, as carrier::begin_exchange. The caller
+  /// ends the carrier's exchanges, and has what came taken, before the next views are packed.
+  template <class Number, class From>
+  void begin(Exec const& exec, backend::carrier<Exec>& by, image_rows<From> const& from,
+             view_range const& views) {
+    auto const out = parcels_of<Number>(out_, packed_.data(), views);
     move<arrival::packed, Number>("iso::ct::ranked: pack", exec, from, out_, out, views);
-    by.exchange(out, in);
-    move<How, Number>("iso::ct::ranked: unpack", exec, to, in_, in, views);
+    by.begin_exchange(exec, out, parcels_of<Number>(in_, end_of(out, packed_.data()), views));
     for (backend::parcel const& parcel : out) {
       sent_ += parcel.bytes;
     }
+  }
+  /// Puts what came of these views into `to`.
+  template <arrival How, class Number>
+  void take(Exec const& exec, image_rows<Number> const& to, view_range const& views) {
+    auto const out = parcels_of<Number>(out_, packed_.data(), views);
+    auto const in = parcels_of<Number>(in_, end_of(out, packed_.data()), views);
+    move<How, Number>("iso::ct::ranked: unpack", exec, to, in_, in, views);
   }
 
   /// Returns the bytes that this rank sent to others.
@@ -187,6 +192,21 @@ class window_exchange {
     }
   }
 
+  /// Returns the parcels of some views, one behind the other from `first` on.
+  template <class Number>
+  static std::vector<backend::parcel> parcels_of(std::vector<side> const& sides, std::byte* first,
+                                                 view_range const& views) {
+    std::vector<backend::parcel> parcels;
+    for (side const& s : sides) {
+      parcels.push_back(
+          {s.rank, end_of(parcels, first), s.numbers(views) * std::int64_t(sizeof(Number))});
+    }
+    return parcels;
+  }
+  /// Returns what lies behind parcels, the first of which begins at `first`.
+  static std::byte* end_of(std::vector<backend::parcel> const& parcels, std::byte* first) {
+    return parcels.empty() ? first : parcels.back().data + part_bytes(parcels.back().bytes);
+  }
   static std::int64_t part_bytes(std::int64_t bytes) { return iso::detail::workspace_part(bytes); }
 
   using both_ways = Kokkos::Array<std::vector<side> const*, 2>;

@@ -67,6 +67,9 @@ class communicator final : public backend::communicator {
   void maximum(std::span<std::uint32_t> words) override;
   void maximum(std::span<std::uint64_t> words) override;
   void exchange(std::span<backend::parcel const> out, std::span<backend::parcel const> in) override;
+  void begin_exchange(std::span<backend::parcel const> out,
+                      std::span<backend::parcel const> in) override;
+  void end_exchanges() override;
   void broadcast(std::span<std::byte> bytes, int from) override;
   void gather(std::span<std::byte const> bytes, std::span<std::byte> all, int to) override;
   void barrier() override;
@@ -88,6 +91,7 @@ class communicator final : public backend::communicator {
   std::int64_t chunk_;
   bool link_gpus_;
   std::string name_ = "MPI, host memory";
+  std::vector<MPI_Request> begun_;                            ///< of exchanges
   int linked_device_ = -1;                                    ///< of the last link
   std::vector<std::unique_ptr<backend::device_link>> links_;  ///< carriers may have any of them
 };
