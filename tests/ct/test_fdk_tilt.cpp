@@ -660,3 +660,45 @@ TEST_CASE_TEMPLATE(
     check_spoilt<T>(half::second, scan);
   }
 }
+
+TEST_CASE_TEMPLATE(
+    "weighted_back_project: voxels just below the detector leave its first row out, whole and in "
+    "slabs",
+    T, float, double) {
+  // Voxel k is seen at row k - 1, exactly: the lowest one at the edge of the first row's reach.
+  scan_size const size{.num_u = 40, .num_v = 30, .pitch = 1};
+  geometry const g = posed(beam::parallel, {}, {0, pi / 2, pi, 3 * pi / 2}, size);
+  auto const volume = grid::centred({12, 10, 32}, {1, 1, 1});
+  fdk_options const options{.scan = {.detector = detector_placement::centred}};
+  auto p = random_stack<T>(g);
+  for (std::int64_t u = 0; u < g.num_u(); ++u) {
+    p.data(1, u, 0) = std::numeric_limits<T>::quiet_NaN();
+  }
+  auto const expected = result_of(half::second, Kokkos::Serial(), g, p, volume, options);
+  for (std::size_t n = 0; n < expected.size(); n += 32) {
+    CHECK(std::isfinite(expected[n]));
+    CHECK_FALSE(std::isfinite(expected[n + 1]));
+    CHECK(std::isfinite(expected[n + 2]));
+  }
+  iso::test::for_each_instance([&](auto const& exec) {
+    using space = typename std::decay_t<decltype(exec)>::memory_space;
+    CHECK(difference(result_of(half::second, exec, g, p, volume, options), expected) == "");
+    iso::ct::fdk_plan<space> const plan(exec, g, options);
+    auto const pixels = iso::stage<iso::access::read>(exec, p.data);
+    iso::workspace<space> const scratch(
+        iso::ct::weighted_back_project_bytes_needed<T>(exec, g, options));
+    for (iso::slab const& planes : {iso::slab{0, 3}, {3, 32}}) {
+      auto const out = iso::make_slab<T, space>(exec, "out", volume, planes);
+      iso::ct::weighted_back_project<std::decay_t<decltype(exec)>, T>(exec, plan, {pixels.view()},
+                                                                     out, scratch);
+      exec.fence("test_fdk_tilt");
+      auto const found = host_vector(out.data);
+      std::vector<T> part;
+      for (std::size_t column = 0; column < expected.size(); column += 32) {
+        part.insert(part.end(), expected.begin() + std::ptrdiff_t(column) + planes.first,
+                    expected.begin() + std::ptrdiff_t(column) + planes.last);
+      }
+      CHECK(difference(found, part) == "");
+    }
+  });
+}

@@ -496,6 +496,30 @@ TEST_CASE_TEMPLATE("sart: residuals that are made on the device have the bits of
   }
 }
 
+TEST_CASE("sart: weights of rays come with readings that take more than a slab") {
+  using on_host = Kokkos::DefaultHostExecutionSpace;
+  // Exact lengths have no halo: sixteen views are as large as a slab, and twice as large with their
+  // weights.
+  grid const box = grid::centred({24, 24, 120}, {1, 1, 1});
+  geometry const scan = scan_of(32, 0);
+  auto const readings = host_projections<float>(scan, 0);
+  iso::ct::projector_pair<on_host, float>(on_host(), scan, box)
+      .forward(0, random_volume<float>(box, 4), readings);
+  iso::ct::sart_options const options{
+      .block_views = 16,
+      .projector = {.method = projector::siddon, .sum = summation::reproducible}};
+  using sart = iso::ct::sart<on_host, float>;
+  auto const expected = run<sart, float>(scan, box, readings, options, {});
+  for_each_backend([&](auto const& exec) {
+    std::int64_t beside = 0;
+    streaming_options limits{std::int64_t(1) << 30, 20};
+    limits.told = [&](iso::ct::streaming_report const& plan) { beside = plan.beside_in; };
+    auto const now = run<sart, float>(scan, box, readings, options, streamed(exec, limits));
+    CHECK(beside > 0);
+    CHECK(difference(now.x, expected.x) == "");
+  });
+}
+
 TEST_CASE("streamed_pair: what crosses the bus is the volume once, and the stack once") {
   grid const whole = grid::centred({32, 32, 96}, {1, 1, 1});
   geometry const scan = scan_of(48, 0);

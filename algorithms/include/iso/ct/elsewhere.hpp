@@ -5,6 +5,7 @@
 
 #include <iso/core/check.hpp>
 #include <iso/core/concepts.hpp>
+#include <iso/core/error.hpp>
 #include <iso/core/job.hpp>
 #include <iso/core/onto.hpp>
 #include <iso/core/projection_view.hpp>
@@ -80,17 +81,18 @@ class pair_elsewhere : public any_pair {
   virtual misfit_bounds misfit(std::int64_t /*block*/, const_volume const& /*x*/,
                                compared_rays<T> const& /*of*/, projections const& /*r*/,
                                voxel_bounds const* /*known*/, job const& /*control*/) {
-    return {};
+    fail_argument("iso::ct::elsewhere: residuals (they are made by the method here); ask first");
   }
   /// As adjoint_step of r times the weights of rays, zero where these are, and returns the bounds
   /// of the voxels that it makes.
+  /// \param largest  the largest size of what comes of a weight and r, as misfit() says
   /// \param squares  those of r are added to it; null: they are not asked for
   virtual voxel_bounds weighted_step(std::int64_t /*block*/, const_projections const& /*r*/,
-                                     misfit_bounds const& /*bounds*/, T const* /*ray_weights*/,
-                                     partial_sum* /*squares*/, volume const& /*x*/, voxel_step<T> const& /*by*/,
-                                     volume const& /*correction*/, job const& /*control*/,
-                                     std::int32_t /*words*/) {
-    return {};
+                                     double /*largest*/, T const* /*ray_weights*/,
+                                     partial_sum* /*squares*/, volume const& /*x*/,
+                                     voxel_step<T> const& /*by*/, volume const& /*correction*/,
+                                     job const& /*control*/, std::int32_t /*words*/) {
+    fail_argument("iso::ct::elsewhere: weighted steps (the method makes them here); ask first");
   }
   /// Overwrites `plane`, [nx, ny], by the plane of `x` above those that lie here, or below, which
   /// another rank holds: where there is one.

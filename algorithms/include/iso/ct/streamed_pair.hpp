@@ -95,8 +95,8 @@ class streamed_pair final : public detail::pair_elsewhere<T, Kokkos::HostSpace> 
                                detail::compared_rays<T> const& of, projections const& r,
                                voxel_bounds const* known, job const& control) override;
   voxel_bounds weighted_step(std::int64_t block, const_projections const& r,
-                             detail::misfit_bounds const& bounds, T const* ray_weights,
-                             partial_sum* squares, volume const& x, detail::voxel_step<T> const& by,
+                             double largest, T const* ray_weights, partial_sum* squares,
+                             volume const& x, detail::voxel_step<T> const& by,
                              volume const& correction, job const& control,
                              std::int32_t words) override;
   /// The arrays of rays that projections are compared with, and what that finds.

@@ -4,6 +4,7 @@
 
 #include <iso/backend/event.hpp>
 #include <iso/core/allocate.hpp>
+#include <iso/core/check.hpp>
 #include <iso/core/concepts.hpp>
 
 #include <Kokkos_Core.hpp>
@@ -160,6 +161,10 @@ class bus {
       if (packed == 0) {
         arrived_[b].wait();
       }
+      ISO_VALIDATE(packed + r.bytes() <= std::int64_t(in_buffers_[b].size()),
+                   "iso::ct::streamed: a piece of {} bytes with {} beside it (a buffer has {}); "
+                   "this is a fault of the library",
+                   r.bytes(), packed, in_buffers_[b].size());
       std::byte* const buffer = in_buffers_[b].data() + packed;
       copy_runs("iso::ct::streamed: pack", r, buffer, true);
       backend::copy_rows(in_, {device, r.bytes()}, {buffer, r.bytes()}, r.bytes(), 1);

@@ -71,9 +71,10 @@ struct weigh {
   T const* w;
   T const* x;
   T* y;
-  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    y[i] = w[i] == T(0) ? T(0) : w[i] * x[i];
+  [[nodiscard]] KOKKOS_FUNCTION static T of(T weight, T number) {
+    return weight == T(0) ? T(0) : weight * number;
   }
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const { y[i] = of(w[i], x[i]); }
 };
 
 /// y becomes the larger of x and y.
@@ -205,8 +206,7 @@ struct bounded_misfit {
     of(i);
     largest<T, true>{of.p}(i, bounds.residual);
     if (ray_weights != nullptr) {
-      T const weighted = ray_weights[i] == T(0) ? T(0) : ray_weights[i] * of.p[i];
-      double const size = Kokkos::fabs(double(weighted));
+      double const size = Kokkos::fabs(double(weigh<T>::of(ray_weights[i], of.p[i])));
       bounds.weighted = is_finite(size) && size > bounds.weighted ? size : bounds.weighted;
     }
   }

@@ -207,13 +207,8 @@ class iterative_state {
   /// Returns the sum of term(place) of voxels, likewise.
   template <class Term>
   [[nodiscard]] double sum_of_voxels(voxel_box const& box, Term const& term) const {
-    std::int64_t const places = num_places<Exec>(box);
-    place_terms<Term, by_columns<Exec>> const terms{box, term};
-    partial_sum all(pair.part_.joined(
-        iso::detail::bounds_of_terms(pair.exec(), places, box.size(), terms)));
-    all.add_terms(pair.exec(), places, box.size(), terms);
-    pair.part_.add_others(all);
-    return all.value();
+    return sum_of_parts(pair.exec(), pair.part_, num_places<Exec>(box), box.size(),
+                        place_terms<Term, by_columns<Exec>>{box, term});
   }
   /// Returns the sum of squares, as iso::dot.
   [[nodiscard]] double squares(T const* x, std::int64_t count) const {
@@ -406,7 +401,7 @@ class iterative_state {
     partial_sum squares({bounds.residual * bounds.residual, std::int64_t(r.data.size())});
     bool const whole = pair.blocks().count() == 1;
     found.x = there->weighted_step(
-        block, r, bounds, rays.weights, whole ? &squares : nullptr, x,
+        block, r, bounds.weighted, rays.weights, whole ? &squares : nullptr, x,
         {T(relaxation), weights.data.data(), T(box_.lower), T(box_.upper)}, correction, control,
         words_);
     found.squares = whole ? squares.value() : 0;

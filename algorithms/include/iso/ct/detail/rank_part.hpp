@@ -90,13 +90,20 @@ class rank_part {
   std::optional<rank_plan> plan_;
 };
 
+/// Returns the sum of `count` terms here, and of those of all other parts: any number for each
+/// index, as partial_sum::add_terms takes them.
+template <execution_space Exec, class Terms>
+double sum_of_parts(Exec const& exec, rank_part const& part, std::int64_t indices,
+                    std::int64_t count, Terms const& terms) {
+  partial_sum all(part.joined(iso::detail::bounds_of_terms(exec, indices, count, terms)));
+  all.add_terms(exec, indices, count, terms);
+  part.add_others(all);
+  return all.value();
+}
 /// Returns the sum of term(i) of all parts, as iso::sum_of.
 template <execution_space Exec, class Term>
 double sum_of_parts(Exec const& exec, rank_part const& part, std::int64_t count, Term const& term) {
-  partial_sum all(part.joined(bounds_of_terms(exec, count, term)));
-  all.add(exec, count, term);
-  part.add_others(all);
-  return all.value();
+  return sum_of_parts(exec, part, count, count, iso::detail::single_terms<Term>{term});
 }
 
 }  // namespace iso::ct::detail

@@ -110,18 +110,22 @@ std::pair<std::int64_t, std::int64_t> pair_staging(geometry const& g, iso::grid 
                                                    streaming_report const& report) {
   std::int64_t const halo = largest_halo(g, volume, streamed_forward<T>(options, g, volume));
   std::int64_t const back = std::max(report.adjoint.planes, report.step.planes);
-  return staging_bytes<T>(volume, std::max(report.forward.planes + 2 * halo, back), back,
-                          blocks.max_size(), g.num_u() * g.num_v());
+  std::int64_t const image = g.num_u() * g.num_v();
+  auto [in, out] = staging_bytes<T>(volume, std::max(report.forward.planes + 2 * halo, back), back,
+                                    blocks.max_size(), image);
+  // Readings go back with the weights of their rays.
+  std::int64_t const weighted = 2 * std::min(blocks.max_size(), chunk_views) * image;
+  return {std::max(in, weighted * std::int64_t(sizeof(T))), out};
 }
 
 /// The division of what projections are compared with: the readings, their mask, and weights of
 /// rays where the adjoint's unit follows from what it is given.
 template <class T>
-struct comparison {
+struct comparison_pieces {
   std::int64_t views;  ///< of a piece
   bool fits;           ///< there are places for it, and for the weights that come in with an adjoint
 
-  comparison(iso::grid const& volume, geometry const& g, streaming_report const& report,
+  comparison_pieces(iso::grid const& volume, geometry const& g, streaming_report const& report,
              std::int64_t halo, bool masked, bool scatters)
       : views(views_beside<T>(volume, report.forward.planes + 2 * halo, report.forward.views,
                               g.num_u() * g.num_v(), 1 + (masked ? 1 : 0) + (scatters ? 1 : 0))) {
@@ -214,7 +218,7 @@ streaming_report streamed_pair<Exec, T>::plan(Exec const& exec, geometry const& 
   report.device_bytes = std::max(
       {report.forward.device_bytes, report.adjoint.device_bytes, report.step.device_bytes});
   bool const of_readings = detail::scatters<T>(scans, volume, options);
-  if (detail::comparison<T>(volume, g, report, halo, false, of_readings).fits) {
+  if (detail::comparison_pieces<T>(volume, g, report, halo, false, of_readings).fits) {
     report.beside_in =
         (of_readings ? 3 : 2) * g.num_views() * sizes.pixels * std::int64_t(sizeof(T));
   }
@@ -281,7 +285,7 @@ detail::misfit_bounds streamed_pair<Exec, T>::misfit(std::int64_t block, const_v
   bool const masked = of.mask != nullptr;
   comparison to{{of.readings},
                 masked,
-                detail::comparison<T>(grid_, scans_.front().host(), report_, halo_, masked,
+                detail::comparison_pieces<T>(grid_, scans_.front().host(), report_, halo_, masked,
                                       scatters_)
                     .views};
   if (masked) {
@@ -296,7 +300,7 @@ detail::misfit_bounds streamed_pair<Exec, T>::misfit(std::int64_t block, const_v
 
 template <execution_space Exec, real T>
 bool streamed_pair<Exec, T>::steps_of_rays(bool masked) const {
-  return detail::comparison<T>(grid_, scans_.front().host(), report_, halo_, masked, scatters_)
+  return detail::comparison_pieces<T>(grid_, scans_.front().host(), report_, halo_, masked, scatters_)
       .fits;
 }
 
@@ -426,11 +430,10 @@ void streamed_pair<Exec, T>::adjoint_step(std::int64_t block, const_projections 
 
 template <execution_space Exec, real T>
 voxel_bounds streamed_pair<Exec, T>::weighted_step(
-    std::int64_t block, const_projections const& r, detail::misfit_bounds const& bounds,
-    T const* ray_weights, partial_sum* squares, volume const& x,
-    detail::voxel_step<T> const& by, volume const& correction, job const& control,
-    std::int32_t words) {
-  method_step step{x, by, ray_weights, bounds.weighted, squares};
+    std::int64_t block, const_projections const& r, double largest, T const* ray_weights,
+    partial_sum* squares, volume const& x, detail::voxel_step<T> const& by,
+    volume const& correction, job const& control, std::int32_t words) {
+  method_step step{x, by, ray_weights, largest, squares};
   go_back(block, r, correction, onto::zero, &step, control, words);
   return step.made;
 }

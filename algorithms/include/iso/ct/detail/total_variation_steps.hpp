@@ -33,7 +33,7 @@ struct voxel_box {
 
   [[nodiscard]] std::int64_t columns() const { return extent[0] * extent[1]; }
   [[nodiscard]] std::int64_t size() const { return columns() * extent[2]; }
-  /// Returns the first voxel of a column.
+  /// Returns a column's place along x and y; in_column() has that along z.
   [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION voxel_place column(std::int64_t number) const {
     std::int64_t const ix = number / extent[1];
     std::int64_t const iy = number - ix * extent[1];
@@ -95,15 +95,6 @@ struct place_kernel {
       f(box.voxel(i));
     }
   }
-  KOKKOS_FUNCTION void operator()(std::int64_t i, double& most) const {
-    if constexpr (Columns) {
-      double most_here = most;
-      for_each_in_column(box, i, [&](voxel_place const& at) { f(at, most_here); });
-      most = most_here;
-    } else {
-      f(box.voxel(i), most);
-    }
-  }
 };
 
 /// The terms of a sum, one a voxel, for an index of a voxel, or of a column.
@@ -138,13 +129,6 @@ template <execution_space Exec, class F>
 void for_each_voxel(char const* label, Exec const& exec, voxel_box const& box, F const& f) {
   backend::for_each_index(label, exec, num_places<Exec>(box),
                           place_kernel<F, by_columns<Exec>>{box, f});
-}
-
-/// Does f(place, most) for every voxel, and returns the most that it finds, at least zero. Waits
-/// for `exec`.
-template <execution_space Exec, class F>
-double max_of_voxels(Exec const& exec, voxel_box const& box, F const& f) {
-  return max_of(exec, num_places<Exec>(box), place_kernel<F, by_columns<Exec>>{box, f});
 }
 
 /// A plane of voxels that another rank holds, next to those that are here.
@@ -184,7 +168,7 @@ struct differences {
     if (leaves(at, axis)) {
       return has(at, axis) ? above.x[at.column] - x[at.i] : T(0);
     }
-    // Where there is no neighbour this is the voxel's own number less itself.
+    // Where there is no neighbour this is the voxel's own number, which is finite, less itself.
     T const difference = x[at.i + at.up[axis]] - x[at.i];
     return mask == nullptr || has(at, axis) ? difference : T(0);
   }

@@ -255,8 +255,9 @@ struct weighted_backprojection_kernel {
       add_columns<true>(group, columns, seen, s);
     }
   }
+  /// At 0 the first row has the weight zero, which add_pair leaves out there.
   KOKKOS_FORCEINLINE_FUNCTION bool is_within(T v) const {
-    return v >= T(0) && v <= T(shape.num_v + 1);
+    return v > T(0) && v <= T(shape.num_v + 1);
   }
 
   /// Returns whether the view sees the column.
