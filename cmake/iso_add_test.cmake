@@ -2,6 +2,9 @@
 include_guard(GLOBAL)
 include(iso_add_program)
 find_package(doctest REQUIRED)
+# An assertion is one call, which compiles in less time. What its expression throws ends the test case,
+# which then fails.
+target_compile_definitions(doctest::doctest INTERFACE DOCTEST_CONFIG_SUPER_FAST_ASSERTS)
 
 # The main() of every test program: starts Kokkos, runs doctest, ends Kokkos.
 function(iso_add_test_main)
