@@ -332,7 +332,11 @@ TEST_CASE("what radiological_path refuses, and that it touches nothing then") {
           "rays has elements but no memory");
   refuses(good.rays, good.volume, paths_view(static_cast<float*>(nullptr), 941),
           "paths has elements but no memory");
-  refuses(good.rays, good.volume, paths_view(good.volume.data.data() + 1109, 941),
+  // The last voxel is the first path; what follows belongs to no other array.
+  paths_view const both("both", 6 * 5 * 37 + 940);
+  bad = good;
+  bad.volume.data = decltype(bad.volume.data)(both.data(), 6, 5, 37);
+  refuses(good.rays, bad.volume, paths_view(both.data() + 1109, 941),
           "paths and volume data overlap");
   refuses(good.rays, good.volume, paths_view(reinterpret_cast<float*>(good.rays.data()), 941),
           "paths and rays overlap");
