@@ -156,10 +156,11 @@ function(iso_run_nvcc_once)
   endif()
 endfunction()
 
-# For files that share most of what they include or instantiate: several at once (measured with nvcc:
-# a third to a half of the time). Without names, all of the target's, eight at once. Files that are
-# named, whose kernels take long, as one, and only where nvcc compiles them or CMAKE_UNITY_BUILD asks
-# for it: a processor's compilers take them side by side. Joined files must not name two things alike.
+# For files that share most of what they include or instantiate: several at once (measured: a third to
+# a half of the time). Without names, all of the target's, twenty at once, or eight where nvcc needs the
+# memory. Files that are named, whose kernels take long, as one, and only where nvcc compiles them or
+# CMAKE_UNITY_BUILD asks for it: a processor's compilers take them side by side, and inline by the size
+# of the whole file. Joined files must not name two things alike.
 function(iso_join_files target)
   if(Kokkos_ENABLE_CUDA OR NOT ARGN)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON)
@@ -169,7 +170,11 @@ function(iso_join_files target)
     set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
     set_source_files_properties(${ARGN} PROPERTIES UNITY_GROUP ${group})
   else()
-    set_target_properties(${target} PROPERTIES UNITY_BUILD_BATCH_SIZE 8)
+    set(batch 20)
+    if(Kokkos_ENABLE_CUDA)
+      set(batch 8)
+    endif()
+    set_target_properties(${target} PROPERTIES UNITY_BUILD_BATCH_SIZE ${batch})
   endif()
 endfunction()
 

@@ -45,7 +45,7 @@ struct planes {
 };
 
 constexpr std::array<int, 3> extent{2, 3, 4};
-constexpr std::array<double, 3> spacing{0.5, 1.25, 3};
+constexpr std::array<double, 3> voxel_mm{0.5, 1.25, 3};
 constexpr std::array<double, 3> origin{-7, 8, 3};
 
 /// The voxel (x, y, z) of a volume that every orientation shall give.
@@ -65,14 +65,14 @@ void lay(dicom_elements& e, planes const& p, int k) {
   row[a] = p.signs[0];
   column[b] = p.signs[1];
   std::array<double, 3> first = origin;
-  first[a] += p.signs[0] < 0 ? spacing[a] * (extent[a] - 1) : 0;
-  first[b] += p.signs[1] < 0 ? spacing[b] * (extent[b] - 1) : 0;
-  first[c] += spacing[c] * k;
+  first[a] += p.signs[0] < 0 ? voxel_mm[a] * (extent[a] - 1) : 0;
+  first[b] += p.signs[1] < 0 ? voxel_mm[b] * (extent[b] - 1) : 0;
+  first[c] += voxel_mm[c] * k;
   e[0x00200032] = {"DS", text_of(first)};
   e[0x00200037] = {"DS", text_of(row) + "\\" + text_of(column)};
   e[0x00280010] = us(extent[b]);
   e[0x00280011] = us(extent[a]);
-  e[0x00280030] = {"DS", std::to_string(spacing[b]) + "\\" + std::to_string(spacing[a])};
+  e[0x00280030] = {"DS", std::to_string(voxel_mm[b]) + "\\" + std::to_string(voxel_mm[a])};
   e[0x7fe00010] = {"OW", e[0x7fe00010].value};
   for (int j = 0; j < extent[b]; ++j) {
     for (int i = 0; i < extent[a]; ++i) {
@@ -95,7 +95,7 @@ std::vector<planes> all_planes() {
 void check_volume(files::host_volume const& v, double scale, double zero) {
   CHECK(v.extent == std::array<std::int64_t, 3>{2, 3, 4});
   for (std::size_t axis = 0; axis < 3; ++axis) {
-    CHECK(v.spacing[axis] == doctest::Approx(spacing[axis]).epsilon(1e-12));
+    CHECK(v.spacing[axis] == doctest::Approx(voxel_mm[axis]).epsilon(1e-12));
     CHECK(v.origin[axis] == doctest::Approx(origin[axis]).epsilon(1e-12));
   }
   std::size_t n = 0;
@@ -148,7 +148,7 @@ TEST_CASE("planes along the axes give one volume, however the patient lay" *
       std::string offsets;
       for (int k = 0; k < extent[c]; ++k) {
         lay(dose, p, upwards ? k : extent[c] - 1 - k);
-        offsets += (k > 0 ? "\\" : "") + std::to_string((ascending ? 1 : -1) * k * spacing[c]);
+        offsets += (k > 0 ? "\\" : "") + std::to_string((ascending ? 1 : -1) * k * voxel_mm[c]);
       }
       auto frame = dose;
       lay(frame, p, upwards ? 0 : extent[c] - 1);

@@ -35,7 +35,7 @@ ct::circular_scan circle_of(json const& document) {
   return std::get<ct::circular_scan>(files::parse_geometry(document.dump(), "g.json").scan);
 }
 
-std::string said(json const& document) {
+std::string said_of_geometry(json const& document) {
   return refusal([&] { files::parse_geometry(document.dump(), "g.json"); });
 }
 
@@ -85,7 +85,7 @@ TEST_CASE("a whole number may be written with a fraction of zero, as JSON Schema
   for (double const value : {2.5, 0.0, -4.0, 65537.0, 1e300}) {
     CAPTURE(value);
     document["detector"]["pixels"][1] = value;
-    CHECK(names(said(document), {"/detector/pixels/1", "a whole number from 1 to 65536"}));
+    CHECK(names(said_of_geometry(document), {"/detector/pixels/1", "a whole number from 1 to 65536"}));
   }
 }
 
@@ -112,20 +112,20 @@ TEST_CASE("what changes a circle is read in mm and radians") {
   CHECK(g.helix_pitch == 12.5);
 
   document["detector"]["shifts_mm"] = {{1, 2}, {3, 4}};
-  CHECK(names(said(document), {"/detector/shifts_mm has 2 shifts", "each of the 4 views"}));
+  CHECK(names(said_of_geometry(document), {"/detector/shifts_mm has 2 shifts", "each of the 4 views"}));
   document["detector"]["shifts_mm"] = {{1, 2}, {3, 4}, {5}, {7, 8}};
-  CHECK(names(said(document), {"/detector/shifts_mm/2 is [5]", "[along u, along v] in mm"}));
+  CHECK(names(said_of_geometry(document), {"/detector/shifts_mm/2 is [5]", "[along u, along v] in mm"}));
   document["detector"].erase("shifts_mm");
   document["source_shifts_mm"].push_back({0, 0, 0});
-  CHECK(names(said(document), {"/source_shifts_mm has 5 shifts"}));
+  CHECK(names(said_of_geometry(document), {"/source_shifts_mm has 5 shifts"}));
   document["type"] = "circular_parallel";
   document.erase("source_axis_mm");
   document.erase("source_detector_mm");
-  CHECK(names(said(document), {"/source_shifts_mm is not known", "helix_pitch_mm"}));
+  CHECK(names(said_of_geometry(document), {"/source_shifts_mm is not known", "helix_pitch_mm"}));
   document.erase("source_shifts_mm");
-  CHECK(said(document).empty());
+  CHECK(said_of_geometry(document).empty());
   document["axis_tilt_deg"] = 89.5;
-  CHECK(names(said(document), {"/axis_tilt_deg is 89.5", "between -89 and 89"}));
+  CHECK(names(said_of_geometry(document), {"/axis_tilt_deg is 89.5", "between -89 and 89"}));
 }
 
 TEST_CASE("views may be given one by one") {
@@ -140,7 +140,7 @@ TEST_CASE("a wrong field gets a sentence that names it") {
   auto const with = [](std::string const& pointer, json const& value) {
     auto document = cone();
     document[json::json_pointer(pointer)] = value;
-    return said(document);
+    return said_of_geometry(document);
   };
   CHECK(names(with("/detector/pitch_mm/1", -1),
               {"g.json", "/detector/pitch_mm/1", "-1", "mm", "from 1e-6 to 1e9"}));
@@ -165,12 +165,12 @@ TEST_CASE("angles that are neither a list nor a range are told that they may be 
     CAPTURE(value.dump());
     auto document = cone();
     document["angles_deg"] = value;
-    CHECK(names(said(document), {"/angles_deg is " + value.dump(), "a list of 1 to 1000000 numbers",
+    CHECK(names(said_of_geometry(document), {"/angles_deg is " + value.dump(), "a list of 1 to 1000000 numbers",
                                  "or an object with count, range"}));
   }
   auto document = cone();
   document.erase("angles_deg");
-  CHECK(names(said(document), {"/angles_deg is missing", "a list", "or an object"}));
+  CHECK(names(said_of_geometry(document), {"/angles_deg is missing", "a list", "or an object"}));
 }
 
 TEST_CASE("of several faults the first one is said") {
@@ -178,24 +178,24 @@ TEST_CASE("of several faults the first one is said") {
   auto const view = document["views"][0];
   document["views"] = {view, 5, view, view};
   document["views"][2]["u_step_mm"] = {"x", "y", "z"};
-  CHECK(names(said(document), {"/views/1 is 5", "one view"}));
+  CHECK(names(said_of_geometry(document), {"/views/1 is 5", "one view"}));
   document = cone();
   document["source_axis"] = 500;
   document.erase("source_axis_mm");
-  CHECK(names(said(document), {"/source_axis is not known", "source_axis_mm"}));
+  CHECK(names(said_of_geometry(document), {"/source_axis is not known", "source_axis_mm"}));
 }
 
 TEST_CASE("a name with a slash is escaped as a JSON pointer has it") {
   auto document = cone();
   document["detector"]["a/b~c"] = 1;
-  CHECK(names(said(document), {"/detector/a~1b~0c is not known"}));
+  CHECK(names(said_of_geometry(document), {"/detector/a~1b~0c is not known"}));
 }
 
 TEST_CASE("a missing field gets a sentence that names it") {
   auto const without = [](std::string const& parent, std::string const& name) {
     auto document = cone();
     document[json::json_pointer(parent)].erase(name);
-    return said(document);
+    return said_of_geometry(document);
   };
   CHECK(names(without("", "type"), {"/type", "missing", "vectors"}));
   CHECK(names(without("", "detector"), {"/detector", "missing"}));
@@ -207,15 +207,15 @@ TEST_CASE("a missing field gets a sentence that names it") {
 TEST_CASE("wrong views get a sentence with their number") {
   auto document = vectors();
   document["views"][0]["u_step_mm"] = {0, 1};
-  CHECK(names(said(document), {"/views/0/u_step_mm", "[0,1]", "three numbers"}));
+  CHECK(names(said_of_geometry(document), {"/views/0/u_step_mm", "[0,1]", "three numbers"}));
   document = vectors();
   document["views"][0].erase("source_mm");
-  CHECK(names(said(document), {"/views/0/source_mm", "missing", "cone"}));
+  CHECK(names(said_of_geometry(document), {"/views/0/source_mm", "missing", "cone"}));
   document["views"][0]["direction"] = {1, 0, 0};
   document["rays"] = "parallel";
-  CHECK(said(document).empty());
+  CHECK(said_of_geometry(document).empty());
   document["views"][0]["source_mm"] = {1, 0, 0};
-  CHECK(names(said(document), {"/views/0/source_mm", "parallel"}));
+  CHECK(names(said_of_geometry(document), {"/views/0/source_mm", "parallel"}));
 }
 
 TEST_CASE("what is not JSON, or too large for a number, is refused") {
@@ -276,7 +276,7 @@ TEST_CASE("as many views as there may be are read in seconds") {
 TEST_CASE("a whole number of more than 63 bits is as large as it says") {
   auto document = cone();
   document["detector"]["offset_mm"] = {18446744073709551615U, 0};
-  CHECK(names(said(document), {"/detector/offset_mm/0", "1.8446744073709552e+19", "1e9"}));
+  CHECK(names(said_of_geometry(document), {"/detector/offset_mm/0", "1.8446744073709552e+19", "1e9"}));
 }
 
 TEST_CASE("a field that stands twice is refused by its place") {
@@ -292,13 +292,13 @@ TEST_CASE("a field that stands twice is refused by its place") {
   // The same name in different objects is no repetition.
   auto document = vectors();
   document["views"].push_back(document["views"][0]);
-  CHECK(said(document).empty());
+  CHECK(said_of_geometry(document).empty());
 }
 
 TEST_CASE("lengths that would vanish in a product are refused by name") {
   auto const with = [](json document, std::string const& pointer, json const& value) {
     document[json::json_pointer(pointer)] = value;
-    return said(document);
+    return said_of_geometry(document);
   };
   for (double const length : {1e-300, 5e-324, 1e-7}) {
     CAPTURE(length);
@@ -324,12 +324,12 @@ TEST_CASE("steps that do not span a detector are refused by file and field") {
   auto document = vectors();
   document["views"].push_back(document["views"][0]);
   document["views"][1]["v_step_mm"] = {0, -2.5, 0};
-  CHECK(names(said(document),
+  CHECK(names(said_of_geometry(document),
               {"g.json", "/views/1/v_step_mm", "[0,-2.5,0]", "u_step_mm", "[0,1,0]"}));
   document["views"][1]["v_step_mm"] = {0, -2.5, 1e-6};
-  CHECK(names(said(document), {"'g.json': u_step and v_step of view 1 are parallel"}));
+  CHECK(names(said_of_geometry(document), {"'g.json': u_step and v_step of view 1 are parallel"}));
   document["views"][1]["v_step_mm"] = {0, -2.5, 1e-3};
-  CHECK(said(document).empty());
+  CHECK(said_of_geometry(document).empty());
 }
 
 TEST_CASE("the examples are complete and valid") {

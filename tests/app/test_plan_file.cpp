@@ -29,7 +29,7 @@ json with_fluence() {
   return document;
 }
 
-std::string said(json const& document) {
+std::string said_of_plan(json const& document) {
   return refusal([&] { files::parse_plan(document.dump(), "p.json"); });
 }
 
@@ -122,58 +122,58 @@ TEST_CASE("tables lie beside the plan") {
 
 TEST_CASE("a plan that is none is refused, and its field named") {
   CHECK(names(refusal([] { files::parse_plan("{", "p.json"); }), {"'p.json'", "is not JSON"}));
-  CHECK(names(said(json::array()), {"field / is not an object"}));
-  CHECK(names(said(json::object()), {"field /beams is missing", "list of 1 to 1000"}));
+  CHECK(names(said_of_plan(json::array()), {"field / is not an object"}));
+  CHECK(names(said_of_plan(json::object()), {"field /beams is missing", "list of 1 to 1000"}));
   auto document = plan();
   document["beams"] = json::array();
-  CHECK(names(said(document), {"field /beams is []"}));
+  CHECK(names(said_of_plan(document), {"field /beams is []"}));
   document = plan();
   document["beam"] = 1;
-  CHECK(names(said(document), {"field /beam is not known", "beams, comment"}));
+  CHECK(names(said_of_plan(document), {"field /beam is not known", "beams, comment"}));
   document = plan();
   document["beams"][0].erase("isocentre_mm");
-  CHECK(names(said(document), {"field /beams/0/isocentre_mm is missing", "a point [x, y, z]"}));
+  CHECK(names(said_of_plan(document), {"field /beams/0/isocentre_mm is missing", "a point [x, y, z]"}));
   document = plan();
   document["beams"][0]["gantry"] = 3;
-  CHECK(names(said(document), {"field /beams/0/gantry is not known", "gantry_deg"}));
+  CHECK(names(said_of_plan(document), {"field /beams/0/gantry is not known", "gantry_deg"}));
   document = plan();
   document["beams"][0]["field_mm"]["y"] = {20, 20};
-  CHECK(names(said(document), {"field /beams/0/field_mm/y is [20,20]", "at least 1e-6 apart"}));
+  CHECK(names(said_of_plan(document), {"field /beams/0/field_mm/y is [20,20]", "at least 1e-6 apart"}));
   document = plan();
   document["beams"][0]["field_mm"]["x"] = {20, -20};
-  CHECK(names(said(document), {"field /beams/0/field_mm/x is [20,-20]"}));
+  CHECK(names(said_of_plan(document), {"field /beams/0/field_mm/x is [20,-20]"}));
   document = plan();
   document["beams"][0].erase("field_mm");
-  CHECK(names(said(document), {"field /beams/0 has neither field_mm nor fluence"}));
+  CHECK(names(said_of_plan(document), {"field /beams/0 has neither field_mm nor fluence"}));
   document = with_fluence();
   document["beams"][0]["field_mm"] = plan()["beams"][0]["field_mm"];
-  CHECK(names(said(document), {"field /beams/0 has both field_mm and fluence"}));
+  CHECK(names(said_of_plan(document), {"field /beams/0 has both field_mm and fluence"}));
   document = with_fluence();
   document["beams"][0]["fluence"]["values"][1] = {1, 2};
-  CHECK(names(said(document), {"/beams/0/fluence/values/1 has 2 values", "has 3"}));
+  CHECK(names(said_of_plan(document), {"/beams/0/fluence/values/1 has 2 values", "has 3"}));
   document["beams"][0]["fluence"]["values"] = {{0, 0}, {0, 0}};
-  CHECK(names(said(document), {"/beams/0/fluence/values is zero everywhere"}));
+  CHECK(names(said_of_plan(document), {"/beams/0/fluence/values is zero everywhere"}));
   document["beams"][0]["fluence"]["values"] = {{0, -1}, {0, 0}};
-  CHECK(names(said(document), {"field /beams/0/fluence/values/0/1 is -1", "from 0 to 1e9"}));
+  CHECK(names(said_of_plan(document), {"field /beams/0/fluence/values/0/1 is -1", "from 0 to 1e9"}));
   document = plan();
   document["directions"] = {{"cones", 3}};
-  CHECK(names(said(document), {"field /directions/cones is 3", "whole number from 4 to 48"}));
+  CHECK(names(said_of_plan(document), {"field /directions/cones is 3", "whole number from 4 to 48"}));
   document["directions"] = {{"azimuths", 49}};
-  CHECK(names(said(document), {"field /directions/azimuths is 49", "from 4 to 48"}));
+  CHECK(names(said_of_plan(document), {"field /directions/azimuths is 49", "from 4 to 48"}));
   document["directions"] = {{"azimuths", 8.5}};
-  CHECK(names(said(document), {"field /directions/azimuths is 8.5", "from 4 to 48"}));
+  CHECK(names(said_of_plan(document), {"field /directions/azimuths is 8.5", "from 4 to 48"}));
   document["directions"] = {{"placing", "even"}};
-  CHECK(names(said(document), {"field /directions/placing is \"even\"", "equal_energy"}));
+  CHECK(names(said_of_plan(document), {"field /directions/placing is \"even\"", "equal_energy"}));
   document = plan();
   document["engine"] = "fast";
-  CHECK(names(said(document), {"field /engine is \"fast\"", "lattice"}));
+  CHECK(names(said_of_plan(document), {"field /engine is \"fast\"", "lattice"}));
   document = plan();
   document["margin_mm"] = -1;
-  CHECK(names(said(document), {"field /margin_mm is -1"}));
+  CHECK(names(said_of_plan(document), {"field /margin_mm is -1"}));
   document = plan();
   document["tilt"] = 1;
-  CHECK(names(said(document), {"field /tilt is 1", "true or false"}));
+  CHECK(names(said_of_plan(document), {"field /tilt is 1", "true or false"}));
   document = plan();
   document["beams"][0]["weight"] = -1;
-  CHECK(names(said(document), {"field /beams/0/weight is -1"}));
+  CHECK(names(said_of_plan(document), {"field /beams/0/weight is -1"}));
 }

@@ -27,7 +27,7 @@ namespace {
 
 json sweep() { return json::parse(R"({"sets": [{"operations": ["fdk"], "sizes": [32, 64]}]})"); }
 
-std::string said(json const& document) {
+std::string said_of_sweep(json const& document) {
   return refusal([&] { files::parse_sweep(document.dump(), "s.json"); });
 }
 
@@ -104,21 +104,21 @@ TEST_CASE("comments and the spelling of whole numbers do not change what sweep i
 TEST_CASE("what does not fit the schema is refused by its field") {
   auto document = sweep();
   document["sets"][0]["sizes"] = {32, -1};
-  CHECK(names(said(document), {"s.json", "/sets/0/sizes/1", "-1", "whole number"}));
+  CHECK(names(said_of_sweep(document), {"s.json", "/sets/0/sizes/1", "-1", "whole number"}));
   document = sweep();
   document["sets"][0]["backends"] = {"tpu"};
-  CHECK(names(said(document), {"/sets/0/backends/0", "cuda"}));
+  CHECK(names(said_of_sweep(document), {"/sets/0/backends/0", "cuda"}));
   document = sweep();
   document["sets"][0]["operation"] = "fdk";
-  CHECK(names(said(document), {"/sets/0/operation", "not known"}));
+  CHECK(names(said_of_sweep(document), {"/sets/0/operation", "not known"}));
   document = sweep();
   document.erase("sets");
-  CHECK(names(said(document), {"/sets", "missing"}));
+  CHECK(names(said_of_sweep(document), {"/sets", "missing"}));
   document = sweep();
   CHECK(names(refusal([] { files::parse_sweep(std::string(40, '['), "s.json"); }),
               {"nests deeper", "no file of this program"}));
   document["repeats"] = 2;
-  CHECK(names(said(document), {"/repeats", "from 3 to 31"}));
+  CHECK(names(said_of_sweep(document), {"/repeats", "from 3 to 31"}));
 }
 
 TEST_CASE("every field is read") {

@@ -18,7 +18,7 @@ using iso::vec3;
 using iso::ct::beam;
 using iso::ct::ellipsoid;
 
-inline constexpr double pi = std::numbers::pi;
+using std::numbers::pi;
 
 template <class View>
 auto to_host(View const& view) {

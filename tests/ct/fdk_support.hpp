@@ -23,6 +23,12 @@ using iso::ct::ramp_window;
 using iso::ct::scan_arc;
 using iso::ct::scan_options;
 
+/// The host's fastest backend.
+inline Kokkos::DefaultHostExecutionSpace const& fast() {
+  static Kokkos::DefaultHostExecutionSpace const exec;
+  return exec;
+}
+
 template <class T>
 using stack = iso::projection_view<T, host>;
 

@@ -40,7 +40,7 @@ using iso::ct::view_vectors;
 using iso::test::difference;
 using iso::test::volume_of;
 
-inline constexpr double pi = std::numbers::pi;
+using std::numbers::pi;
 inline constexpr std::array exact_methods = {projector::amanatides_woo, projector::branchless,
                                              projector::siddon};
 inline constexpr std::array all_methods = {projector::joseph_linear, projector::joseph_spline,

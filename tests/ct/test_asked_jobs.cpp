@@ -17,6 +17,7 @@
 #include <limits>
 #include <vector>
 
+namespace asked_jobs {
 namespace {
 
 using namespace fdk_support;
@@ -186,3 +187,5 @@ TEST_CASE("phantoms: a job is asked between batches of voxels and of pixels") {
       },
       [&] { return host_vector(pixels.data); });
 }
+
+}  // namespace asked_jobs

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <vector>
 
+namespace asked_readings {
 namespace {
 
 using host = Kokkos::HostSpace;
@@ -95,3 +96,5 @@ TEST_CASE("sort_rays: asked between batches of rays, and between its passes") {
     return std::vector<std::int64_t>(order.data(), order.data() + count);
   });
 }
+
+}  // namespace asked_readings

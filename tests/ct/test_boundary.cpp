@@ -18,6 +18,7 @@
 #include <numbers>
 #include <vector>
 
+namespace boundary_test {
 namespace {
 
 using exec_space = Kokkos::DefaultExecutionSpace;
@@ -152,3 +153,5 @@ TEST_CASE(
 }
 
 }  // namespace
+
+}  // namespace boundary_test

@@ -16,11 +16,6 @@ namespace {
 using namespace fdk_support;
 using iso::ct::ellipsoid;
 
-Kokkos::DefaultHostExecutionSpace const& fast() {
-  static Kokkos::DefaultHostExecutionSpace const exec;
-  return exec;
-}
-
 struct scaled_scan {
   geometry g;
   grid volume;

@@ -25,11 +25,6 @@ using iso::ct::ellipsoid;
 using iso::ct::weigh_scan;
 using iso::test::refusal;
 
-Kokkos::DefaultHostExecutionSpace const& fast() {
-  static Kokkos::DefaultHostExecutionSpace const exec;
-  return exec;
-}
-
 /// A number for each view and column, read between them.
 struct table {
   std::vector<double> const& values;

@@ -29,11 +29,6 @@ using iso::test::refusal;
 
 constexpr double allowed = 2e-3;  // of the scale
 
-Kokkos::DefaultHostExecutionSpace const& fast() {
-  static Kokkos::DefaultHostExecutionSpace const exec;
-  return exec;
-}
-
 grid measured() { return grid::centred({40, 40, 7}, {2, 2, 2.5}); }
 
 template <class T>

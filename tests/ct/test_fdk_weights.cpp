@@ -18,11 +18,6 @@ namespace {
 using namespace fdk_truth;
 using iso::test::refusal;
 
-Kokkos::DefaultHostExecutionSpace const& fast() {
-  static Kokkos::DefaultHostExecutionSpace const exec;
-  return exec;
-}
-
 /// Of Gaussians, by a detector of which the axis is seen at column `axis` from its near edge.
 comparison beside_axis(double axis, double side) {
   constexpr std::int64_t columns = 80;

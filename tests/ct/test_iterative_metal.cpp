@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <vector>
 
+namespace iterative_metal {
 namespace {
 
 using iso::grid;
@@ -105,3 +106,5 @@ TEST_CASE("with metal, iterations of float differ from those of double by 1e-6 o
 TEST_CASE("with metal and every method, the same on an upright detector") {
   check_metal(upright());
 }
+
+}  // namespace iterative_metal

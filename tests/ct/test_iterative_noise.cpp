@@ -21,6 +21,7 @@
 #include <string>
 #include <vector>
 
+namespace iterative_noise {
 namespace {
 
 using iso::grid;
@@ -318,3 +319,5 @@ TEST_CASE("readings whose sums or squares are no numbers of the precision are re
   CHECK(refuses(double(), 0x1p-600));
   CHECK(refuses(double(), 0x1p600));
 }
+
+}  // namespace iterative_noise

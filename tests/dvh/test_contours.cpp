@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+namespace contours {
 namespace {
 
 using namespace dvh_support;
@@ -398,3 +399,5 @@ TEST_CASE("structure_plan: a job is asked within planes of many points, and one 
   };
   CHECK(std::ranges::equal(surface_points(plan, 0.5), surface_points(s, 0.5, options), same));
 }
+
+}  // namespace contours

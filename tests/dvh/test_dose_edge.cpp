@@ -11,6 +11,7 @@
 #include <cmath>
 #include <vector>
 
+namespace dose_edge {
 namespace {
 
 using namespace dvh_support;
@@ -166,3 +167,5 @@ TEST_CASE("dvh: calls ask their job, and give the same bits with one") {
     CHECK_THROWS_AS(conformity(exec, dose, where, 0.5, stopping), iso::cancelled);
   }
 }
+
+}  // namespace dose_edge

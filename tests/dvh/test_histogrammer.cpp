@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+namespace histogrammer_test {
 namespace {
 
 using namespace dvh_support;
@@ -111,3 +112,5 @@ TEST_CASE("dvh: a histogrammer refuses what makes no sense") {
   auto const none = iso::volume_view<float const, Kokkos::HostSpace>{of_dose, {}};
   CHECK(says([&] { return histogrammer<exec_space, float>(exec, none, where); }, "histogrammer: "));
 }
+
+}  // namespace histogrammer_test

@@ -16,9 +16,11 @@
 #include <string>
 #include <vector>
 
+namespace gamma_of_ranks {
 namespace {
 
 using namespace gamma_support;
+using gamma_support::host_volume;
 using iso::slab;
 using iso::gamma::ranked_gamma;
 using iso::test::difference;
@@ -226,3 +228,5 @@ TEST_CASE("ranked_gamma: refusals are of all ranks") {
   }
   CHECK(ranked.summarise(gamma, status).front().pass_rate == 1);
 }
+
+}  // namespace gamma_of_ranks

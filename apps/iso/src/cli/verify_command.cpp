@@ -57,7 +57,7 @@ int run_verify(verify_options& options) {
     }
     print_verdict(report);
   }
-  json document = to_json(report);
+  json document = cli::to_json(report);
   document["vector_bytes"] = jobs::vector_bytes();
   write_json(options.common.json_file, document);
   return report.bits_agree.value_or(true) ? success : bits_differ;
