@@ -85,7 +85,8 @@ TEST_CASE("a whole number may be written with a fraction of zero, as JSON Schema
   for (double const value : {2.5, 0.0, -4.0, 65537.0, 1e300}) {
     CAPTURE(value);
     document["detector"]["pixels"][1] = value;
-    CHECK(names(said_of_geometry(document), {"/detector/pixels/1", "a whole number from 1 to 65536"}));
+    CHECK(names(said_of_geometry(document),
+                {"/detector/pixels/1", "a whole number from 1 to 65536"}));
   }
 }
 
@@ -112,9 +113,11 @@ TEST_CASE("what changes a circle is read in mm and radians") {
   CHECK(g.helix_pitch == 12.5);
 
   document["detector"]["shifts_mm"] = {{1, 2}, {3, 4}};
-  CHECK(names(said_of_geometry(document), {"/detector/shifts_mm has 2 shifts", "each of the 4 views"}));
+  CHECK(names(said_of_geometry(document),
+              {"/detector/shifts_mm has 2 shifts", "each of the 4 views"}));
   document["detector"]["shifts_mm"] = {{1, 2}, {3, 4}, {5}, {7, 8}};
-  CHECK(names(said_of_geometry(document), {"/detector/shifts_mm/2 is [5]", "[along u, along v] in mm"}));
+  CHECK(names(said_of_geometry(document),
+              {"/detector/shifts_mm/2 is [5]", "[along u, along v] in mm"}));
   document["detector"].erase("shifts_mm");
   document["source_shifts_mm"].push_back({0, 0, 0});
   CHECK(names(said_of_geometry(document), {"/source_shifts_mm has 5 shifts"}));
@@ -165,8 +168,9 @@ TEST_CASE("angles that are neither a list nor a range are told that they may be 
     CAPTURE(value.dump());
     auto document = cone();
     document["angles_deg"] = value;
-    CHECK(names(said_of_geometry(document), {"/angles_deg is " + value.dump(), "a list of 1 to 1000000 numbers",
-                                 "or an object with count, range"}));
+    CHECK(names(said_of_geometry(document),
+                {"/angles_deg is " + value.dump(), "a list of 1 to 1000000 numbers",
+                 "or an object with count, range"}));
   }
   auto document = cone();
   document.erase("angles_deg");
@@ -276,7 +280,8 @@ TEST_CASE("as many views as there may be are read in seconds") {
 TEST_CASE("a whole number of more than 63 bits is as large as it says") {
   auto document = cone();
   document["detector"]["offset_mm"] = {18446744073709551615U, 0};
-  CHECK(names(said_of_geometry(document), {"/detector/offset_mm/0", "1.8446744073709552e+19", "1e9"}));
+  CHECK(names(said_of_geometry(document),
+              {"/detector/offset_mm/0", "1.8446744073709552e+19", "1e9"}));
 }
 
 TEST_CASE("a field that stands twice is refused by its place") {

@@ -132,13 +132,15 @@ TEST_CASE("a plan that is none is refused, and its field named") {
   CHECK(names(said_of_plan(document), {"field /beam is not known", "beams, comment"}));
   document = plan();
   document["beams"][0].erase("isocentre_mm");
-  CHECK(names(said_of_plan(document), {"field /beams/0/isocentre_mm is missing", "a point [x, y, z]"}));
+  CHECK(names(said_of_plan(document),
+              {"field /beams/0/isocentre_mm is missing", "a point [x, y, z]"}));
   document = plan();
   document["beams"][0]["gantry"] = 3;
   CHECK(names(said_of_plan(document), {"field /beams/0/gantry is not known", "gantry_deg"}));
   document = plan();
   document["beams"][0]["field_mm"]["y"] = {20, 20};
-  CHECK(names(said_of_plan(document), {"field /beams/0/field_mm/y is [20,20]", "at least 1e-6 apart"}));
+  CHECK(names(said_of_plan(document),
+              {"field /beams/0/field_mm/y is [20,20]", "at least 1e-6 apart"}));
   document = plan();
   document["beams"][0]["field_mm"]["x"] = {20, -20};
   CHECK(names(said_of_plan(document), {"field /beams/0/field_mm/x is [20,-20]"}));
@@ -154,10 +156,12 @@ TEST_CASE("a plan that is none is refused, and its field named") {
   document["beams"][0]["fluence"]["values"] = {{0, 0}, {0, 0}};
   CHECK(names(said_of_plan(document), {"/beams/0/fluence/values is zero everywhere"}));
   document["beams"][0]["fluence"]["values"] = {{0, -1}, {0, 0}};
-  CHECK(names(said_of_plan(document), {"field /beams/0/fluence/values/0/1 is -1", "from 0 to 1e9"}));
+  CHECK(
+      names(said_of_plan(document), {"field /beams/0/fluence/values/0/1 is -1", "from 0 to 1e9"}));
   document = plan();
   document["directions"] = {{"cones", 3}};
-  CHECK(names(said_of_plan(document), {"field /directions/cones is 3", "whole number from 4 to 48"}));
+  CHECK(
+      names(said_of_plan(document), {"field /directions/cones is 3", "whole number from 4 to 48"}));
   document["directions"] = {{"azimuths", 49}};
   CHECK(names(said_of_plan(document), {"field /directions/azimuths is 49", "from 4 to 48"}));
   document["directions"] = {{"azimuths", 8.5}};
