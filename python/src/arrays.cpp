@@ -656,7 +656,7 @@ void native_array::reorder_to(std::byte* to) const {
     auto const* const from = reinterpret_cast<T const*>(lent_.data);
 #if defined(KOKKOS_ENABLE_CUDA)
     if (on_gpu()) {
-      reorder_on(cuda_instance(at()), from, strides_, reinterpret_cast<T*>(to),
+      reorder_on(stream_instance_of(at()).exec, from, strides_, reinterpret_cast<T*>(to),
                  strides_of(extents_), extents_);
       return;
     }
@@ -671,8 +671,8 @@ void native_array::reorder_from(std::byte const* from) {
     auto* const to = reinterpret_cast<T*>(lent_.data);
 #if defined(KOKKOS_ENABLE_CUDA)
     if (on_gpu()) {
-      reorder_on(cuda_instance(at()), reinterpret_cast<T const*>(from), strides_of(extents_), to,
-                 strides_, extents_);
+      reorder_on(stream_instance_of(at()).exec, reinterpret_cast<T const*>(from),
+                 strides_of(extents_), to, strides_, extents_);
       return;
     }
 #endif
@@ -723,9 +723,11 @@ target target_of(char const* function, std::initializer_list<native_array const*
                "{}: {} lies on a GPU, and no result is given (it lies there too, and its framework "
                "makes none here); give it as out",
                function, first.name());
-  auto const place_of = [](native_array const& a) { return a.on_gpu() ? "a GPU" : "the host"; };
+  auto const place_of = [](native_array const& a) {
+    return a.on_gpu() ? "GPU " + std::to_string(a.at().device) : std::string("the host");
+  };
   for (auto const* const a : all) {
-    ISO_VALIDATE(a->on_gpu() == first.on_gpu(),
+    ISO_VALIDATE(a->on_gpu() == first.on_gpu() && a->at().device == first.at().device,
                  "{}: {} lies on {}, {} on {} (a call runs where all of its arrays lie); copy one "
                  "of them",
                  function, first.name(), place_of(first), a->name(), place_of(*a));

@@ -315,7 +315,7 @@ place chosen_place() { return here().serial ? place::serial : place::openmp; }
 Kokkos::DefaultHostExecutionSpace const& host_instance() { return *here().instance; }
 
 #if defined(KOKKOS_ENABLE_CUDA)
-Kokkos::Cuda cuda_instance(target const& at) {
+stream_instance& stream_instance_of(target const& at) {
   int const own = Kokkos::device_id();
   ISO_VALIDATE(
       at.device == own,
@@ -323,11 +323,13 @@ Kokkos::Cuda cuda_instance(target const& at) {
       "CUDA_VISIBLE_DEVICES before isocenter is imported",
       at.device, own);
   // Never given back, as Kokkos is not.
-  static auto* const known = new std::map<std::pair<std::uintptr_t, std::thread::id>, Kokkos::Cuda>;
+  static auto* const known =
+      new std::map<std::pair<std::uintptr_t, std::thread::id>, stream_instance>;
   std::pair const key(at.stream, at.thread);
   auto found = known->find(key);
   if (found == known->end()) {
-    found = known->emplace(key, Kokkos::Cuda(reinterpret_cast<cudaStream_t>(at.stream))).first;
+    Kokkos::Cuda const exec(reinterpret_cast<cudaStream_t>(at.stream));
+    found = known->emplace(key, stream_instance{exec, {}}).first;
   }
   return found->second;
 }

@@ -4,7 +4,9 @@
 //! way, and never after the interpreter has ended or in a process that was forked.
 #pragma once
 
+#include <iso/backend/event.hpp>
 #include <iso/backend/registry.hpp>
+#include <iso/core/error.hpp>
 #include <iso/core/job.hpp>
 
 #include <nanobind/nanobind.h>
@@ -213,9 +215,39 @@ auto on_backend(F&& f) {
 }
 
 #if defined(KOKKOS_ENABLE_CUDA)
-/// Returns the instance of a stream. Kokkos has been started.
+/// The instance of a stream, and where the last call that used it ends.
+struct stream_instance {
+  Kokkos::Cuda exec;
+  backend::event<Kokkos::Cuda> done;
+};
+
+/// Returns that of a stream. Kokkos has been started.
 /// \throws iso::invalid_argument  another GPU than the one on which this process computes
-Kokkos::Cuda cuda_instance(target const& at);
+stream_instance& stream_instance_of(target const& at);
+
+/// The turn of a call in its stream: it comes behind the call before, by an event. Where a stream
+/// has ended, another one may have its number, and a thread that of an ended thread, whose default
+/// stream was another: what an instance and the objects made on it hold is in use until then. The
+/// host does not wait.
+class stream_turn {
+ public:
+  explicit stream_turn(target const& at) : instance_(stream_instance_of(at)) {
+    instance_.done.hold(instance_.exec);
+  }
+  stream_turn(stream_turn const&) = delete;
+  stream_turn& operator=(stream_turn const&) = delete;
+  ~stream_turn() {
+    try {
+      instance_.done.record(instance_.exec);
+    } catch (iso::error const&) {
+      // The GPU has failed: the next call says so.
+    }
+  }
+  [[nodiscard]] Kokkos::Cuda const& exec() const { return instance_.exec; }
+
+ private:
+  stream_instance& instance_;
+};
 #endif
 
 /// Calls `f(exec)` with the execution space of a call. Kokkos has been started.
@@ -223,11 +255,26 @@ template <class F>
 auto on_backend(target const& at, F&& f) {
 #if defined(KOKKOS_ENABLE_CUDA)
   if (at.where == place::cuda) {
-    return f(cuda_instance(at));
+    stream_turn const mine(at);
+    return f(mine.exec());
   }
 #endif
   static_cast<void>(at);
   return on_backend(std::forward<F>(f));
+}
+
+/// Calls `f()`, which computes by what was made at this place.
+template <class F>
+void in_turn_at(target const& at, F&& f) {
+#if defined(KOKKOS_ENABLE_CUDA)
+  if (at.where == place::cuda) {
+    stream_turn const mine(at);
+    f();
+    return;
+  }
+#endif
+  static_cast<void>(at);
+  f();
 }
 
 /// Waits for the work of a call, which a GPU does meanwhile.

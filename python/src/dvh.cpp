@@ -217,14 +217,15 @@ class histograms {
                    ? std::optional<rank_planes>()
                    : std::optional(nb::cast<rank_planes>(nb::handle(share)))),
         dose_(dose, {"Dvh", "dose"}, volume_placement(is_zyx(axes, "Dvh"), copy),
-              share_ ? share_->extents() : extents_of(g), false) {
+              share_ ? share_->extents() : extents_of(g), false),
+        at_(dose_.at()) {
     call(
         {cancel, progress}, place::openmp,
         [&](job const& control) {
           dose_.prepare(true);
           dose_.keep();
           by_type(dose_.is_double(), [&]<class T>() {
-            on_backend(dose_.at(), [&]<class Exec>(Exec const& exec) {
+            on_backend(at_, [&]<class Exec>(Exec const& exec) {
               using typed = typed_histogrammer<Exec, T>;
               T const* const values = dose_.data<T const>();
               held_ = share_
@@ -239,9 +240,7 @@ class histograms {
   nb::dict statistics(std::string const& of, any_object cancel) const {
     auto const points = extremes_of(of);
     dvh::dose_statistics s;
-    call(
-        {cancel, {}}, place::openmp,
-        [&](job const& control) { s = held_->statistics(points, control); }, who());
+    read(cancel, [&](job const& control) { s = held_->statistics(points, control); });
     nb::dict told;
     told["volume"] = s.volume;
     told["outside"] = s.outside;
@@ -270,9 +269,7 @@ class histograms {
   }
   nb::dict histogram(std::int64_t bins, double end, any_object cancel) const {
     dvh::histogram h;
-    call(
-        {cancel, {}}, place::openmp,
-        [&](job const& control) { h = held_->histogram({bins, end}, control); }, who());
+    read(cancel, [&](job const& control) { h = held_->histogram({bins, end}, control); });
     nb::dict told;
     told["bin_width"] = h.bin_width;
     told["volume"] = h.volume;
@@ -285,16 +282,24 @@ class histograms {
 
  private:
   [[nodiscard]] made_by who() const { return share_ ? made_by::all_ranks : made_by::one; }
+  /// Calls `f(control)`, which reads what is held.
+  template <class F>
+  void read(nb::handle cancel, F const& f) const {
+    call(
+        {cancel, {}}, place::openmp,
+        [&](job const& control) { in_turn_at(at_, [&] { f(control); }); }, who());
+  }
   template <class F>
   nb::object numbers(nb::handle cancel, F const& f) const {
     std::vector<double> found;
-    call({cancel, {}}, place::openmp, [&](job const& control) { found = f(control); }, who());
+    read(cancel, [&](job const& control) { found = f(control); });
     std::size_t const n = found.size();
     return numpy_of(std::move(found), {n});
   }
 
   std::optional<rank_planes> share_;
   native_array dose_;
+  target at_;  ///< where it lies, in the stream in which this was made
   std::unique_ptr<any_histogrammer> held_;
 };
 

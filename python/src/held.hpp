@@ -6,8 +6,6 @@
 
 #include "arrays.hpp"
 
-#include <iso/backend/event.hpp>
-
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -18,7 +16,7 @@ namespace iso::python {
 /// The parts of an object, each for one backend: that of the host is made with the object, and that
 /// of a GPU when arrays come from there. The latter is made for one stream, and anew when arrays
 /// come in another, for which the GPU is waited for. Calls that share an object come one after the
-/// other; another thread may close it meanwhile.
+/// other, on a GPU by events (stream_turn); another thread may close it meanwhile.
 template <class Any>
 class held_parts {
  public:
@@ -62,7 +60,7 @@ class held_parts {
         std::lock_guard const alone(mutex_);
         on_gpu_ = on_host_ ? held : nullptr;
       }
-      body(*held, control);
+      in_turn_at(at, [&] { body(*held, control); });
     };
     call(how, on_gpu ? at : host_, whole, who_);
   }
@@ -95,8 +93,8 @@ class held_parts {
   target of_gpu_ = {};  ///< where that is
 };
 
-/// The order of calls that share memory of a GPU: each comes behind the one before, in whatever
-/// stream, by an event. The host does not wait, and the former stream may be gone.
+/// The order of calls in several streams that share memory of a GPU: each comes behind the one
+/// before, by an event, as those of one stream do (stream_turn). The host does not wait.
 class turns {
  public:
 #if defined(KOKKOS_ENABLE_CUDA)

@@ -170,15 +170,14 @@ class iterations {
     is_double_ = b.is_double();
     output volume(into, {name, "the volume"}, of_volume, is_double_, voxels_here);
     auto const given = [](std::optional<native_array> const& a) { return a ? &*a : nullptr; };
-    target const at =
-        target_of(name, {&b, given(x), given(voxels_), given(counted_readings)}, volume);
-    refuse_memory_on_gpu(memory, at, name);
-    ISO_VALIDATE(!has_checkpoint || at.where != place::cuda,
+    at_ = target_of(name, {&b, given(x), given(voxels_), given(counted_readings)}, volume);
+    refuse_memory_on_gpu(memory, at_, name);
+    ISO_VALIDATE(!has_checkpoint || at_.where != place::cuda,
                  "{}: a checkpoint of readings on a GPU (a hash of them is made on the host); give "
                  "readings on the host",
                  name);
     call(
-        {cancel, progress}, at,
+        {cancel, progress}, at_,
         [&](job const& control) {
           b.prepare(true);
           volume.prepare();
@@ -192,7 +191,7 @@ class iterations {
           }
           by_type(is_double_, [&]<class T>() {
             T* const values = volume.data<T>();
-            on_backend(at, [&]<class Exec>(Exec const& exec) {
+            on_backend(at_, [&]<class Exec>(Exec const& exec) {
               using space = typename Exec::memory_space;
               auto const voxels = volume_of<space>(values);
               if (x) {
@@ -200,10 +199,11 @@ class iterations {
               } else {
                 Kokkos::deep_copy(exec, voxels.data, T(0));
               }
-              place_ = place_of<Exec>;
+              at_.where = place_of<Exec>;
               make<Exec, T>(exec, s, values, b, counted_readings, options, control);
             });
             if (has_checkpoint) {
+              ask();  // hashes of large arrays take a good part of a second
               belongs_ = belongings_of<T>(options, s, b, given(counted_readings), given(x));
             }
           });
@@ -216,10 +216,10 @@ class iterations {
     ct::iteration now;
     auto const method = check();
     call(
-        {cancel, progress}, place_,
+        {cancel, progress}, at_,
         [&](job const& control) {
           in_use const one(busy_, name);
-          now = method->step(control);
+          in_turn_at(at_, [&] { now = method->step(control); });
           keep(now);
         },
         who());
@@ -258,7 +258,7 @@ class iterations {
     }
     auto const method = check();
     call(
-        {cancel, progress}, place_,
+        {cancel, progress}, at_,
         [&](job const& control) {
           in_use const one(busy_, name);
           ct::iterate(recorder{*method, *this}, rules, control);
@@ -311,12 +311,14 @@ class iterations {
       at[part.name] = a.data;
       borrowed.push_back(std::move(a));
     }
-    call({}, place_, [&](job const&) {
-      if (puts) {
-        method->put(at);
-      } else {
-        method->fetch(at);
-      }
+    call({}, at_, [&](job const&) {
+      in_turn_at(at_, [&] {
+        if (puts) {
+          method->put(at);
+        } else {
+          method->fetch(at);
+        }
+      });
     });
   }
   /// Sets what iterations have told, in four numbers each.
@@ -341,7 +343,8 @@ class iterations {
     iterations& of;
 
     ct::iteration step(job const& control) {
-      ct::iteration const now = method.step(control);
+      ct::iteration now;
+      in_turn_at(of.at_, [&] { now = method.step(control); });
       of.keep(now);
       return now;
     }
@@ -430,8 +433,8 @@ class iterations {
   ct::detail::belongings belongs_;
   nb::object volume_;
   std::optional<native_array> voxels_;  ///< that the method reads
-  place place_ = place::serial;
-  mutable std::mutex history_mutex_;  ///< never held while the GIL is waited for
+  target at_ = {place::serial};         ///< where it was made, in which stream
+  mutable std::mutex history_mutex_;    ///< never held while the GIL is waited for
   std::vector<ct::iteration> history_;
   std::shared_ptr<any_method> method_;
 };

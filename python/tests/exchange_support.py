@@ -181,19 +181,20 @@ class Plain:
 
     def __init__(self, memory, shape, strides, dtype):
         self.memory, self.shape, self.strides = memory, tuple(shape), tuple(strides)
-        self.dtype = np.dtype(dtype)
+        self.dtype, self.device = np.dtype(dtype), 0
 
     def transpose(self, axes):
         shape, strides = [self.shape[n] for n in axes], [self.strides[n] for n in axes]
         return Plain(self.memory, shape, strides, self.dtype)
 
     def __dlpack_device__(self):
-        return 2, 0
+        return 2, self.device
 
     def __dlpack__(self, *, stream=None, max_version=None):
         assert stream == 1 and max_version >= (1, 0)
+        where = self.__dlpack_device__()
         managed = managed_of(
-            self.memory.address.value, self.shape, self.strides, self.dtype, (2, 0), self.memory
+            self.memory.address.value, self.shape, self.strides, self.dtype, where, self.memory
         )
         return capsule(managed, "dltensor_versioned")
 

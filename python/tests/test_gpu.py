@@ -438,6 +438,78 @@ def test_the_default_stream_of_each_thread(scan, grid, volume):
     assert failures == []
 
 
+def test_numbers_of_ended_threads(scan, grid, volume, readings):
+    """A thread may have the number of one that has ended, whose default stream was another.
+
+    Nothing is waited for: scratch of an object, and of the stream's instance, is in use still.
+    """
+    cupy = pytest.importorskip("cupy")
+    count, options = 40, {"projector": "siddon", "sum": "reproducible"}
+    numbers, found = [], []
+    with iso.Projector(scan, grid, **options) as shared, iso.Fdk(scan, grid) as reconstruct:
+
+        def work(factor):
+            numbers.append(threading.get_ident())
+            with cupy.cuda.Stream.ptds:
+                x, y = cupy.asarray(volume) * factor, cupy.asarray(readings) * factor
+                for _ in range(5):
+                    results = shared(x), shared.T(y), reconstruct(y)
+                found.append(results)
+
+        for n in range(count):
+            thread = threading.Thread(target=work, args=(np.float32(2.0 ** (n % 7)),))
+            thread.start()
+            thread.join()
+        cupy.cuda.Device().synchronize()
+        assert len(set(numbers)) < count, "no number of a thread came again"
+        for n, results in enumerate(found):
+            factor = np.float32(2.0 ** (n % 7))
+            wanted = (
+                shared(volume * factor),
+                shared.T(readings * factor),
+                reconstruct(readings * factor),
+            )
+            for mine, theirs in zip(results, wanted, strict=True):
+                assert np.array_equal(cupy.asnumpy(mine), theirs)
+
+
+def test_objects_of_an_ended_thread(scan, grid, volume, readings):
+    """What was made in a thread's default stream goes on where the thread has ended."""
+    cupy = pytest.importorskip("cupy")
+    turn = 2 * np.pi * np.arange(30) / 30
+    organ = iso.Structure(
+        [np.stack([4 * np.cos(turn), 4 * np.sin(turn), 0 * turn + z], 1) for z in (-2.0, 0.0, 2.0)]
+    )
+    made = []
+
+    def work():
+        with cupy.cuda.Stream.ptds:
+            x, y = cupy.asarray(volume), cupy.asarray(readings)
+            for _ in range(20):
+                iso.project(scan, grid, x)
+            made.extend([iso.Cgls(scan, grid, y), iso.Dvh(organ, grid, x)])
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    method, dvh = made
+    own = iso.Cgls(scan, grid, readings)
+    for _ in range(3):
+        assert method.step().residual == own.step().residual
+    assert np.array_equal(cupy.asnumpy(method.volume), own.volume)
+    theirs = iso.Dvh(organ, grid, volume)
+    assert dvh.statistics() == theirs.statistics()
+    assert dvh.evaluate(["D95", "mean"]) == theirs.evaluate(["D95", "mean"])
+
+
+def test_arrays_on_two_gpus_are_refused(scan, grid, volume):
+    x = exchange_support.put(volume)
+    elsewhere = exchange_support.put(np.zeros(scan.shape, np.float32))
+    elsewhere.device = 1
+    with pytest.raises(ValueError, match="volume lies on GPU 0, out on GPU 1"):
+        iso.project(scan, grid, x, out=elsewhere)
+
+
 def test_streams_that_are_asked_of_arrays(scan, grid, volume):
     """An array is exported for the stream that is current, never without synchronisation (-1)."""
     cupy = pytest.importorskip("cupy")
