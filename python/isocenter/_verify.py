@@ -3,18 +3,24 @@
 
 from __future__ import annotations
 
+import math
 import pathlib
+import types
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from . import _core, phantom
+from . import _core, dose, phantom
+from ._dvh import Structure
 from ._fdk import fdk, filter_projections, weighted_back_project
+from ._gamma import GammaSummary, gamma
 from ._geometry import Geometry, Grid, even_angles
 from ._iterative import cgls, lsqr, mlem, sart, total_variation
+from ._matrix import DoseMatrix
 from ._projection import back_project, project
+from ._small_matrix import SHAPE, mixed, small_matrix
 
 
 class Check(NamedTuple):
@@ -38,19 +44,26 @@ class Check(NamedTuple):
         return self.expected == self.found
 
 
-def _in_unit(count: int) -> npt.NDArray[np.float64]:
-    """Numbers in [-1, 1) that look random, exact in float32: splitmix64 of the index."""
+def _scrambled(count: int, first: int = 0, step: int = 1) -> npt.NDArray[np.uint64]:
+    """Numbers of 64 bits that look random: splitmix64 of the indices from the first one on."""
+    index = np.uint64(first) + np.uint64(step) * np.arange(count, dtype=np.uint64)
     with np.errstate(over="ignore"):
-        z = (np.arange(count, dtype=np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        z = z ^ (z >> np.uint64(31))
-    return ((z >> np.uint64(40)).astype(np.int64) - (1 << 23)) / float(1 << 23)
+        return mixed((index + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15))
+
+
+def _in_unit(count: int, first: int = 0, step: int = 1) -> npt.NDArray[np.float64]:
+    """Numbers in [-1, 1) of the same indices, exact in float32."""
+    z = _scrambled(count, first, step) >> np.uint64(40)
+    return (z.astype(np.int64) - (1 << 23)) / float(1 << 23)
+
+
+def _placed(grid: Grid, values: npt.NDArray[np.float64], dtype: npt.DTypeLike) -> Any:
+    """Numbers in the library's order of voxels, as a volume."""
+    return values.astype(dtype).reshape(grid.size).transpose(2, 1, 0)
 
 
 def _random_volume(grid: Grid, dtype: npt.DTypeLike) -> Any:
-    x, y, z = grid.size
-    return _in_unit(x * y * z).astype(dtype).reshape(x, y, z).transpose(2, 1, 0)
+    return _placed(grid, _in_unit(math.prod(grid.size)), dtype)
 
 
 def _random_readings(scan: Geometry, dtype: npt.DTypeLike) -> Any:
@@ -178,6 +191,148 @@ def _reconstructions(dtype: npt.DTypeLike) -> Iterator[tuple[str, Callable[[], A
     )
 
 
+def _hill(grid: Grid, width: float, aside: float, rough: float, first: int) -> Any:
+    """A hill about a point on the x axis, times 1 + `rough` times numbers that look random."""
+    axes = [
+        origin + step * np.arange(count, dtype=np.float64)
+        for origin, step, count in zip(grid.origin, grid.spacing, grid.size, strict=True)
+    ]
+    x, y, z = np.meshgrid(axes[0] - aside, axes[1], axes[2], indexing="ij")
+    heights = _core.elementary("exp", (-((x * x + y * y) + z * z) / (2 * width * width)).ravel())
+    return heights * (1 + rough * _in_unit(heights.size, first))
+
+
+def _numbers_of(summaries: tuple[GammaSummary, ...], dtype: npt.DTypeLike) -> Any:
+    numbers: list[float] = []
+    for s in summaries:
+        numbers += [s.below_cut_off, s.compared, s.passed, s.outside, s.outside_passed]
+        numbers += [s.maximum, s.mean, *s.histogram]
+    return np.array(numbers, dtype)
+
+
+def _comparisons(dtype: npt.DTypeLike) -> Iterator[tuple[str, Callable[[], Any]]]:
+    first = Grid((9, 8, 10), (2.5, 2, 3), (-11, -6, -13))
+    second = Grid((12, 9, 11), (1.75, 2.25, 2.5), (-9, -8, -14))
+    reference = _placed(first, _hill(first, 30, 0, 0.03, 0), dtype)
+    evaluated = _placed(second, 1.01 * _hill(second, 30, 1, 0.03, 1 << 40), dtype)
+
+    def compared(**options: Any) -> Any:
+        criteria = ["3%/3mm", "2%/2mm", "1%/1mm"]
+        return gamma(
+            reference, evaluated, first, second, criteria=criteria, cut_off=0.2, **options
+        )
+
+    yield "gamma_trilinear", lambda: compared().values
+    yield "gamma_tetrahedra", lambda: compared(interpolation="tetrahedra").values
+    yield "gamma_local", lambda: compared(normalisation="local").values
+    yield "gamma_summary", lambda: _numbers_of(compared(bins=20).summaries, dtype)
+
+
+def _doses(dtype: npt.DTypeLike) -> Iterator[tuple[str, Callable[[], Any]]]:
+    ct = Grid((17, 29, 23), 1)
+    hounsfield = _placed(ct, 1000 + 2500 * _in_unit(math.prod(ct.size)), dtype)
+    yield "density_from_hounsfield", lambda: dose.density_from_hounsfield(hounsfield)
+    body = Grid((33, 29, 41), (3, 4, 2.5))
+    density = _placed(body, 1 + _in_unit(math.prod(body.size)), dtype)
+    aside = dose.Beam.rectangle(
+        -19, 22, -26, 17, gantry_deg=90, collimator_deg=14.32394487827058
+    )
+
+    def in_body(beam: dose.Beam, patient: Grid, there: Any, margin: float, **options: Any) -> Any:
+        with dose.Calculator(patient, dtype=dtype, margin=margin, **options) as calculate:
+            gray = calculate(beam, there)
+        region = beam.region(patient, margin=margin)
+        parts = []
+        for axis in (2, 1, 0):
+            far = (region.origin[axis] - patient.origin[axis]) / patient.spacing[axis]
+            parts.append(slice(round(far), round(far) + region.size[axis]))
+        return np.asfortranarray(gray[tuple(parts)])
+
+    yield (
+        "dose_lattice_four_terms",
+        lambda: in_body(
+            aside,
+            body,
+            density,
+            12,
+            kernel="6mv_quad",
+            cones=5,
+            azimuths=9,
+            placing="equal_solid_angle",
+        ),
+    )
+    yield (
+        "dose_voxel_samples",
+        lambda: in_body(
+            aside, body, density, 12, cones=4, azimuths=4, engine="voxel_samples", radial_step=2
+        ),
+    )
+    water = Grid((21, 22, 20), (8, 7, 9))
+    square = dose.Beam.rectangle(-50, 50, -50, 50, gantry_deg=20.05352282957881)
+    ones = np.ones(water.shape, dtype)
+    # By ranks, of which one has the same bits.
+    yield (
+        "dose_ranked",
+        lambda: in_body(square, water, ones, 300, cones=4, azimuths=4, engine="voxel_lines"),
+    )
+
+
+def _sphere(**options: Any) -> Structure:
+    """Contours of a sphere of 24 mm, 2 mm apart."""
+    turn = 2 * math.pi / 360
+    outwards = math.sqrt(turn / math.sin(turn))
+    contours = []
+    for n in range(12):
+        z = (n + 0.5) * 2 - 12
+        r = outwards * math.sqrt(144 - z * z)
+        contours.append(
+            [[r * math.cos(turn * m), r * math.sin(turn * m), z] for m in range(360)]
+        )
+    return Structure(contours, "body", **options)
+
+
+def _structures(dtype: npt.DTypeLike) -> Iterator[tuple[str, Callable[[], Any]]]:
+    gray = Grid((11, 12, 13), (3, 2.5, 2.25))
+
+    def shares(**options: Any) -> Any:
+        sphere = _sphere(**options)
+        found = sphere._core.grid(gray._core, 3)
+        return sphere.fractions(Grid(found.size, found.spacing, found.origin), dtype=dtype)[0]
+
+    yield "dvh_fractions", lambda: shares()
+    yield "dvh_fractions_rounded", lambda: shares(caps="rounded")
+
+
+def _vectors(length: int, vectors: int = 1) -> npt.NDArray[np.float64]:
+    """Numbers of many magnitudes and both signs, in all bits."""
+    first, count = 1 << 40, length * vectors
+    x = _in_unit(count, first, 3) + 2.0**-24 * _in_unit(count, first + 1, 3)
+    x = np.ldexp(x, (_scrambled(count, first + 2, 3) % np.uint64(9)).astype(np.int32))
+    return x if vectors == 1 else x.reshape(length, vectors)
+
+
+def _products(dtype: npt.DTypeLike) -> Iterator[tuple[str, Callable[[], Any]]]:
+    if dtype is np.float32:
+        return  # vectors are doubles
+    indptr, indices, values = small_matrix()
+    whole = types.SimpleNamespace(
+        format="csr", shape=SHAPE, indptr=indptr, indices=indices, data=values
+    )
+    wide = types.SimpleNamespace(**{**vars(whole), "data": values.astype(np.float64)})
+
+    def product(matrix: Any, transposed: bool = False, vectors: int = 1, **options: Any) -> Any:
+        x = _vectors(SHAPE[0] if transposed else SHAPE[1], vectors)
+        with DoseMatrix(matrix, vectors=vectors, **options) as a:
+            return (a.T if transposed else a)(x, sum="reproducible")
+
+    yield "spmv_half_reproducible", lambda: product(whole, values="half")
+    yield "spmv_bfloat16_reproducible", lambda: product(whole, values="bfloat16")
+    yield "spmv_float_reproducible", lambda: product(whole)
+    yield "spmv_double_reproducible", lambda: product(wide)
+    yield "spmv_half_transposed_reproducible", lambda: product(whole, True, values="half")
+    yield "spmv_half_vectors_reproducible", lambda: product(whole, vectors=6, values="half")
+
+
 def _expected() -> dict[str, str]:
     text = pathlib.Path(__file__).with_name("hashes.txt").read_text()
     lines = (line.split() for line in text.splitlines())
@@ -185,11 +340,12 @@ def _expected() -> dict[str, str]:
 
 
 def verify() -> list[Check]:
-    """Compute 50 small results and compare their bits with the library's own.
+    """Compute 76 small results and compare their bits with the library's own.
 
     They are of phantoms, projection and its adjoint by several methods, filtered backprojection
-    with its halves, and all iterative methods, in float32 and float64. What they share with other
-    functions, such as arithmetic and sums, is compared by them.
+    with its halves, all iterative methods, gamma, densities and dose by three engines, shares of
+    structures, in float32 and float64, and of products with matrices stored in four types. What
+    they share with other functions, such as arithmetic and sums, is compared by them.
 
     The expected hashes are those that the library's test of bits prints, on every backend and by
     every compiler. It takes a few seconds.
@@ -202,7 +358,14 @@ def verify() -> list[Check]:
     expected = _expected()
     checks = []
     for dtype, kind in ((np.float32, "float"), (np.float64, "double")):
-        for part in (_projections, _reconstructions):
+        for part in (
+            _projections,
+            _reconstructions,
+            _comparisons,
+            _doses,
+            _structures,
+            _products,
+        ):
             for name, compute in part(dtype):
                 full = f"{name} {kind}"
                 checks.append(Check(full, expected[full], _core.hash_bits(compute())))

@@ -43,4 +43,5 @@ NB_MODULE(_core, m) {
   iso::python::bind_dvh(m);
   iso::python::bind_matrix(m);
   iso::python::bind_dose(m);
+  iso::python::bind_verify(m);
 }

@@ -14,5 +14,6 @@ void bind_dvh(nb::module_& m);
 void bind_matrix(nb::module_& m);
 /// Binds beams, TERMA and dose.
 void bind_dose(nb::module_& m);
+void bind_verify(nb::module_& m);
 
 }  // namespace iso::python
