@@ -322,7 +322,7 @@ def memory_of(memory: int | str | None, function: str) -> int:
                 f"{function}: memory {memory!r} (a number with B, KB, MB, GB, KiB, MiB or GiB is "
                 "needed); write it as '4GiB'"
             )
-        memory = int(float(found[1]) * unit)
+        memory = int(min(float(found[1]) * unit, 2.0**64))
     size = integer(memory, f"{function}: memory")
     if size < 1:
         raise ValueError(f"{function}: memory {given!r} (at least one byte is needed); give more")

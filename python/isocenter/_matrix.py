@@ -38,6 +38,12 @@ def _compressed(matrix: Any) -> tuple[str, tuple[int, int], Any, Any, Any]:
         arrays = matrix.crow_indices(), matrix.col_indices(), matrix.values()
     else:
         arrays = matrix.ccol_indices(), matrix.row_indices(), matrix.values()
+    for array in arrays:
+        if not hasattr(array, "dtype"):
+            raise TypeError(
+                f"DoseMatrix: an array of matrix is of type {type(array).__name__} (arrays of "
+                "numbers are needed); make the matrix by scipy.sparse.csr_array"
+            )
     rows, cols = (int(n) for n in matrix.shape)
     return form, (rows, cols), *arrays
 

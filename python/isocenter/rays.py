@@ -31,10 +31,14 @@ def between(first: npt.ArrayLike, last: npt.ArrayLike) -> npt.NDArray[np.float64
     ndarray of float64, shape (n, 8)
         Of each ray its origin, its direction, and t_min and t_max: the points origin + t direction.
     """
-    a, b = np.broadcast_arrays(
-        np.atleast_2d(doubles(first, "rays.between: first")),
-        np.atleast_2d(doubles(last, "rays.between: last")),
-    )
+    a = np.atleast_2d(doubles(first, "rays.between: first"))
+    b = np.atleast_2d(doubles(last, "rays.between: last"))
+    if a.shape[1:] != (3,) or b.shape[1:] != (3,) or (len(a) != len(b) and 1 not in (len(a), len(b))):
+        raise ValueError(
+            f"rays.between: first of shape {a.shape} and last of shape {b.shape} (as many points "
+            "(x, y, z) are needed, or one of all rays); give two arrays of shape (n, 3)"
+        )
+    a, b = np.broadcast_arrays(a, b)
     ends = np.broadcast_to([0.0, 1.0], (len(a), 2))
     return np.concatenate([a, b - a, ends], axis=1)
 

@@ -182,6 +182,10 @@ void raise_failure(std::exception_ptr const& failure) {
     PyErr_SetString(PyExc_FloatingPointError, in_python(e.what()).c_str());
   } catch (error const& e) {
     PyErr_SetString(PyExc_RuntimeError, in_python(e.what()).c_str());
+  } catch (std::bad_alloc const&) {
+    raise("OutOfMemory",
+          in_python("isocenter: the host's memory ran out (a list of numbers did not fit); ask for "
+                    "less at a time"));
   }
 }
 
@@ -386,8 +390,15 @@ bool conversation::asks() {
     if (PyErr_CheckSignals() != 0) {
       throw nb::python_error();
     }
-    return how_.cancel.is_valid() && !how_.cancel.is_none() &&
-           nb::cast<bool>(how_.cancel.attr("is_set")());
+    if (!how_.cancel.is_valid() || how_.cancel.is_none()) {
+      return false;
+    }
+    nb::object const answer = how_.cancel.attr("is_set")();
+    int const is_set = PyObject_IsTrue(answer.ptr());  // of NumPy's type, say
+    if (is_set < 0) {
+      throw nb::python_error();
+    }
+    return is_set != 0;
   } catch (nb::python_error& e) {
     error_.emplace(std::move(e));
   } catch (std::exception const& e) {

@@ -133,9 +133,27 @@ def call_turned_adjoint():
     return lambda **how: iso.back_project(scan, grid, lines, **how)
 
 
-def call_constructor():
-    scan = cone(192, 90).turn_detector(roll=0.1)
-    lines, grid = readings_of(scan), iso.Grid((192, 192, 192))
+def constructor_of(method, **options):
+    def call_constructor():
+        scan = cone(192, 90).turn_detector(roll=0.1)
+        lines, grid = readings_of(scan), iso.Grid((192, 192, 192))
+        return lambda **how: method(scan, grid, lines, **options, **how)
+
+    return call_constructor
+
+
+call_sart = constructor_of(iso.Sart)
+call_os_sart = constructor_of(iso.Sart, block=10)
+call_mlem = constructor_of(iso.Mlem)
+call_cgls = constructor_of(iso.Cgls)
+call_lsqr = constructor_of(iso.Lsqr)
+call_total_variation = constructor_of(iso.TotalVariation, weight=0.1)
+
+
+def call_arrays_of_a_constructor():
+    """Its projections are nothing beside the arrays that it makes."""
+    scan, grid = cone(4, 1), iso.Grid((320, 320, 320))
+    lines = readings_of(scan)
     return lambda **how: iso.TotalVariation(scan, grid, lines, weight=0.1, **how)
 
 
@@ -185,8 +203,11 @@ class SetAtSecondQuestion:
 
 @pytest.mark.parametrize(
     "make",
-    [made for name, made in list(globals().items()) if name.startswith("call_")],
-    ids=lambda made: made.__name__.removeprefix("call_"),
+    [
+        pytest.param(made, id=name.removeprefix("call_"))
+        for name, made in list(globals().items())
+        if name.startswith("call_")
+    ],
 )
 def test_calls_that_last_are_asked(make):
     iso.use("serial")  # many cores are soon done
@@ -393,6 +414,21 @@ def test_history_is_read_while_another_thread_steps():
         """,
         env={"MALLOC_MMAP_THRESHOLD_": "8192", "MALLOC_PERTURB_": "165"},
     )
+
+
+@pytest.mark.parametrize("answer", [1, np.bool_(True), [0], "set"])
+def test_cancel_that_is_true_as_python_has_it(scan, grid, volume, answer):
+    class Odd:
+        def is_set(self):
+            return answer
+
+    class Never:
+        def is_set(self):
+            return np.bool_(False)
+
+    with pytest.raises(iso.Cancelled):
+        iso.project(scan, grid, volume, cancel=Odd())
+    assert iso.project(scan, grid, volume, cancel=Never()).shape == scan.shape
 
 
 def test_cancel_that_raises():

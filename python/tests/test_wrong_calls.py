@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Wrong arguments of every function: each is refused by a sentence, and the next call works."""
 
+import types
+
 import numpy as np
 import pytest
 
@@ -148,6 +150,83 @@ def test_wrong_arguments(name):
     function(**good)
     iso.use("openmp")
     iso.set_threads(None)
+
+
+def lists_of_a_matrix():
+    return types.SimpleNamespace(format="csr", shape=(1, 2), indptr=[0, 1], indices=[0], data=[1.0])
+
+
+OTHERS = {
+    "points that are no pairs": lambda: iso.rays.between(np.zeros((2, 3)), np.zeros((3, 3))),
+    "points of two numbers": lambda: iso.rays.between(np.zeros((2, 2)), np.zeros((2, 2))),
+    "lists of a matrix": lambda: iso.DoseMatrix(lists_of_a_matrix()),
+    "memory without end": lambda: iso.project(SCAN, GRID, VOLUME, memory="9" * 400 + "GB"),
+    "taps without end": lambda: iso.ramp_taps(2**40),
+    "no angles": lambda: iso.Geometry.circular_parallel(pixels=(2, 2), pitch=1.0, angles=[]),
+    "no pixels": lambda: iso.Geometry.circular_parallel(pixels=(0, 2), pitch=1.0, angles=[0.0]),
+    "no views": lambda: iso.Geometry.from_vectors(np.zeros((0, 12)), pixels=(2, 2)),
+    "vectors that are NaN": lambda: iso.Geometry.from_vectors(
+        np.full((1, 12), np.nan), pixels=(2, 2)
+    ),
+    "views of none": lambda: SCAN.subset(0, 0),
+    "no contours": lambda: iso.Structure([]),
+    "a contour of no points": lambda: iso.Structure([np.zeros((0, 3))]),
+    "contours that are NaN": lambda: iso.Structure([np.full((3, 3), np.nan)]),
+    "no criteria": lambda: iso.gamma(VOLUME, VOLUME, GRID, criteria=[]),
+    "doses that are NaN": lambda: iso.gamma(np.nan * VOLUME, VOLUME, GRID),
+    "a dose that is NaN": lambda: iso.Dvh(ORGAN, GRID, np.nan * VOLUME),
+    "readings that are NaN": lambda: iso.sart(SCAN, GRID, np.nan * LINES),
+    "a start that is NaN": lambda: iso.cgls(SCAN, GRID, LINES, start=np.nan * VOLUME),
+    "a mask of nothing": lambda: iso.mlem(SCAN, GRID, LINES, reading_mask=0 * LINES),
+    "no ellipsoids": lambda: iso.phantom.rasterise([], GRID),
+    "no images": lambda: iso.readings.mean_of_views(np.zeros((0, 3, 4), np.float32)),
+    "a beam of no fluence": lambda: iso.dose.Beam([[0.0]], field=(-1, 1, -1, 1)),
+}
+
+
+@pytest.mark.parametrize("case", OTHERS)
+def test_what_is_empty_or_not_a_number(case):
+    with pytest.raises((ValueError, TypeError, MemoryError)) as caught:
+        OTHERS[case]()
+    text = str(caught.value)
+    assert "::" not in text and SENTENCE.match(text), text
+    assert np.array_equal(iso.project(SCAN, GRID, VOLUME), LINES)
+
+
+def test_what_has_no_entries_is_multiplied():
+    sparse = pytest.importorskip("scipy.sparse")
+    for shape in ((0, 5), (5, 0), (5, 4)):
+        with iso.DoseMatrix(sparse.csr_array(shape, dtype=np.float32)) as a:
+            assert np.array_equal(a @ np.ones(shape[1]), np.zeros(shape[0]))
+            assert np.array_equal(a.T @ np.ones(shape[0]), np.zeros(shape[1]))
+
+
+CLOSED = {
+    "Projector": lambda: (iso.Projector(SCAN, GRID), lambda a: (a(VOLUME), a.T(LINES))),
+    "Fdk": lambda: (iso.Fdk(SCAN, GRID), lambda a: a(LINES)),
+    "Sart": lambda: (iso.Sart(SCAN, GRID, LINES), lambda a: a.step()),
+    "Mlem": lambda: (iso.Mlem(SCAN, GRID, LINES), lambda a: a.run(iterations=1)),
+    "Cgls": lambda: (iso.Cgls(SCAN, GRID, LINES), lambda a: a.step()),
+    "Lsqr": lambda: (iso.Lsqr(SCAN, GRID, LINES), lambda a: a.step()),
+    "TotalVariation": lambda: (
+        iso.TotalVariation(SCAN, GRID, LINES, weight=0.1), lambda a: a.step()
+    ),
+    "Calculator": lambda: (
+        iso.dose.Calculator(GRID, cones=4, azimuths=4), lambda a: a(BEAM, VOLUME)
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CLOSED)
+def test_closed_objects(name):
+    thing, use = CLOSED[name]()
+    use(thing)
+    for _ in range(2):
+        thing.close()
+        assert name in repr(thing)
+        with pytest.raises(ValueError, match="closed") as caught:
+            use(thing)
+        assert SENTENCE.match(str(caught.value)), str(caught.value)
 
 
 @pytest.mark.parametrize("name", CALLS)
