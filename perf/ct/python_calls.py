@@ -19,8 +19,8 @@ Usage: python_calls.py --program build/openmp/perf/ct/iso_python_calls [--size N
        python_calls.py --self-test
 
 The Python that runs this has isocenter, for a GPU isocenter-cu13 too. --check: exit status 1 where
-a median is above its goal. --size is 256 on processors and 512 on GPUs unless given. --record writes
-the rows as perf/results has them.
+a median is above its goal. --size is 256 on processors and 512 on GPUs unless given. --record
+writes the rows as perf/results has them.
 """
 
 import argparse

@@ -146,9 +146,8 @@ def rows_of(found):
 
 
 def text_of(rows):
-    lines = [
-        f"{'beside':14}{'waiting':9}{'runtimes':>9}{'project':>11}{'ratio':>7}{'SIRT':>11}{'ratio':>7}"
-    ]
+    heads = "".join(f"{name:>11}{'ratio':>7}" for name in ("project", "SIRT"))
+    lines = [f"{'beside':14}{'waiting':9}{'runtimes':>9}{heads}"]
     for (name, waiting), runtimes, medians, ratios in rows:
         times = "".join(f"{1e3 * medians[c]:8.1f} ms{ratios[c]:7.2f}" for c in CALLS)
         lines.append(f"{name:14}{waiting or 'default':9}{len(runtimes):9}{times}")
@@ -211,7 +210,8 @@ def arguments():
     options.others = options.others or here
     missing = set(options.others) - set(here)
     if missing:
-        parser.error(f"{', '.join(sorted(missing))} is not installed; leave it out")
+        named = ", ".join(sorted(missing))
+        parser.error(f"{named} is not installed (calls are timed beside it); leave it out")
     # What others are compared with.
     options.others = ["none", *(name for name in options.others if name != "none")]
     return options

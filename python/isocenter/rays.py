@@ -33,7 +33,8 @@ def between(first: npt.ArrayLike, last: npt.ArrayLike) -> npt.NDArray[np.float64
     """
     a = np.atleast_2d(doubles(first, "rays.between: first"))
     b = np.atleast_2d(doubles(last, "rays.between: last"))
-    if a.shape[1:] != (3,) or b.shape[1:] != (3,) or (len(a) != len(b) and 1 not in (len(a), len(b))):
+    fit = len(a) == len(b) or 1 in (len(a), len(b))
+    if a.shape[1:] != (3,) or b.shape[1:] != (3,) or not fit:
         raise ValueError(
             f"rays.between: first of shape {a.shape} and last of shape {b.shape} (as many points "
             "(x, y, z) are needed, or one of all rays); give two arrays of shape (n, 3)"
