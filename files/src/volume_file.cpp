@@ -120,21 +120,59 @@ void with_stored_type(fs::path const& path, itk::ImageIOBase const& io, F const&
   }
 }
 
+/// Some of a volume's planes along z.
+struct plane_range {
+  std::int64_t first;
+  std::int64_t count;
+};
+
+/// The planes along z that are wanted, as a file of some alignment has them.
+struct wanted_planes {
+  std::size_t axis;    ///< of the file, that runs along z
+  std::int64_t first;  ///< the first on that axis
+  std::int64_t count;
+};
+
+std::size_t axis_along_z(alignment const& how) {
+  return std::size_t(std::ranges::find(how.world, std::size_t(2)) - how.world.begin());
+}
+wanted_planes all_planes(std::array<std::int64_t, 3> const& extent, alignment const& how) {
+  std::size_t const axis = axis_along_z(how);
+  return {axis, 0, extent[axis]};
+}
+wanted_planes some_planes(std::array<std::int64_t, 3> const& extent, alignment const& how,
+                          plane_range const& planes) {
+  std::size_t const axis = axis_along_z(how);
+  bool const turned = how.sign[axis] < 0;
+  return {axis, turned ? extent[axis] - planes.first - planes.count : planes.first, planes.count};
+}
+
 /// The array that takes the planes of a file, in the file's order, and refuses doubles of which the
 /// largest has no float.
 template <class T>
 class plane_sink {
  public:
-  plane_sink(std::array<std::int64_t, 3> const& extent, alignment const& how, float* values)
-      : values_(values), axes_(detail::axes_along_world(extent, how, values_)) {}
+  /// Takes of each voxels along z alone that are wanted.
+  plane_sink(std::array<std::int64_t, 3> const& extent, alignment const& how,
+             wanted_planes const& wanted, float* values)
+      : values_(values), plane_(extent[0] * extent[1]) {
+    auto part = extent;
+    part[wanted.axis] = wanted.count;
+    axes_ = detail::axes_along_world(part, how, values_);
+    auto const from = last_axis_fastest(extent);
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      axes_[axis].from = from[axis].stride;
+    }
+    skipped_ = wanted.axis < 2 ? wanted.first * axes_[wanted.axis].from : 0;
+  }
 
   void put(std::span<T const> planes) {
     if constexpr (std::is_same_v<T, double>) {
       range_.add_all(planes);
     }
     auto& along = axes_[2];
-    along.extent = std::int64_t(planes.size()) / (axes_[0].extent * axes_[1].extent);
-    copy_axes(planes.data(), values_, axes_);
+    along.extent = std::int64_t(planes.size()) / plane_;
+    copy_axes(planes.data() + skipped_, values_, axes_);
     values_ += along.extent * along.to;
   }
   void check_range(fs::path const& path) const {
@@ -145,7 +183,9 @@ class plane_sink {
 
  private:
   float* values_;
-  std::array<axis_copy, 3> axes_;
+  std::int64_t plane_;
+  std::array<axis_copy, 3> axes_{};
+  std::int64_t skipped_ = 0;  ///< numbers before the first that is wanted of a plane
   detail::float_range range_;
 };
 
@@ -173,13 +213,14 @@ void place(fs::path const& path, itk::ImageIOBase const& io, alignment const& ho
   }
 }
 
+/// \param first_plane  of the volume, that `values` begin with along z
 void check_finite(fs::path const& path, std::span<float const> values,
-                  std::array<std::int64_t, 3> const& extent) {
+                  std::array<std::int64_t, 3> const& extent, std::int64_t first_plane = 0) {
   if (auto const at = detail::first_not_finite(values, extent)) {
     refuse(
         path,
         fmt::format("voxel ({}, {}, {}) is {} (every value must be finite); replace it by a number",
-                    at->place[0], at->place[1], at->place[2], at->value));
+                    at->place[0], at->place[1], at->place[2] + first_plane, at->value));
   }
 }
 
@@ -324,30 +365,45 @@ opened_volume opened(fs::path const& path, job const& asked = {}) {
   return volume;
 }
 
-/// Reads the voxels block by block.
-void read_by_blocks(fs::path const& path, opened_volume const& volume, alignment const& how,
-                    float* values, job const& asked) {
+/// Reads voxels block by block. Returns the bytes that it read of the file's voxels.
+std::int64_t read_by_blocks(fs::path const& path, opened_volume const& volume, alignment const& how,
+                            wanted_planes const& some, float* values, job const& asked) {
   auto const& n = volume.extent;
   auto const& layout = *volume.layout;
+  bool const skips = some.axis == 2 && !layout.compressed;
+  bool const picks = some.axis == 2 && layout.compressed;  // of the planes that inflate
+  std::int64_t const begin = skips ? some.first : 0;
+  std::int64_t const end = skips ? some.first + some.count : n[2];
+  std::int64_t done = 0;
   with_stored_type(path, *volume.io, [&]<class T>(T) {
     detail::voxel_reader reader(path, layout);
-    plane_sink<T> sink(n, how, values);
+    plane_sink<T> sink(n, how, some, values);
     std::int64_t const plane = n[0] * n[1];
     std::int64_t const step = detail::planes_of_block(plane * std::int64_t(sizeof(T)), n[2]);
-    std::vector<T> block(std::size_t(step * plane));
-    for (std::int64_t first = 0; first < n[2]; first += step) {
-      auto const planes = std::span(block).first(std::size_t(std::min(step, n[2] - first) * plane));
+    std::vector<T> block(
+        std::size_t(std::min(step, std::max<std::int64_t>(end - begin, 1)) * plane));
+    reader.skip(begin * plane * std::int64_t(sizeof(T)));
+    for (std::int64_t first = begin; first < end; first += step) {
+      auto const planes = std::span(block).first(std::size_t(std::min(step, end - first) * plane));
       auto const bytes = std::as_writable_bytes(planes);
       reader.read(bytes);
       for (std::size_t at = 0; layout.swapped && at < bytes.size(); at += sizeof(T)) {
         std::ranges::reverse(bytes.subspan(at, sizeof(T)));
       }
-      sink.put(planes);
+      done += std::int64_t(bytes.size());
+      std::int64_t const last = first + std::int64_t(planes.size()) / plane;
+      std::int64_t const from = picks ? std::max(first, some.first) : first;
+      std::int64_t const to = picks ? std::min(last, some.first + some.count) : last;
+      if (from < to) {
+        sink.put(
+            planes.subspan(std::size_t((from - first) * plane), std::size_t((to - from) * plane)));
+      }
       asked.step(0);
     }
     reader.finish();
     sink.check_range(path);
   });
+  return done;
 }
 
 /// Reads the voxels by ITK, which takes memory for all of them as the file has them.
@@ -359,7 +415,7 @@ void read_whole(fs::path const& path, opened_volume const& volume, alignment con
   auto const bytes = read_bytes(path, io);
   asked.step(0);
   with_stored_type(path, io, [&]<class T>(T) {
-    plane_sink<T> sink(volume.extent, how, values);
+    plane_sink<T> sink(volume.extent, how, all_planes(volume.extent, how), values);
     sink.put(std::span(reinterpret_cast<T const*>(bytes.data()), std::size_t(volume.voxels())));
     sink.check_range(path);
   });
@@ -484,6 +540,21 @@ void check_count(fs::path const& path, std::size_t values,
   }
 }
 
+/// Returns the planes that so many voxels are of, from `first` on.
+/// \throws iso::invalid_argument  no whole planes, or some that the volume has not
+plane_range planes_of(fs::path const& path, std::array<std::int64_t, 3> const& extent,
+                      std::int64_t first, std::size_t voxels) {
+  std::int64_t const plane = extent[0] * extent[1];
+  auto const count = std::int64_t(voxels) / plane;
+  if (first < 0 || count * plane != std::int64_t(voxels) || first > extent[2] - count) {
+    throw invalid_argument(
+        fmt::format("'{}': {} voxels from plane {} on (it has {} planes of {} voxels); give whole "
+                    "planes, of those there are",
+                    path.string(), voxels, first, extent[2], plane));
+  }
+  return {first, count};
+}
+
 bool is_folder(fs::path const& path) {
   std::error_code unknown;
   return fs::is_directory(path, unknown);
@@ -517,8 +588,11 @@ host_volume read_image(fs::path const& path, std::span<float> const* given, fini
                           volume.values.resize(given == nullptr ? count : 0);
                           to = given == nullptr ? std::span<float>(volume.values) : *given;
                           detail::read_unchanged(layout ? layout->file : path, [&] {
-                            layout ? read_by_blocks(path, file, how, to.data(), asked)
-                                   : read_whole(path, file, how, to.data(), asked);
+                            if (layout) {
+                              read_by_blocks(path, file, how, all_planes(n, how), to.data(), asked);
+                            } else {
+                              read_whole(path, file, how, to.data(), asked);
+                            }
                           });
                         });
   };
@@ -530,6 +604,59 @@ host_volume read_image(fs::path const& path, std::span<float> const* given, fini
 }
 
 }  // namespace
+
+std::int64_t read_planes(fs::path const& path, std::int64_t first_plane, std::span<float> voxels,
+                         finite_values values, job const& control) {
+  job const asked{{}, control.cancelled};
+  std::int64_t done = 0;
+  std::array<std::int64_t, 3> part{};
+  auto const check = [&](std::array<std::int64_t, 3> const& n) {
+    plane_range const planes = planes_of(path, n, first_plane, voxels.size());
+    part = {n[0], n[1], planes.count};
+    return planes;
+  };
+  auto const cut = [&] {
+    auto const whole = read_volume(path, finite_values::not_required, subfolders::left_out, asked);
+    auto const& n = whole.extent;
+    plane_range const planes = check(n);
+    for (std::int64_t column = 0; column < n[0] * n[1]; ++column) {
+      auto const from = whole.values.begin() + column * n[2] + planes.first;
+      std::copy(from, from + planes.count, voxels.begin() + column * planes.count);
+    }
+    done = std::int64_t(whole.values.size() * sizeof(float));
+  };
+  auto const read = [&] {
+    auto const file = opened(path, asked);
+    if (!file.layout) {
+      cut();
+      return;
+    }
+    host_volume world;
+    auto const how = align(path, *file.io);
+    place(path, *file.io, how, file.extent, world);
+    plane_range const planes = check(world.extent);
+    if (planes.count == 0) {
+      return;
+    }
+    auto const plane = file.extent[0] * file.extent[1] * std::int64_t(file.io->GetComponentSize());
+    auto const buffer = std::uint64_t(plane * detail::planes_of_block(plane, file.extent[2]));
+    detail::with_memory(path, "a block of its voxels", buffer, [&] {
+      detail::read_unchanged(file.layout->file, [&] {
+        done = read_by_blocks(path, file, how, some_planes(file.extent, how, planes), voxels.data(),
+                              asked);
+      });
+    });
+  };
+  if (is_dicom_path(path)) {
+    cut();
+  } else {
+    detail::read_unchanged(path, [&] { detail::guarded(path, "read", read); });
+  }
+  if (values == finite_values::required) {
+    check_finite(path, voxels, part, first_plane);
+  }
+  return done;
+}
 
 std::string count_reasons(std::vector<unread_file> const& files) {
   std::map<std::string, int> counts;
@@ -585,6 +712,61 @@ atomic_file prepare_voxels(fs::path const& path, host_volume const& grid,
   return prepare_image<float>(
       path, {voxels.data(), n, {n[1] * n[2], n[2], 1}, grid.spacing, grid.origin, grid.unit},
       job{{}, control.cancelled});
+}
+
+bool takes_planes(fs::path const& path) {
+  auto const end = ending(path);
+  return end == ".mha" || end == ".nrrd" || end == ".nii";
+}
+
+volume_frame prepare_frame(fs::path const& path, host_volume const& grid) {
+  auto const& n = grid.extent;
+  if (!takes_planes(path)) {
+    throw invalid_argument(
+        fmt::format("'{}' is not written plane by plane (.mha, .nrrd and .nii are); name one of "
+                    "these, or use prepare_volume",
+                    path.string()));
+  }
+  if (std::ranges::min(n) < 1) {
+    check_count(path, 0, n);
+  }
+  auto const header =
+      header_of(path, written_image<float>{nullptr, n, {}, grid.spacing, grid.origin, grid.unit});
+  auto const bytes = std::uintmax_t(n[0] * n[1] * n[2]) * sizeof(float);
+  volume_frame frame{atomic_file(path, bytes + header.size()), std::int64_t(header.size())};
+  {
+    using form = detail::voxel_writer::form;
+    detail::voxel_writer writer(path, frame.file.temporary(), form::plain);
+    writer.write(std::as_bytes(std::span(header)), {});
+    writer.close();
+  }
+  std::error_code failure;
+  fs::resize_file(frame.file.temporary(), header.size() + bytes, failure);
+  if (failure) {
+    refuse(path, fmt::format("cannot be written ({}); make room on its disk", failure.message()));
+  }
+  return frame;
+}
+
+void write_planes(fs::path const& path, fs::path const& temporary, std::int64_t offset,
+                  host_volume const& grid, std::int64_t first_plane, std::span<float const> voxels,
+                  job const& control) {
+  auto const& n = grid.extent;
+  plane_range const planes = planes_of(path, n, first_plane, voxels.size());
+  std::int64_t const plane = n[0] * n[1];
+  auto const block_bytes = plane * std::int64_t(sizeof(float));
+  detail::placed_writer writer(path, temporary, offset + first_plane * block_bytes);
+  std::int64_t const step = detail::planes_of_block(block_bytes, planes.count);
+  std::vector<float> block(std::size_t(std::min(step, planes.count) * plane));
+  for (std::int64_t first = 0; first < planes.count; first += step) {
+    std::int64_t const some = std::min(step, planes.count - first);
+    copy_axes(voxels.data() + first, block.data(),
+              {axis_copy{n[0], n[1] * planes.count, 1}, axis_copy{n[1], planes.count, n[0]},
+               axis_copy{some, 1, plane}});
+    writer.write(std::as_bytes(std::span(block).first(std::size_t(some * plane))));
+    job{{}, control.cancelled}.step(0);
+  }
+  writer.close();
 }
 
 template <class T>

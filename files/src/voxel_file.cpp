@@ -5,10 +5,14 @@
 
 #include <fmt/core.h>
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 namespace iso::files::detail {
 namespace {
@@ -78,6 +82,8 @@ void voxel_reader::read(std::span<std::byte> to) {
   }
 }
 
+void voxel_reader::skip(std::int64_t bytes) { in_.seekg(std::streamoff(bytes), std::ios::cur); }
+
 void voxel_reader::finish() {
   std::vector<std::byte> rest(compressed_ ? std::size_t(1) << 16 : 0);
   while (compressed_ && state_ == Z_OK) {
@@ -119,6 +125,44 @@ void voxel_writer::close() {
   errno = 0;
   if (gzclose(out_.release()) != Z_OK) {
     refuse_full(errno);
+  }
+}
+
+placed_writer::placed_writer(fs::path const& path, fs::path const& to, std::int64_t offset)
+    : path_(path), offset_(offset), descriptor_(::open(to.c_str(), O_WRONLY | O_CLOEXEC)) {
+  if (descriptor_ < 0) {
+    refuse(path_, fmt::format("cannot be written (its temporary file: {}); name a file on a file "
+                              "system that all processes see",
+                              std::strerror(errno)));
+  }
+}
+
+placed_writer::~placed_writer() {
+  if (descriptor_ >= 0) {
+    ::close(descriptor_);
+  }
+}
+
+void placed_writer::write(std::span<std::byte const> bytes) {
+  while (!bytes.empty()) {
+    auto const done = ::pwrite(descriptor_, bytes.data(), bytes.size(), off_t(offset_));
+    if (done < 0 && errno != EINTR) {
+      refuse(path_,
+             fmt::format("cannot be written ({}); make room on its disk", std::strerror(errno)));
+    }
+    offset_ += done > 0 ? done : 0;
+    bytes = bytes.subspan(done > 0 ? std::size_t(done) : 0);
+  }
+}
+
+void placed_writer::close() {
+  // EINVAL: a file system that cannot be told to.
+  bool const flushed = ::fsync(descriptor_) == 0 || errno == EINVAL;
+  int const reason = errno;
+  bool const closed = ::close(std::exchange(descriptor_, -1)) == 0;
+  if (!flushed || !closed) {
+    refuse(path_, fmt::format("cannot be written ({}); make room on its disk",
+                              std::strerror(flushed ? errno : reason)));
   }
 }
 

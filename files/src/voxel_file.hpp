@@ -47,6 +47,8 @@ class voxel_reader {
 
   /// Reads the next bytes; throws iso::file_error where they end early or do not inflate.
   void read(std::span<std::byte> to);
+  /// Passes by the next bytes of what is not compressed.
+  void skip(std::int64_t bytes);
   /// Reads what is compressed to its end; throws iso::file_error where its checksum is wrong.
   void finish();
 
@@ -82,6 +84,27 @@ class voxel_writer {
   std::filesystem::path path_;
   std::unique_ptr<gzFile_s, decltype(&gzclose)> out_;
   std::size_t piece_;
+};
+
+/// Writes bytes in order into a file that is there, from some byte on.
+class placed_writer {
+ public:
+  /// \param path  named in messages
+  placed_writer(std::filesystem::path const& path, std::filesystem::path const& to,
+                std::int64_t offset);
+  placed_writer(placed_writer const&) = delete;
+  placed_writer& operator=(placed_writer const&) = delete;
+  ~placed_writer();
+
+  /// Writes the next bytes; throws iso::file_error where the disk does not take them.
+  void write(std::span<std::byte const> bytes);
+  /// Throws iso::file_error unless all has reached the disk.
+  void close();
+
+ private:
+  std::filesystem::path path_;
+  std::int64_t offset_;
+  int descriptor_;
 };
 
 }  // namespace iso::files::detail

@@ -161,6 +161,116 @@ TEST_CASE("flipped and permuted axes are put along the world's, exactly") {
   check_voxels(permuted, [](int x, int y, int z) { return digits(z, x, 3 - y); });
 }
 
+namespace {
+
+/// Checks that any planes along z are those of the whole volume. Returns the bytes that all of them
+/// took, one at a time.
+std::int64_t check_planes(std::filesystem::path const& file) {
+  auto const whole = files::read_volume(file);
+  auto const& n = whole.extent;
+  std::int64_t bytes = 0;
+  for (std::int64_t first = 0; first <= n[2]; ++first) {
+    for (std::int64_t last = first; last <= n[2]; ++last) {
+      std::vector<float> some(std::size_t(n[0] * n[1] * (last - first)), -1.0F);
+      auto const read = files::read_planes(file, first, some);
+      bytes += last == first + 1 ? read : 0;
+      std::vector<float> expected;
+      for (std::int64_t column = 0; column < n[0] * n[1]; ++column) {
+        auto const from = whole.values.begin() + column * n[2];
+        expected.insert(expected.end(), from + first, from + last);
+      }
+      CHECK(some == expected);
+    }
+  }
+  return bytes;
+}
+
+}  // namespace
+
+TEST_CASE("planes along z are those of the volume, and no others are read where they lie apart") {
+  scratch_folder const folder;
+  auto const volume = small_volume();
+  auto const& n = volume.extent;
+  std::int64_t const all = n[0] * n[1] * n[2] * 4;
+  for (auto const* name : {"v.mha", "v.nrrd"}) {
+    CAPTURE(name);
+    files::prepare_volume(folder / name, volume).commit();
+    CHECK(check_planes(folder / name) == all);
+  }
+  for (auto const* name : {"v.nii", "v.nii.gz"}) {
+    CAPTURE(name);
+    files::prepare_volume(folder / name, volume).commit();
+    CHECK(check_planes(folder / name) == n[2] * all);
+  }
+  // Compressed; in the other order of bytes; turned; z along another axis of the file.
+  auto const shorts = bytes_of(file_values<short>());
+  put_gz(folder / "packed", shorts);
+  auto const packed = iso::test::get(folder / "packed");
+  std::string const fields = "ElementSpacing = 0.5 1.25 3\n";
+  put(folder / "z.mha", metaimage(fields + "CompressedData = True\nCompressedDataSize = " +
+                                  std::to_string(packed.size()) + "\n") +
+                            packed);
+  CHECK(check_planes(folder / "z.mha") == n[2] * all / 2);
+  put(folder / "s.mha", metaimage(fields + "ElementByteOrderMSB = True\n") + shorts);
+  CHECK(check_planes(folder / "s.mha") == all / 2);
+  // x, y and z of the world along the file's last axis in turn.
+  for (std::string const matrix :
+       {"1 0 0 0 1 0 0 0 -1", "0 0 1 1 0 0 0 -1 0", "0 1 0 0 0 -1 1 0 0"}) {
+    CAPTURE(matrix);
+    put(folder / "t.mha", metaimage(fields + "TransformMatrix = " + matrix + "\n") + shorts);
+    check_planes(folder / "t.mha");
+  }
+  std::vector<float> some(std::size_t(n[0] * n[1]));
+  CHECK_THROWS_WITH_AS(files::read_planes(folder / "v.mha", n[2], some),
+                       doctest::Contains("give whole planes"), iso::invalid_argument);
+  CHECK_THROWS_AS(files::read_planes(folder / "v.mha", 0, std::span(some).first(1)),
+                  iso::invalid_argument);
+  // A voxel that is not finite is told where it is of these planes, and by its place in the volume.
+  auto spoiled = volume;
+  spoiled.values[std::size_t(n[2] - 1)] = NAN;
+  files::prepare_volume(folder / "nan.mha", spoiled).commit();
+  files::read_planes(folder / "nan.mha", 0, some);
+  CHECK_THROWS_WITH_AS(files::read_planes(folder / "nan.mha", n[2] - 1, some),
+                       doctest::Contains("voxel (0, 0, 3)"), iso::file_error);
+}
+
+TEST_CASE("a volume that is written plane by plane is the file that is written at once") {
+  scratch_folder const folder;
+  auto const volume = small_volume();
+  auto const& n = volume.extent;
+  auto const planes_of = [&](std::int64_t first, std::int64_t last) {
+    std::vector<float> some;
+    for (std::int64_t column = 0; column < n[0] * n[1]; ++column) {
+      auto const from = volume.values.begin() + column * n[2];
+      some.insert(some.end(), from + first, from + last);
+    }
+    return some;
+  };
+  for (auto const* name : {"v.mha", "v.nrrd", "v.nii"}) {
+    CAPTURE(name);
+    files::prepare_volume(folder / name, volume).commit();
+    auto const at_once = iso::test::get(folder / name);
+    {
+      auto frame = files::prepare_frame(folder / name, volume);
+      auto const put = [&](std::int64_t first, std::int64_t last) {
+        files::write_planes(folder / name, frame.file.temporary(), frame.offset, volume, first,
+                            planes_of(first, last));
+      };
+      put(3, n[2]);
+      put(0, 1);
+      CHECK(iso::test::get(folder / name) == at_once);  // until the commit
+      put(1, 3);
+      frame.file.commit();
+    }
+    CHECK(iso::test::get(folder / name) == at_once);
+  }
+  CHECK(!files::takes_planes("v.nii.gz"));
+  CHECK_THROWS_AS(static_cast<void>(files::prepare_frame(folder / "v.nii.gz", volume)),
+                  iso::invalid_argument);
+  CHECK_THROWS_WITH_AS(files::write_planes(folder / "v.mha", folder / "none", 0, volume, 0, {}),
+                       doctest::Contains("a file system that all processes see"), iso::file_error);
+}
+
 TEST_CASE("a hand-written NRRD and NIfTI") {
   scratch_folder const folder;
   auto const voxels = bytes_of(file_values<short>());

@@ -86,6 +86,13 @@ TEST_CASE("volumes") {
   std::vector<float> two(2);
   CHECK(iso::files::read_voxels("v.mha", two).extent[2] == 2);
   iso::files::prepare_voxels("w.mha", {{1, 1, 2}, {1, 1, 1}, {}, {}}, two).commit();
+  CHECK(iso::files::read_planes("w.mha", 1, std::span(two).first(1)) == 4);
+  CHECK(iso::files::takes_planes("f.nrrd"));
+  iso::files::host_volume const column{{1, 1, 2}, {1, 1, 1}, {}, {}};
+  auto frame = iso::files::prepare_frame("f.nrrd", column);
+  iso::files::write_planes("f.nrrd", frame.file.temporary(), frame.offset, column, 0, two);
+  frame.file.commit();
+  CHECK(iso::files::read_volume("f.nrrd").values == two);
   std::vector<double> turned(4);
   iso::files::copy_axes(pixels.data(), turned.data(), {{{1, 4, 4}, {1, 4, 4}, {4, 1, 1}}});
   CHECK(turned[3] == pixels[3]);

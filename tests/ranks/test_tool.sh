@@ -48,6 +48,34 @@ same 2 "$reproducible" reconstruct "${phantom[@]}" --geometry cone.json --method
 [ "$(residual once.json)" = "$(residual ranks.json)" ] || fail 'another residual'
 same 3 "$reproducible" reconstruct --projections p.h5 --method tv --weight 0.1 --iterations 3
 
+# Each process writes its planes of a volume, and reads its own: the files of one, byte by byte.
+# numbers KEY: those that each process has of it in ranks.json
+numbers() { tr -d ' \n' <ranks.json | grep -oE "\"$1\":\[[0-9,]*\]" | grep -oE '[0-9]+' | paste -sd ' '; }
+# in_all KEY: their sum
+in_all() { numbers "$1" | tr ' ' '\n' | awk '{ sum += $1 } END { print sum }'; }
+for end in mha nrrd nii; do
+  alone
+  expect 0 'hash' reconstruct --projections p.h5 --output "once.$end"
+  for ranks in 2 3; do
+    on $ranks
+    expect 0 'hash' reconstruct --projections p.h5 --output "v.$end" --json ranks.json
+    cmp "once.$end" "v.$end" || fail "$ranks processes write another v.$end"
+    [ "$(numbers bytes_written | wc -w)" -eq $ranks ] || fail "not $ranks numbers of bytes: $(cat ranks.json)"
+    [ "$(in_all bytes_written)" -eq $((40 * 40 * 36 * 4)) ] || fail "wrote $(numbers bytes_written) bytes"
+  done
+  same 3 "$reproducible" project --volume "once.$end" --geometry cone.json
+  [ "$(numbers bytes_read | wc -w)" -eq 3 ] || fail "not 3 numbers of bytes: $(cat ranks.json)"
+  [ $end = nii ] || [ "$(in_all bytes_read)" -eq $((40 * 40 * 36 * 4)) ] || fail "read $(numbers bytes_read) bytes"
+done
+on 3
+expect 0 'hash' reconstruct --projections p.h5 --output v.mha --extent 4 4 2 --json ranks.json
+[ "$(numbers bytes_written | tr ' ' '\n' | sort -n | paste -sd ' ')" = '0 64 64' ] || fail "an idle process: $(cat ranks.json)"
+same 2 '' back-project --projections p.h5 --output v.nrrd
+same 2 '' reconstruct --projections p.h5 --output v.mha --png v.png
+same 2 '' reconstruct --projections p.h5 --output v.nii.gz
+leftover=$(find . -name '.iso-*')
+[ -z "$leftover" ] || fail "left $leftover"
+
 # streamed RANKS SIZE COMMAND...: the same by parts that pass through so much of the backend's memory
 streamed() {
   local ranks=$1 size=$2 once
@@ -155,10 +183,26 @@ lines 'iso: error' 1
 expect 2 'iso matrix info: 2 processes of .*it runs on one' matrix info m.h5
 expect 0 'serial' info
 
+# A folder that not all see is refused before anything is computed.
+mkdir -p other/unseen unseen
+cp p.h5 cone.json other
+unseen=(reconstruct --projections p.h5 --output unseen/v.mha)
+tool=("$mpiexec" -n 1 "$iso" "${unseen[@]}" : -n 1 -wdir "$PWD/other" "$iso")
+expect 2 "'unseen/v.mha': 1 of 2 processes do not see its folder" "${unseen[@]}"
+lines 'iso: error' 1
+leftover=$(find unseen other/unseen -type f)
+[ -z "$leftover" ] || fail "left $leftover"
+rm other/p.h5
+# Volumes of different sizes.
+"$iso" project "${phantom[@]}" --size 8 --geometry cone.json --output other/once.mha >/dev/null || fail 'no image'
+unlike=(project --volume once.mha --geometry cone.json --output x.h5)
+tool=("$mpiexec" -n 1 "$iso" "${unlike[@]}" : -n 1 -wdir "$PWD/other" "$iso")
+expect 2 'processes with different volumes' "${unlike[@]}"
+lines 'iso: error' 1
+
 # One that fails by itself ends all, and says which it is.
-mkdir other
 began=$SECONDS
-apart=(reconstruct --projections p.h5 --output x.mha)
+apart=(reconstruct --projections p.h5 --json x.json)
 tool=("$mpiexec" -n 1 "$iso" "${apart[@]}" : -n 1 -wdir "$PWD/other" "$iso")
 expect 2 "iso: error: rank 1: 'p.h5': cannot be opened" "${apart[@]}"
 [ $((SECONDS - began)) -le 10 ] || fail "the others waited $((SECONDS - began)) s"

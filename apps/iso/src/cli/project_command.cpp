@@ -7,10 +7,12 @@
 #include "support.hpp"
 
 #include <iso/core/error.hpp>
+#include <iso/files/dicom_series.hpp>
 #include <iso/files/png_file.hpp>
 #include <iso/files/stack_file.hpp>
 #include <iso/files/text.hpp>
 #include <iso/jobs/project.hpp>
+#include <iso/jobs/rank_files.hpp>
 #include <iso/jobs/ranks.hpp>
 
 #include <fmt/core.h>
@@ -40,7 +42,9 @@ struct project_options {
   bool hounsfield = false;
   hounsfield_options table;
   bool centred = false;
-  std::vector<double> isocentre;  ///< x, y, z in the volume's coordinates; empty: their zero
+  bool below_attenuation = false;  ///< some value of the volume is below -100
+  std::uint64_t bytes_read = 0;    ///< of the volume's voxels, by this rank
+  std::vector<double> isocentre;   ///< x, y, z in the volume's coordinates; empty: their zero
   simulated_scan_options scan;
   jobs::project_request request;
 };
@@ -70,22 +74,64 @@ void check_outputs(project_options const& options) {
                 {options.geometry, options.volume});
 }
 
-void convert_to_attenuation(project_options& options) {
-  auto& volume = options.request.volume;
-  auto& values = volume.values;
+/// Makes attenuation of values of the volume, and looks for those that are none.
+void convert_to_attenuation(project_options& options, std::vector<float>& values) {
   if (options.hounsfield) {
-    warn_of_unit(options.volume, volume.unit, "HU", "leave out --hounsfield");
     files::to_attenuation(values, table_of(options.table));
-    volume.unit = "1/mm";
-  } else if (!volume.unit.empty()) {
-    warn_of_unit(options.volume, volume.unit, "1/mm",
-                 volume.unit == "HU" ? "give --hounsfield" : "the numbers are taken as they are");
-  } else if (*std::min_element(values.begin(), values.end()) < -100) {
+  } else if (std::any_of(values.begin(), values.end(), [](float x) { return x < -100; })) {
+    options.below_attenuation = true;
+  }
+}
+
+void warn_of_units(project_options const& options, std::string const& unit) {
+  if (options.hounsfield) {
+    warn_of_unit(options.volume, unit, "HU", "leave out --hounsfield");
+  } else if (!unit.empty()) {
+    warn_of_unit(options.volume, unit, "1/mm",
+                 unit == "HU" ? "give --hounsfield" : "the numbers are taken as they are");
+  } else if (options.below_attenuation) {
     spdlog::warn(
         "'{}' holds values below -100 (attenuation in 1/mm is expected); give --hounsfield if "
         "these are Hounsfield units",
         options.volume);
   }
+}
+
+/// Reads some planes of the volume as attenuation: those of this rank.
+std::vector<float> read_planes(project_options& options, slab const& planes) {
+  auto const& n = options.request.volume.extent;
+  std::vector<float> values(std::size_t(n[0] * n[1] * planes.count()));
+  if (planes.count() > 0) {
+    options.bytes_read += std::uint64_t(files::read_planes(
+        options.volume, planes.first, values, files::finite_values::required, asked_of_user()));
+  }
+  convert_to_attenuation(options, values);
+  return values;
+}
+
+/// Reads the volume, or its header where each rank reads its own planes later.
+void read_volume(project_options& options) {
+  auto& volume = options.request.volume;
+  if (jobs::num_ranks() > 1 && !files::is_dicom_path(options.volume)) {
+    volume = files::read_volume_grid(options.volume);
+    std::string said = fmt::format("{}", fs::file_size(options.volume));
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      said +=
+          fmt::format(" {} {} {}", volume.extent[axis], volume.spacing[axis], volume.origin[axis]);
+    }
+    jobs::check_alike(jobs::number_of_text(said),
+                      "processes with different volumes (each reads its planes of the file "
+                      "itself); name files on a file system that all see");
+    options.request.read_planes = [&options](slab const& planes) {
+      return read_planes(options, planes);
+    };
+    return;
+  }
+  volume = files::read_volume(options.volume, files::finite_values::required, options.folder.search,
+                              asked_of_user());
+  warn_of_unread(options.volume, volume, options.folder);
+  convert_to_attenuation(options, volume.values);
+  warn_of_units(options, volume.unit);
 }
 
 /// Moves the volume so that the isocentre becomes the world's origin.
@@ -117,10 +163,7 @@ void read_inputs(project_options& options) {
     request.phantom_width = options.width;
     return;
   }
-  request.volume = files::read_volume(options.volume, files::finite_values::required,
-                                      options.folder.search, asked_of_user());
-  warn_of_unread(options.volume, request.volume, options.folder);
-  convert_to_attenuation(options);
+  read_volume(options);
   place_on_isocentre(options);
 }
 
@@ -206,8 +249,17 @@ int run_project(project_options& options) {
   jobs::session const session(options.common.threads, device_of_rank(options.common));
   request.backend = sole_backend(options.common.backend, "project");
   auto const result = jobs::project(request, terminal_observer());
+  jobs::bytes_of_ranks read;
+  if (request.read_planes) {
+    read = jobs::numbers_of_ranks(options.bytes_read);
+    auto const below = jobs::numbers_of_ranks(options.below_attenuation ? 1 : 0);
+    options.below_attenuation = std::find(below.begin(), below.end(), 1U) != below.end();
+  }
   if (!jobs::is_first_rank()) {
     return success;  // which writes and says what there is
+  }
+  if (request.read_planes) {
+    warn_of_units(options, request.volume.unit);
   }
   warn_of_blind_views(options, result);
   warn_of_views_within(result.views_within, result.extent[0]);
@@ -268,6 +320,9 @@ int run_project(project_options& options) {
   tell_scratch(options.common, document);
   tell_repeats(options.common, result.repeats, document);
   tell_ranks(document, planes_and_rows);
+  if (!read.empty()) {
+    document["bytes_read"] = read;
+  }
   write_json(options.common.json_file, document, std::move(outputs));
   return success;
 }

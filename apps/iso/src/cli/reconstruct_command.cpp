@@ -14,6 +14,7 @@
 #include <iso/files/png_file.hpp>
 #include <iso/files/text.hpp>
 #include <iso/jobs/project.hpp>
+#include <iso/jobs/rank_files.hpp>
 #include <iso/jobs/ranks.hpp>
 #include <iso/jobs/reconstruct.hpp>
 
@@ -320,12 +321,16 @@ void print_result(reconstruct_options const& options, jobs::reconstruct_result c
 }
 
 /// Prepares the files of the volume, its picture and the history of its iterations.
+/// \param volume  the first, where ranks wrote it
 std::vector<files::atomic_file> prepare_outputs(reconstruct_options const& options,
                                                 jobs::reconstruct_result const& result,
+                                                std::optional<files::atomic_file> volume,
                                                 json& document) {
   auto const& v = result.volume;
   std::vector<files::atomic_file> outputs;
-  if (!options.output.empty()) {
+  if (volume) {
+    outputs.push_back(std::move(*volume));
+  } else if (!options.output.empty()) {
     if (names_folder(options.output)) {
       auto const& like = options.grid.like;
       outputs.push_back(files::prepare_dicom_series(
@@ -370,15 +375,24 @@ int run_reconstruct(reconstruct_options& options) {
     request.geometry = std::move(corrected.geometry);
   }
   warn_of_blocks(request);
-  auto result = jobs::reconstruct(request, terminal_observer());
-  if (!jobs::is_first_rank()) {
-    return success;  // which writes and says what there is
+  // A picture shows slices across all planes.
+  request.keeps_planes = jobs::num_ranks() > 1 && options.png.empty() && !options.output.empty() &&
+                         files::takes_planes(options.output);
+  if (request.keeps_planes) {
+    jobs::check_folder_of_ranks(options.output);
   }
+  auto result = jobs::reconstruct(request, terminal_observer());
   move_to(options.place, result.volume);
+  auto written = request.keeps_planes ? jobs::write_planes_of_ranks(options.output, result.volume,
+                                                                    result.planes, asked_of_user())
+                                      : jobs::written_planes();
+  if (!jobs::is_first_rank()) {
+    return success;  // which says what there is, and puts files in place
+  }
   warn_of(result, request);
   json document = document_of(options, result);
   document.update(corrections);
-  auto outputs = prepare_outputs(options, result, document);
+  auto outputs = prepare_outputs(options, result, std::move(written.file), document);
   if (options.common.json_file != "-") {
     print_result(options, result);
   }
@@ -386,6 +400,9 @@ int run_reconstruct(reconstruct_options& options) {
   tell_scratch(options.common, document);
   tell_repeats(options.common, result.repeats, document);
   tell_ranks(document, planes_and_rows);
+  if (!written.bytes.empty()) {
+    document["bytes_written"] = written.bytes;
+  }
   write_json(options.common.json_file, document, std::move(outputs));
   return success;
 }

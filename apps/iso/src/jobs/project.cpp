@@ -8,6 +8,7 @@
 
 #include <iso/cases/bits.hpp>
 #include <iso/ct/shepp_logan.hpp>
+#include <iso/detail/agreement.hpp>
 #include <iso/jobs/project.hpp>
 
 #include <algorithm>
@@ -86,7 +87,13 @@ void project_on_ranks(Exec const& exec, project_request const& request, ct::geom
                                             exec, parts.rank(), parts.plan(), all, by),
                         "iso project");
   auto const x = parts.volume<T>(exec, "iso::jobs::volume");
-  if (request.phantom_size == 0) {
+  if (request.read_planes) {
+    std::vector<float> here;
+    iso::detail::check_together(parts.ranks(), "iso project", [&] {
+      here = request.read_planes(parts.plan().planes(parts.rank()));
+    });
+    cases::put(exec, x.data, here);
+  } else if (request.phantom_size == 0) {
     parts.put_volume(exec, x.data, request.volume.values);
   } else if (x.data.size() > 0) {
     ct::rasterise_ellipsoids<Exec, T>(exec, ct::shepp_logan(request.phantom_width / 2), x, {},

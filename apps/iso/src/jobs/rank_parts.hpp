@@ -121,6 +121,17 @@ class rank_parts {
     return gather_columns(ranks_, cases::fetch(exec, part), n[0] * n[1], n[2],
                           [&](int rank) { return planes_of(rank); });
   }
+  /// Returns some whole columns along z of a volume on rank 0, and nothing elsewhere.
+  /// \param part  this rank's planes, on the host
+  template <class T>
+  [[nodiscard]] std::vector<T> gather_voxels(std::vector<T> const& part,
+                                             column_range const& columns) const {
+    std::int64_t const own = plan_.planes(ranks_.rank()).count();
+    std::vector<T> const here(part.begin() + columns.first * own,
+                              part.begin() + columns.second * own);
+    return gather_columns(ranks_, here, columns.second - columns.first, plan_.grid().extent[2],
+                          [&](int rank) { return planes_of(rank); });
+  }
   template <class Exec, class View>
   [[nodiscard]] auto gather_readings(Exec const& exec, View const& part) const {
     auto const& g = plan_.scan();

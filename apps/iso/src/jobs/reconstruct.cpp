@@ -95,18 +95,25 @@ projection_view<T, typename Exec::memory_space> readings_of(Exec const& exec,
   return pixels;
 }
 
-/// How far `values` are from the phantom's voxels.
-template <class T>
-std::array<double, 2> error_of(std::vector<T> const& values, std::vector<T> const& truth) {
+/// How far values are from the phantom's voxels.
+struct phantom_error {
   double apart = 0;
   double squares = 0;
-  for (std::size_t n = 0; n < values.size(); ++n) {
-    double const d = double(values[n]) - double(truth[n]);
-    apart += std::abs(d);
-    squares += d * d;
+  double count = 0;
+
+  template <class T>
+  void add(std::vector<T> const& values, std::vector<T> const& truth) {
+    for (std::size_t n = 0; n < values.size(); ++n) {
+      double const d = double(values[n]) - double(truth[n]);
+      apart += std::abs(d);
+      squares += d * d;
+    }
+    count += double(values.size());
   }
-  return {apart / double(values.size()), std::sqrt(squares / double(values.size()))};
-}
+  [[nodiscard]] std::array<double, 2> value() const {
+    return {apart / count, std::sqrt(squares / count)};
+  }
+};
 
 /// Names the command that asks, for messages.
 char const* command_of(reconstruct_request const& request) {
@@ -431,8 +438,43 @@ void back_project_on_ranks(Exec const& exec, reconstruct_request const& request,
   time([&](job const& asked) { fdk.apply(p, x, onto::zero, asked); });
 }
 
+/// Keeps what ranks have made: this rank's planes, or all of them on rank 0, which has their hash
+/// and how far they are from the phantom's.
+/// \param truth  this rank's planes of the phantom; empty: there is none
+template <class T>
+void keep_volume(reconstruct_request const& request, rank_parts const& parts,
+                 std::vector<T> const& here, std::vector<T> const& truth,
+                 reconstruct_result& result) {
+  auto const& box = parts.plan().grid();
+  auto const& n = box.extent;
+  std::vector<T> whole;
+  std::uint64_t hash = iso::detail::fnv1a_of_nothing;
+  phantom_error error;
+  // Some columns at a time: rank 0 need not hold them all.
+  std::int64_t const step = std::max<std::int64_t>((std::int64_t(1) << 22) / n[2], 1);
+  bool const compares = request.phantom_width && !request.adjoint_of;
+  for (std::int64_t first = 0; first < n[0] * n[1]; first += step) {
+    column_range const columns{first, std::min(first + step, n[0] * n[1])};
+    auto const some = parts.gather_voxels(here, columns);
+    hash = hash_bits<T>(some, hash);
+    if (compares) {
+      error.add(some, parts.gather_voxels(truth, columns));
+    }
+    if (!request.keeps_planes) {
+      whole.insert(whole.end(), some.begin(), some.end());
+    }
+  }
+  result.planes = request.keeps_planes ? parts.plan().planes(parts.rank()) : slab();
+  result.volume = on_host(box, request.keeps_planes ? here : whole, request.table,
+                          request.adjoint_of ? "mm" : "1/mm");
+  result.hash = hash_text(hash);
+  if (compares && is_first_rank()) {
+    result.error = error.value();
+  }
+}
+
 /// Does what run() does on the ranks that share the job. Each reads all that is given, and keeps
-/// its part where it computes; the volume comes to rank 0.
+/// its part where it computes; the volume comes to rank 0, or stays.
 template <class T, class Exec>
 void reconstruct_on_ranks(Exec const& exec, reconstruct_request const& request,
                           ct::geometry const& given, ct::geometry const& g, grid const& box,
@@ -447,7 +489,6 @@ void reconstruct_on_ranks(Exec const& exec, reconstruct_request const& request,
                      result);
   }
   auto const keep = [&](volume_view<T, typename Exec::memory_space> const& x) {
-    auto const values = parts.gather_volume(exec, x.data);
     std::vector<T> truth;
     bool const compares = request.phantom_width && !request.adjoint_of;
     if (compares) {
@@ -456,13 +497,9 @@ void reconstruct_on_ranks(Exec const& exec, reconstruct_request const& request,
         ct::rasterise_ellipsoids<Exec, T>(exec, ct::shepp_logan(*request.phantom_width / 2),
                                           phantom, {}, job{{}, watch.cancelled});
       }
-      truth = parts.gather_volume(exec, phantom.data);
+      truth = fetch(exec, phantom.data);
     }
-    result.volume = on_host(box, values, request.table, request.adjoint_of ? "mm" : "1/mm");
-    result.hash = hash_text(hash_bits<T>(values));
-    if (compares && is_first_rank()) {
-      result.error = error_of(values, truth);
-    }
+    keep_volume(request, parts, fetch(exec, x.data), truth, result);
   };
   if (request.iterative) {
     iterate_on_ranks<T>(exec, *request.iterative, g, parts, request.repeats, watch, through.pairs,
@@ -502,7 +539,9 @@ reconstruct_result run(Exec const& exec, reconstruct_request const& request, obs
     if (request.phantom_width && !request.adjoint_of) {
       ct::rasterise_ellipsoids<Exec, T>(exec, ct::shepp_logan(*request.phantom_width / 2), volume,
                                         {}, job{{}, watch.cancelled});
-      result.error = error_of(values, fetch(exec, volume.data));
+      phantom_error error;
+      error.add(values, fetch(exec, volume.data));
+      result.error = error.value();
     }
   };
   if (!request.adjoint_of && !request.phantom_width) {

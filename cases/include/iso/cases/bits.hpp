@@ -24,9 +24,10 @@ word_of<T> raw_bits(T x) {
 }
 
 /// Hashes the values' bits by FNV-1a, 64 bits, lowest byte first: one NaN pattern is not another.
+/// \param hash  of the values before them
 template <class T>
-std::uint64_t hash_bits(std::span<T const> values) {
-  std::uint64_t hash = iso::detail::fnv1a_of_nothing;
+std::uint64_t hash_bits(std::span<T const> values,
+                        std::uint64_t hash = iso::detail::fnv1a_of_nothing) {
   for (T const value : values) {
     auto bits = raw_bits(value);
     for (std::size_t i = 0; i < sizeof(T); ++i) {

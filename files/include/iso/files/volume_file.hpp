@@ -73,6 +73,18 @@ host_volume read_volume(std::filesystem::path const& path,
 host_volume read_voxels(std::filesystem::path const& path, std::span<float> voxels,
                         finite_values values = finite_values::required, job const& control = {});
 
+/// Reads some planes along z of the same, those from `first_plane` on, and not more of a MetaImage
+/// or NRRD that is not compressed and whose voxels lie plane by plane along z. What is compressed,
+/// or lies along z in another order, is read to its end, a block at a time; NIfTI, DICOM and what
+/// lies in several files as a whole. Returns the bytes of voxels that it read in the file.
+/// \param[out] voxels  [nx, ny, planes], z fastest; anything where it throws
+/// \throws iso::invalid_argument  no whole planes, or some that the volume has not; else as
+///                                read_volume: a voxel that is not finite is named if it is of
+///                                these
+std::int64_t read_planes(std::filesystem::path const& path, std::int64_t first_plane,
+                         std::span<float> voxels, finite_values values = finite_values::required,
+                         job const& control = {});
+
 /// Reads the same without values: extent, spacing, origin and unit.
 /// \throws iso::file_error  as read_volume, as far as the header and the length of the file tell
 host_volume read_volume_grid(std::filesystem::path const& path,
@@ -93,6 +105,34 @@ host_volume read_volume_grid(std::filesystem::path const& path,
 /// \throws iso::invalid_argument  another number of voxels than the grid's; else as prepare_volume
 [[nodiscard]] atomic_file prepare_voxels(std::filesystem::path const& path, host_volume const& grid,
                                          std::span<float const> voxels, job const& control = {});
+
+/// A volume's file under its temporary name, at its full size and without its voxels, which several
+/// processes put in plane by plane (write_planes). Who made it commits it.
+struct volume_frame {
+  atomic_file file;
+  std::int64_t offset = 0;  ///< bytes before the first voxel
+};
+
+/// Returns true where volumes of this ending are written plane by plane: .mha, .nrrd and .nii.
+bool takes_planes(std::filesystem::path const& path);
+
+/// Makes the file of a volume whose values are not looked at, as prepare_volume.
+/// \throws iso::invalid_argument  an ending that takes_planes() refuses, an extent below 1
+/// \throws iso::file_error
+[[nodiscard]] volume_frame prepare_frame(std::filesystem::path const& path,
+                                         host_volume const& grid);
+
+/// Writes some planes along z, those from `first_plane` on, into a file that prepare_frame made,
+/// here or in another process, and has them reach the disk.
+/// \param path       of the volume, for messages
+/// \param temporary  volume_frame::file.temporary()
+/// \param voxels     [nx, ny, planes], z fastest
+/// \throws iso::invalid_argument  no whole planes, or some that the grid has not
+/// \throws iso::file_error        the file is not there, or the disk does not take them
+/// \throws iso::cancelled         as job::step; the file is then of no use
+void write_planes(std::filesystem::path const& path, std::filesystem::path const& temporary,
+                  std::int64_t offset, host_volume const& grid, std::int64_t first_plane,
+                  std::span<float const> voxels, job const& control = {});
 
 /// Prepares projections [views, u, v], v fastest, as an image with u along x, v along y and the
 /// views along z

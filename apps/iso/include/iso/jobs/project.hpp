@@ -2,6 +2,7 @@
 //! \file  iso/jobs/project.hpp
 #pragma once
 
+#include <iso/core/grid.hpp>
 #include <iso/ct/projector_options.hpp>
 #include <iso/ct/streaming.hpp>
 #include <iso/files/geometry_file.hpp>
@@ -12,6 +13,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <variant>
@@ -27,7 +29,9 @@ struct project_request {
   int oversampling = 1;      ///< exact methods: rays a pixel each way
   bool extend_rays = false;  ///< move detectors along their rays to behind the volume
   files::geometry_file geometry;
-  files::host_volume volume;      ///< 1/mm; without values where a phantom is wanted
+  files::host_volume volume;  ///< 1/mm; without values where a phantom is wanted
+  /// On ranks, where `volume` has no values: returns those of some of its planes, [nx, ny, planes].
+  std::function<std::vector<float>(slab const& planes)> read_planes{};
   std::int64_t phantom_size = 0;  ///< voxels along each side; 0: `volume`
   double phantom_width = 256;     ///< mm, of the phantom's cube
   /// Bytes of the backend's memory that volume and stack, in host memory, pass through; none: both

@@ -2,6 +2,7 @@
 //! \file  iso/jobs/reconstruct.hpp
 #pragma once
 
+#include <iso/core/grid.hpp>
 #include <iso/ct/fdk_options.hpp>
 #include <iso/ct/iterative_options.hpp>
 #include <iso/ct/projector_options.hpp>
@@ -77,10 +78,14 @@ struct reconstruct_request {
   /// Bytes of the backend's memory that volume and readings, in host memory, pass through; none:
   /// they lie in it. With it, the sums of an iterative method's projector are reproducible.
   std::optional<std::int64_t> memory{};
+  bool keeps_planes = false;  ///< leave the planes of a result where the ranks have them
 };
 
 struct reconstruct_result {
-  files::host_volume volume;          ///< with its unit: "1/mm", "HU", or "mm" of an adjoint
+  /// With its unit: "1/mm", "HU", or "mm" of an adjoint. Its values are on rank 0 alone, or those
+  /// of `planes`, where ranks keep them.
+  files::host_volume volume;
+  slab planes{};
   ct::scan_arc arc{};                 ///< that was chosen
   ct::detector_placement detector{};  ///< likewise
   /// Holds the mean absolute and root mean square difference from the phantom's voxels, 1/mm, where
