@@ -285,6 +285,12 @@ void run_on_ranks(Exec const& exec, dose_request const& request, placed_beams co
                   grid const& g, observer const& watch, dose_result& result) {
   auto& ranks = sharing_ranks();
   auto const planes = share_planes(g);
+  std::int64_t const own = planes[std::size_t(ranks.rank())].count();
+  // Density whole, Hounsfield units too, planes of the dose, and of a beam its TERMA.
+  double const column = double(g.extent[0]) * double(g.extent[1]);
+  double const numbers = (request.hounsfield ? 2.0 : 1.0) * double(g.size()) +
+                         column * double(own) + (own > 0 ? double(beams.largest) : 0.0);
+  check_memory_of_ranks(exec, whole_bytes(numbers * double(sizeof(T))), "iso dose", false);
   dose::ranked_calculator<Exec, T> calculator(exec, ranks, g, planes, components_of(request.plan),
                                               request.plan.options);
   result.kernels = calculator.num_kernels();

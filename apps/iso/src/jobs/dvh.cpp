@@ -117,7 +117,14 @@ placed_structure<Exec> place(Exec const& exec, dvh::structure_plan const& s, gri
     streamed.planes = std::max(streamed.planes, own.count());
   }
   streamed.device_bytes = std::max(streamed.device_bytes, placed.bytes);
-  check_free(exec, placed.bytes, dvh::rasterise_bytes_needed<float>(exec, g), "iso dvh");
+  if (num_ranks() > 1) {
+    // Each makes the shares of the whole structure, in double and as floats.
+    check_memory_of_ranks(exec, placed.bytes,
+                          whole_bytes(double(g.size()) * double(sizeof(double) + sizeof(float))),
+                          "iso dvh");
+  } else {
+    check_free(exec, placed.bytes, dvh::rasterise_bytes_needed<float>(exec, g), "iso dvh");
+  }
   return guard_memory(exec, placed.bytes, "iso dvh", [&] {
     if (by_slabs) {
       auto const shares = dvh::voxel_fractions(s, g, &placed.report, asked);
@@ -261,6 +268,13 @@ std::vector<dose_there<Exec>> doses_there(Exec const& exec, dvh_request const& r
                                           slab_report& streamed, double& bytes) {
   std::vector<dose_there<Exec>> doses;
   if (num_ranks() > 1) {
+    double owned = 0;
+    for (auto const& dose : request.doses) {
+      grid const g = make_grid(dose);
+      double const planes = double(share_planes(g)[std::size_t(sharing_ranks().rank())].count());
+      owned += double(g.extent[0]) * double(g.extent[1]) * planes * double(sizeof(float));
+    }
+    check_memory_of_ranks(exec, whole_bytes(owned), "iso dvh", false);
     for (auto const& dose : request.doses) {
       check_alike(dose.values, "doses");
       doses.push_back({make_grid(dose), {}});

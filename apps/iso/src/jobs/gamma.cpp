@@ -221,6 +221,8 @@ gamma_result run_on_ranks(Exec const& exec, gamma_request const& request, observ
   check_alike(request.evaluated.values, "evaluated doses");
   grid const r = make_grid(request.reference);
   grid const e = make_grid(request.evaluated);
+  validate(r, "iso gamma");
+  validate(e, "iso gamma");
   auto const evaluated_planes = share_planes(e);
   auto const planes = share_planes(r);
   slab_report unused;
@@ -230,6 +232,15 @@ gamma_result run_on_ranks(Exec const& exec, gamma_request const& request, observ
                             : volume(bring_planes(exec, g, values.data(), own, unused));
   };
   auto const here = std::size_t(ranks.rank());
+  slab const own = planes[here];
+  double const owned = double(e.extent[0]) * double(e.extent[1]) *
+                       double(evaluated_planes[here].count()) * double(sizeof(float));
+  check_memory_of_ranks(
+      exec,
+      whole_bytes(owned + (own.count() > 0 ? double(bytes_of_slab<typename Exec::memory_space>(
+                                                 request, r, e, own))
+                                           : 0.0)),
+      "iso gamma", false);
   auto const reference = brought(r, request.reference.values, planes[here]);
   auto const evaluated = brought(e, request.evaluated.values, evaluated_planes[here]);
   watch.step(0, "preparing");

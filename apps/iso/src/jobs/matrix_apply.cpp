@@ -148,7 +148,12 @@ apply_result apply_matrix(files::host_matrix const& matrix, apply_request const&
           sparse::entry_order::by_rows, rows, turned ? share(matrix.columns) : matrix.columns,
           entries, options_of(request));
       std::int64_t const part = num_ranks() > 1 ? bytes_of<decltype(value)>(entries, rows) : 0;
-      check_free(exec, there + vectors, 2 * vectors + part, "iso matrix: its products");
+      char const* const what = "iso matrix: its products";
+      if (num_ranks() > 1) {
+        check_memory_of_ranks(exec, there + vectors, 2 * vectors + part, what);
+      } else {
+        check_free(exec, there + vectors, 2 * vectors + part, what);
+      }
     });
     watch.step(0, "the product");
     result = apply_to(exec, matrix, request, watch);

@@ -91,14 +91,27 @@ void check_free(Exec const& exec, std::int64_t there, std::int64_t host, char co
 
 /// Throws iso::out_of_memory on every rank, with one sentence, unless each has `bytes` free where
 /// `exec` computes. All ranks call it.
+/// \param streams  they take --memory
 template <class Exec>
-void check_memory_of_ranks(Exec const& exec, std::int64_t bytes, char const* what) {
+void check_memory_of_ranks(Exec const& exec, std::int64_t bytes, char const* what,
+                           bool streams = true) {
   std::uint64_t memory = number_of_machine();
   if constexpr (backend::is_device<Exec>) {
     memory = number_of_device(exec.cuda_device());
   }
   check_memory_of_ranks({memory, bytes, backend::facts(exec).memory_free_bytes}, bound_of(exec),
-                        what);
+                        what, streams);
+}
+/// Does so for two parts: `there`, where `exec` computes, and `host`, on the host. Other ranks may
+/// have other backends.
+template <class Exec>
+void check_memory_of_ranks(Exec const& exec, std::int64_t there, std::int64_t host,
+                           char const* what) {
+  constexpr bool on_host =
+      Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Exec::memory_space>::accessible;
+  check_memory_of_ranks(exec, on_host ? there + host : there, what, false);
+  check_memory_of_ranks(Kokkos::DefaultHostExecutionSpace(), on_host ? there + host : host, what,
+                        false);
 }
 
 /// Runs `allocate`; an allocation that fails becomes iso::out_of_memory.

@@ -119,7 +119,8 @@ lacking_memory find_lacking(std::vector<rank_need> const& needs) {
   return {};
 }
 
-void check_memory_of_ranks(rank_need const& mine, std::string const& bound, char const* what) {
+void check_memory_of_ranks(rank_need const& mine, std::string const& bound, char const* what,
+                           bool streams) {
   struct told {
     rank_need need;
     std::array<char, 104> bound;
@@ -142,10 +143,13 @@ void check_memory_of_ranks(rank_need const& mine, std::string const& bound, char
   if (lacking.rank >= 0) {
     auto const& of_rank = all[std::size_t(lacking.rank)];
     throw out_of_memory(
-        message("{}: rank {} needs {} bytes, and the ranks that share its memory {} ({} bytes are "
-                "free{}); ask for less, start more processes on other machines, or give --memory",
-                {std::string_view(what), lacking.rank, of_rank.need.bytes, lacking.bytes,
-                 lacking.free, std::string_view(of_rank.bound.data())}),
+        message(
+            "{}: rank {} needs {} bytes, and the ranks that share its memory {} ({} bytes are "
+            "free{}); ask for less, {}",
+            {std::string_view(what), lacking.rank, of_rank.need.bytes, lacking.bytes, lacking.free,
+             std::string_view(of_rank.bound.data()),
+             std::string_view(streams ? "start more processes on other machines, or give --memory"
+                                      : "or start more processes on other machines")}),
         std::uint64_t(lacking.bytes), std::uint64_t(lacking.free));
   }
 }

@@ -63,8 +63,10 @@ lacking_memory find_lacking(std::vector<rank_need> const& needs);
 
 /// Throws iso::out_of_memory on every rank, with one sentence, unless the memory of each has what
 /// its ranks need. All ranks call it.
-/// \param bound  what leaves no more of this rank's memory, for the sentence
-void check_memory_of_ranks(rank_need const& mine, std::string const& bound, char const* what);
+/// \param bound    what leaves no more of this rank's memory, for the sentence
+/// \param streams  ranks take --memory, which the sentence then names
+void check_memory_of_ranks(rank_need const& mine, std::string const& bound, char const* what,
+                           bool streams);
 
 /// Returns the first two ranks that have the same number, which is not 0; {-1, -1}: none.
 std::pair<int, int> find_same(std::vector<std::uint64_t> const& numbers);
