@@ -2,6 +2,7 @@
 // Dose-volume histograms on ranks: every figure of the whole on every rank, with ranks of different
 // backends.
 #include "dvh_support.hpp"
+#include "kokkos_events.hpp"
 #include "planes_support.hpp"
 
 #include <iso/core/error.hpp>
@@ -140,6 +141,45 @@ TEST_CASE("dvh on ranks: a plane above its own goes to each rank") {
   CHECK(dose.report().bytes_sent == (here == 0 ? 0 : 8 * 7 * 4));
   CHECK(dose.report().bytes_held == (here + 1 == size ? 0 : 8 * 7 * 4 * (own.count() + 1)));
   CHECK(dose.planes() == own);
+}
+
+TEST_CASE("dvh on ranks: a rank holds its share of dose and fractions") {
+  Kokkos::Serial const exec;
+  grid const of_dose{{40, 36, 48}, {2, 2, 2}, {-39, -35, -47}};
+  structure_plan const plan(
+      structure("body", {rectangle(-30, -25, 28, 26, -40), rectangle(-28, -22, 30, 24, 0),
+                         rectangle(-25, -20, 27, 22, 40)}),
+      structure_options{.beyond = off_grid::cut});
+  problem<float> p;
+  p.dose = dose_on<float>(exec, of_dose, [](double x, double y, double z) {
+    return 30 + 0.1 * x + 0.2 * y + 0.05 * z;
+  });
+  p.fractions =
+      iso::make_volume<float, Kokkos::HostSpace>("fractions", structure_grid(plan, of_dose, 1));
+  rasterise<Kokkos::Serial, float>(exec, plan, p.fractions);
+  std::vector<quantity> const quantities{quantity_named("D95"), quantity_named("D2"),
+                                         quantity_named("HI")};
+  auto const planes = iso::divide_planes(of_dose, all_ranks().size());
+  slab const own = planes[std::size_t(all_ranks().rank())];
+  auto const dose_here = part_of(exec, p.dose, own);
+  // Planes of the fractions come when they are asked for, and stay here for the test.
+  auto const& shares = p.fractions.grid;
+  auto const needed = planes_needed(of_dose, shares, own);
+  auto const shares_here = part_of(exec, p.fractions, needed.fractions);
+  std::int64_t held = 0;
+  auto const found = iso::test::peak_bytes_of([&] {
+    ranked_dose<Kokkos::Serial, float> const dose(exec, all_ranks(), dose_here, planes, {shares});
+    held = dose.report().bytes_held;
+    histogrammer<Kokkos::Serial, float> const placed(
+        exec, all_ranks(), dose.source(shares, [&](slab const&) {
+          return iso::volume_view<float const, Kokkos::HostSpace>(shares_here);
+        }));
+    static_cast<void>(placed.evaluate(quantities));
+    static_cast<void>(placed.make_histogram({.bins = 500}));
+  });
+  CHECK(held == (needed.dose.count() == own.count() ? 0 : 40 * 36 * 4 * needed.dose.count()));
+  ranks_support::check_share(found, held + histogrammer<Kokkos::Serial, float>::bytes_needed(
+                                               of_dose, shares, quantities, 500, own));
 }
 
 TEST_CASE("dvh on ranks: refusals are of all ranks") {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Iterative methods on ranks: every iterate and every figure has the bits of one memory, for every
 // plan, with ranks of different backends.
+#include "kokkos_events.hpp"
 #include "ranked_support.hpp"
 
 #include <iso/core/error.hpp>
@@ -156,6 +157,53 @@ TEST_CASE_TEMPLATE("iterative methods: on ranks, the iterates of one memory", T,
     check_method<iso::ct::total_variation>(
         in, iso::ct::total_variation_options{.weight = 0.1, .projector = by}, turn);
   }
+}
+
+namespace {
+
+/// Checks that a method on ranks takes what it says of the rank's rows and planes, with the pair on
+/// ranks for that of one memory.
+template <class Method, class Options>
+void check_peak(geometry const& scan, rank_plan const& plan, std::int64_t block_views,
+                Options options) {
+  using pair = iso::ct::ranked_pair<Kokkos::Serial, float>;
+  using pair_of_one = iso::ct::projector_pair<Kokkos::Serial, float>;
+  Kokkos::Serial const exec;
+  int const here = all_ranks().rank();
+  projector_options const by{.sum = summation::reproducible};
+  options.projector = by;
+  auto const in = inputs_of<float>(scan, by, false);
+  auto const p = iso::ct::make_projections_part<float>(exec, "p", plan, here);
+  auto const x = iso::ct::make_volume_part<float>(exec, "x", plan, here);
+  fill(exec, p.data, rows_of(in.readings, scan, plan.rows(here)));
+  auto const found = iso::test::peak_bytes_of([&] {
+    Method method(exec, scan, p, x, options, {}, {}, iso::ct::ranked(exec, all_ranks(), plan));
+    iso::ct::iterate(method, {.iterations = 2});
+  });
+  geometry const part(scan.kind(), scan.num_u(), plan.rows(here).count(), scan.views());
+  grid box = whole;
+  box.extent[2] = plan.planes(here).count();
+  auto const blocks =
+      iso::ct::split_views(scan.num_views(), block_views, iso::ct::block_order::golden);
+  check_share(found, Method::bytes_needed(exec, part, box, options, false) -
+                         pair_of_one::bytes_needed(exec, part, box, blocks, by) +
+                         pair::bytes_needed(exec, here, plan, blocks, by));
+}
+
+}  // namespace
+
+TEST_CASE("iterative methods: a rank holds its share") {
+  auto const scan = scans()[0].scan;
+  rank_plan const plan(scan, whole, iso::divide_planes(whole, all_ranks().size()));
+  std::int64_t const all = scan.num_views();
+  using space = Kokkos::Serial;
+  check_peak<iso::ct::sart<space, float>>(scan, plan, all, iso::ct::sart_options{});
+  check_peak<iso::ct::sart<space, float>>(scan, plan, 6, iso::ct::sart_options{.block_views = 6});
+  check_peak<iso::ct::cgls<space, float>>(scan, plan, all, iso::ct::cgls_options{});
+  check_peak<iso::ct::lsqr<space, float>>(scan, plan, all, iso::ct::lsqr_options{});
+  check_peak<iso::ct::mlem<space, float>>(scan, plan, all, iso::ct::mlem_options{});
+  check_peak<iso::ct::total_variation<space, float>>(
+      scan, plan, all, iso::ct::total_variation_options{.weight = 0.1});
 }
 
 TEST_CASE("iterative methods: what one rank refuses is refused on every rank") {
