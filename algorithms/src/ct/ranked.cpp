@@ -158,8 +158,8 @@ void divide_views(ranked_preparation& by, view_blocks const& blocks, std::int64_
 }
 
 void divide_projected(ranked_preparation& by, view_blocks const& blocks) {
-  std::int64_t const half = 16 * pieces_of(std::min(by.batch, blocks.max_size()), 32);
-  if (by.plan.size() > 1 && half < blocks.max_size()) {
+  std::int64_t const half = std::min(by.batch, blocks.max_size()) / 32 * 16;
+  if (by.plan.size() > 1 && half > 0) {
     by.projected = half;
     by.projected_batches = batches_of(blocks, half);
   }

@@ -168,7 +168,12 @@ void communicator::maximum(std::span<std::uint64_t> words) {
 
 void communicator::exchange(std::span<backend::parcel const> out,
                             std::span<backend::parcel const> in) {
-  begin_exchange(out, in);
+  try {
+    begin_exchange(out, in);
+  } catch (...) {
+    begun_.clear();
+    throw;
+  }
   end_exchanges();
 }
 
@@ -181,13 +186,13 @@ void communicator::begin_exchange(std::span<backend::parcel const> out,
   constexpr int tag = 1;
   for (backend::parcel const& p : in) {
     for_each_part(p.bytes, chunk_, [&](std::int64_t first, int count) {
-      check(MPI_Irecv(p.data + first, count, MPI_BYTE, p.rank, tag, ranks_, &begun_.emplace_back()),
+      check(MPI_Irecv(p.data + first, count, MPI_BYTE, p.rank, tag, ranks_, &begun_.emplace_back(MPI_REQUEST_NULL)),
             function, "MPI_Irecv");
     });
   }
   for (backend::parcel const& p : out) {
     for_each_part(p.bytes, chunk_, [&](std::int64_t first, int count) {
-      check(MPI_Isend(p.data + first, count, MPI_BYTE, p.rank, tag, ranks_, &begun_.emplace_back()),
+      check(MPI_Isend(p.data + first, count, MPI_BYTE, p.rank, tag, ranks_, &begun_.emplace_back(MPI_REQUEST_NULL)),
             function, "MPI_Isend");
     });
   }

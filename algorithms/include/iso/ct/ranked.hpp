@@ -35,7 +35,7 @@ struct ranked_fdk_parts;
 struct ranked_report {
   std::int64_t bytes_sent = 0;   ///< to other ranks so far
   std::int64_t bytes_held = 0;   ///< where its backend computes, beside the arrays of its calls
-  std::int64_t batch_views = 0;  ///< views that are computed at a time
+  std::int64_t batch_views = 0;  ///< views that are computed at a time; by projections half of them
 };
 
 /// Makes this rank's slab of a volume, set to zero on `exec`; does not fence. Without memory where

@@ -24,7 +24,7 @@ enum class carrying {
 };
 
 /// The way of arrays in the memory of `Exec` to other ranks. Each call takes its turn behind what
-/// is enqueued on `exec`, and what is enqueued there behind it finds its result. A way that is not
+/// is enqueued on its instance, `exec` unless it is given one, and what is enqueued there behind it finds its result. A way that is not
 /// `linked` waits for both.
 ///
 /// What is staged goes by chunks, so that the host's memory for it is small. All ranks have chunks

@@ -75,7 +75,8 @@ class communicator {
   virtual void exchange(std::span<parcel const> out, std::span<parcel const> in) = 0;
   /// Begins an exchange, whose memory must stay as it is until end_exchanges() returns. Waits for
   /// no other rank. Messages may go meanwhile; here they go when it ends. Between both a rank
-  /// exchanges nothing else, but may do with all what they do together, as sums.
+  /// exchanges and gathers nothing else, but may call with all others sum, maximum, broadcast and
+  /// barrier.
   virtual void begin_exchange(std::span<parcel const> out, std::span<parcel const> in);
   /// Returns when what this rank began is sent, and is there.
   virtual void end_exchanges();

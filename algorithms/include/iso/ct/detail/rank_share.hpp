@@ -57,8 +57,9 @@ ranked_preparation plan_fdk(rank_plan const& plan, std::int64_t batch_views, cha
 
 /// Has so many views computed at a time, by projections too.
 void divide_views(ranked_preparation& by, view_blocks const& blocks, std::int64_t batch);
-/// Has projections compute half as many where a block has several batches then, so that the words
-/// of one are sent while the next one is computed. Both together take the memory of a whole batch.
+/// Has projections compute half as many, rounded down to 16, where that leaves any, so that the
+/// words of one are sent while the next one is computed. Both together take the memory of a whole
+/// batch at most.
 void divide_projected(ranked_preparation& by, view_blocks const& blocks);
 
 /// Returns the planes that a rank owns, with so many below and above.

@@ -81,7 +81,7 @@ struct ranked_pair_parts : ranked_projector<Exec, T> {
     ranked_forward_memory<Exec, T>(exec, parts, by.plan.grid(),
                                    planes_with(by.plan, rank, by.halo, by.halo), by.forward,
                                    base::largest_batch_of(by, by.projected_batches),
-                                   has_several(by.projected, by.plan, blocks));
+                                   by.projected < by.batch);
     workspace_parts back("iso::ct::ranked_pair");
     back.take<T>({batch.num_views(), batch.num_u(), batch.num_v()});
     return std::max(parts.bytes(),
@@ -97,10 +97,6 @@ struct ranked_pair_parts : ranked_projector<Exec, T> {
            views_bytes(by.plan.scan());
   }
 
-  /// Returns whether words of one batch of a block are sent while another one is computed.
-  static bool has_several(std::int64_t batch, rank_plan const& plan, view_blocks const& blocks) {
-    return plan.size() > 1 && batch < blocks.max_size();
-  }
   [[nodiscard]] ranked_forward_memory<Exec, T> memory_to_project(workspace_parts& parts,
                                                                  std::int64_t block) const {
     geometry const& g = scans[std::size_t(block)].host();
@@ -110,7 +106,7 @@ struct ranked_pair_parts : ranked_projector<Exec, T> {
             held,
             path,
             g.subset(0, std::min(projected, g.num_views())),
-            has_several(projected, share.plan, blocks)};
+            projected < share.batch};
   }
 
   void forward(std::int64_t block, volume_view<T const, space> const& x,
@@ -217,10 +213,11 @@ void ranked_pair_parts<Exec, T>::project_batches(std::int64_t block, voxel_bound
         arrive();
       }
       computed.hold(beside);
-      this->begin_to_join(beside, sums[turn] ? &*sums[turn] : nullptr,
-                          {views.first + first, count});
+      // Before: what fails on the way is ended too.
       going = {first, count};
       turn = 1 - turn;
+      auto const& goes = sums[1 - turn];
+      this->begin_to_join(beside, goes ? &*goes : nullptr, {views.first + first, count});
       if (first + count == views.count || m.sums[0] == m.sums[1]) {
         arrive();
         written[1 - turn].hold(exec);
