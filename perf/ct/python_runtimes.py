@@ -15,7 +15,7 @@ Usage: python_runtimes.py [--threads 16] [--size 256] [--views 90] [--rounds N] 
        python_runtimes.py --self-test
 
 The Python that runs this has isocenter; of the others it takes those that are installed. --threads:
-by default those that OpenMP gives.
+by default as many as there are processors for the process.
 """
 
 import argparse

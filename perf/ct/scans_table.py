@@ -4,7 +4,8 @@
 
 A line a scan: ms a view of the projection, of the adjoint and of filtered backprojection, and in
 parentheses how many times as long as the upright scan of the same run they take, of projections
-for each pixel and plane, of the others for each voxel. Rows of two threads stand beside one. Where
+for each pixel and plane, of the others for each voxel. Rows of another projector on a tilted scan
+stand beside the upright scan by that projector, rows of two threads beside one. Where
 a scan has two sizes, a second table has ns a sample, and in parentheses how many times as long as
 at the size before.
 

@@ -36,7 +36,7 @@ def test_central_ray_through_a_ball(backend):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("projector", ["joseph", "joseph-spline", "siddon", "exact"])
+@pytest.mark.parametrize("projector", ["joseph", "joseph-spline", "siddon", "branchless", "exact"])
 def test_adjoint(backend, scan, grid, volume, readings, dtype, projector):
     x, y = volume.astype(dtype), readings.astype(dtype)
     forward = iso.project(scan, grid, x, projector=projector)

@@ -605,6 +605,34 @@ TEST_CASE_TEMPLATE("back_project: the scatter's bits are those of its definition
   CHECK((sizeof(T) == 4 ? seen[1] > 100 : seen[2] > 100));
 }
 
+TEST_CASE_TEMPLATE("exact lengths by the fastest walk of a backend have the bits of siddon", T,
+                   float, double) {
+  std::mt19937_64 random(17);
+  for (int n = 0; n < 12; ++n) {
+    CAPTURE(n);
+    auto const p = any_problem(random, n);
+    auto const x = random_volume<T>(p.volume, unsigned(n));
+    auto const y = random_pixels<T>(p.scan, unsigned(n));
+    back_project_options const walk{.method = projector::siddon, .oversampling = 1 + n % 2};
+    auto const adjoint = backprojected(y, p, walk);
+    for (auto const sum : {summation::ordered, summation::reproducible}) {
+      auto const lines = projected(
+          x, p.scan, {.method = projector::siddon, .sum = sum, .oversampling = 1 + n % 2});
+      iso::test::for_each_instance([&](auto const& exec) {
+        CHECK(difference(projected(exec, x, p.scan,
+                                   {.method = projector::exact,
+                                    .sum = sum,
+                                    .oversampling = 1 + n % 2}),
+                         lines) == "");
+        CHECK(difference(backprojected(
+                             exec, y, p,
+                             {.method = projector::exact, .oversampling = 1 + n % 2}),
+                         adjoint) == "");
+      });
+    }
+  }
+}
+
 TEST_CASE("back_project: no voxel gets more rays or weight of a view than its words are made for") {
   using namespace iso::ct::detail;
   std::mt19937_64 random(31);
