@@ -619,14 +619,12 @@ TEST_CASE_TEMPLATE("exact lengths by the fastest walk of a backend have the bits
       auto const lines = projected(
           x, p.scan, {.method = projector::siddon, .sum = sum, .oversampling = 1 + n % 2});
       iso::test::for_each_instance([&](auto const& exec) {
-        CHECK(difference(projected(exec, x, p.scan,
-                                   {.method = projector::exact,
-                                    .sum = sum,
-                                    .oversampling = 1 + n % 2}),
-                         lines) == "");
-        CHECK(difference(backprojected(
-                             exec, y, p,
-                             {.method = projector::exact, .oversampling = 1 + n % 2}),
+        CHECK(difference(
+                  projected(exec, x, p.scan,
+                            {.method = projector::exact, .sum = sum, .oversampling = 1 + n % 2}),
+                  lines) == "");
+        CHECK(difference(backprojected(exec, y, p,
+                                       {.method = projector::exact, .oversampling = 1 + n % 2}),
                          adjoint) == "");
       });
     }

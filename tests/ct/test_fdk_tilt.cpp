@@ -685,7 +685,7 @@ TEST_CASE_TEMPLATE(
     for (iso::slab const& planes : {iso::slab{0, 3}, {3, 32}}) {
       auto const out = iso::make_slab<T, space>(exec, "out", volume, planes);
       iso::ct::weighted_back_project<std::decay_t<decltype(exec)>, T>(exec, plan, {pixels.view()},
-                                                                     out, scratch);
+                                                                      out, scratch);
       exec.fence("test_fdk_tilt");
       auto const found = host_vector(out.data);
       std::vector<T> part;

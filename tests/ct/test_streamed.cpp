@@ -460,20 +460,19 @@ TEST_CASE_TEMPLATE("sart: residuals that are made on the device have the bits of
           masks.readings = mask.data;
         }
         auto const by = [&](streamed const& through) {
-          return run<sart, T>(
-              scan, box, readings,
-              iso::ct::sart_options{.block_views = views,
-                                    .box = {.lower = 0},
-                                    .projector = {.sum = summation::reproducible}},
-              through, masks);
+          return run<sart, T>(scan, box, readings,
+                              iso::ct::sart_options{.block_views = views,
+                                                    .box = {.lower = 0},
+                                                    .projector = {.sum = summation::reproducible}},
+                              through, masks);
         };
         auto const expected = by({});
         for_each_backend([&](auto const& exec) {
           // Whole, in batches of 16 views, and in slabs.
           auto const most = std::int64_t(1) << 30;
           std::int64_t const several = min_limit([&](std::int64_t bytes) {
-            auto const blocks = iso::ct::split_views(40, views == 0 ? 40 : views,
-                                                     iso::ct::block_order::golden);
+            auto const blocks =
+                iso::ct::split_views(40, views == 0 ? 40 : views, iso::ct::block_order::golden);
             auto const plan = streamed_pair<std::decay_t<decltype(exec)>, T>::plan(
                 exec, scan, box, blocks, {.sum = summation::reproducible}, {bytes, 25});
             return plan.beside_in > 0;

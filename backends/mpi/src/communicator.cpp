@@ -186,13 +186,15 @@ void communicator::begin_exchange(std::span<backend::parcel const> out,
   constexpr int tag = 1;
   for (backend::parcel const& p : in) {
     for_each_part(p.bytes, chunk_, [&](std::int64_t first, int count) {
-      check(MPI_Irecv(p.data + first, count, MPI_BYTE, p.rank, tag, ranks_, &begun_.emplace_back(MPI_REQUEST_NULL)),
+      check(MPI_Irecv(p.data + first, count, MPI_BYTE, p.rank, tag, ranks_,
+                      &begun_.emplace_back(MPI_REQUEST_NULL)),
             function, "MPI_Irecv");
     });
   }
   for (backend::parcel const& p : out) {
     for_each_part(p.bytes, chunk_, [&](std::int64_t first, int count) {
-      check(MPI_Isend(p.data + first, count, MPI_BYTE, p.rank, tag, ranks_, &begun_.emplace_back(MPI_REQUEST_NULL)),
+      check(MPI_Isend(p.data + first, count, MPI_BYTE, p.rank, tag, ranks_,
+                      &begun_.emplace_back(MPI_REQUEST_NULL)),
             function, "MPI_Isend");
     });
   }

@@ -24,8 +24,8 @@ enum class carrying {
 };
 
 /// The way of arrays in the memory of `Exec` to other ranks. Each call takes its turn behind what
-/// is enqueued on its instance, `exec` unless it is given one, and what is enqueued there behind it finds its result. A way that is not
-/// `linked` waits for both.
+/// is enqueued on its instance, `exec` unless it is given one, and what is enqueued there behind it
+/// finds its result. A way that is not `linked` waits for both.
 ///
 /// What is staged goes by chunks, so that the host's memory for it is small. All ranks have chunks
 /// of the same size, whatever backends they have. All ranks make their carriers together.

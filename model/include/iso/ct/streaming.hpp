@@ -48,8 +48,8 @@ struct streaming_report {
   /// residuals are made on the device: readings and weights of rays, without a mask. 0: there is no
   /// place for them, and the method's execution space makes residuals.
   std::int64_t beside_in = 0;
-  std::int64_t bytes_in = 0;           ///< carried to the device so far
-  std::int64_t bytes_out = 0;          ///< carried from the device so far
+  std::int64_t bytes_in = 0;   ///< carried to the device so far
+  std::int64_t bytes_out = 0;  ///< carried from the device so far
 };
 
 }  // namespace iso::ct

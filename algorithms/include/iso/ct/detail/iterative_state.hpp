@@ -394,16 +394,15 @@ class iterative_state {
       return false;
     }
     compared_rays<T> const rays{block_readings(block), block_mask(block),
-                             part_data(row_weights_.data, block)};
-    auto const bounds =
-        there->misfit(block, x, rays, r, found.x ? &*found.x : nullptr, control);
+                                part_data(row_weights_.data, block)};
+    auto const bounds = there->misfit(block, x, rays, r, found.x ? &*found.x : nullptr, control);
     found.largest = std::max(found.largest, bounds.residual);
     partial_sum squares({bounds.residual * bounds.residual, std::int64_t(r.data.size())});
     bool const whole = pair.blocks().count() == 1;
-    found.x = there->weighted_step(
-        block, r, bounds.weighted, rays.weights, whole ? &squares : nullptr, x,
-        {T(relaxation), weights.data.data(), T(box_.lower), T(box_.upper)}, correction, control,
-        words_);
+    found.x =
+        there->weighted_step(block, r, bounds.weighted, rays.weights, whole ? &squares : nullptr, x,
+                             {T(relaxation), weights.data.data(), T(box_.lower), T(box_.upper)},
+                             correction, control, words_);
     found.squares = whole ? squares.value() : 0;
     return true;
   }

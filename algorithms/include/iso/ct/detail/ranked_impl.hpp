@@ -78,10 +78,9 @@ struct ranked_pair_parts : ranked_projector<Exec, T> {
     }
     geometry const batch = base::largest_batch_of(by, by.batches);
     workspace_parts parts("iso::ct::ranked_pair");
-    ranked_forward_memory<Exec, T>(exec, parts, by.plan.grid(),
-                                   planes_with(by.plan, rank, by.halo, by.halo), by.forward,
-                                   base::largest_batch_of(by, by.projected_batches),
-                                   by.projected < by.batch);
+    ranked_forward_memory<Exec, T>(
+        exec, parts, by.plan.grid(), planes_with(by.plan, rank, by.halo, by.halo), by.forward,
+        base::largest_batch_of(by, by.projected_batches), by.projected < by.batch);
     workspace_parts back("iso::ct::ranked_pair");
     back.take<T>({batch.num_views(), batch.num_u(), batch.num_v()});
     return std::max(parts.bytes(),

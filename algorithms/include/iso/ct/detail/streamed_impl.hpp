@@ -46,7 +46,7 @@ struct adjoint_memory {
   slab_buffers<T> slabs;
   T* x = nullptr;  ///< a slab of the voxels of which steps are made, where any are
   T* weights = nullptr;
-  voxel_bounds* bounds = nullptr;           ///< of each slab of them
+  voxel_bounds* bounds = nullptr;             ///< of each slab of them
   iso::detail::split_sum* squares = nullptr;  ///< of each piece of the stack
   chunk_buffers<std::uint16_t> stored;
 
@@ -123,10 +123,10 @@ std::pair<std::int64_t, std::int64_t> pair_staging(geometry const& g, iso::grid 
 template <class T>
 struct comparison_pieces {
   std::int64_t views;  ///< of a piece
-  bool fits;           ///< there are places for it, and for the weights that come in with an adjoint
+  bool fits;  ///< there are places for it, and for the weights that come in with an adjoint
 
   comparison_pieces(iso::grid const& volume, geometry const& g, streaming_report const& report,
-             std::int64_t halo, bool masked, bool scatters)
+                    std::int64_t halo, bool masked, bool scatters)
       : views(views_beside<T>(volume, report.forward.planes + 2 * halo, report.forward.views,
                               g.num_u() * g.num_v(), 1 + (masked ? 1 : 0) + (scatters ? 1 : 0))) {
     // Of a piece that comes in with an adjoint: into the places of the second slab and of x.
@@ -283,11 +283,11 @@ detail::misfit_bounds streamed_pair<Exec, T>::misfit(std::int64_t block, const_v
                                                      voxel_bounds const* known,
                                                      job const& control) {
   bool const masked = of.mask != nullptr;
-  comparison to{{of.readings},
-                masked,
-                detail::comparison_pieces<T>(grid_, scans_.front().host(), report_, halo_, masked,
-                                      scatters_)
-                    .views};
+  comparison to{
+      {of.readings},
+      masked,
+      detail::comparison_pieces<T>(grid_, scans_.front().host(), report_, halo_, masked, scatters_)
+          .views};
   if (masked) {
     to.arrays.push_back(of.mask);
   }
@@ -300,7 +300,8 @@ detail::misfit_bounds streamed_pair<Exec, T>::misfit(std::int64_t block, const_v
 
 template <execution_space Exec, real T>
 bool streamed_pair<Exec, T>::steps_of_rays(bool masked) const {
-  return detail::comparison_pieces<T>(grid_, scans_.front().host(), report_, halo_, masked, scatters_)
+  return detail::comparison_pieces<T>(grid_, scans_.front().host(), report_, halo_, masked,
+                                      scatters_)
       .fits;
 }
 
@@ -323,8 +324,7 @@ void streamed_pair<Exec, T>::project(std::int64_t block, const_volume const& x,
   detail::slab_pieces<Exec, T, T const> const slabs{m.slabs, x, all_planes(grid_), plan.planes,
                                                     halo_};
   std::int64_t const last = slabs.count() - 1;
-  auto const bounds =
-      known != nullptr ? *known : bounds_of(Kokkos::DefaultHostExecutionSpace(), x);
+  auto const bounds = known != nullptr ? *known : bounds_of(Kokkos::DefaultHostExecutionSpace(), x);
   detail::for_each_view_batch(
       g.num_views(), plan.views, control,
       [&](std::int64_t first, std::int64_t count, job const& part) {
@@ -342,8 +342,7 @@ void streamed_pair<Exec, T>::project(std::int64_t block, const_volume const& x,
         std::int64_t const size = to != nullptr ? to->views : detail::max_chunk_views;
         std::int64_t const pieces = detail::pieces_of(count, size);
         std::int64_t const beside = to != nullptr ? std::int64_t(to->arrays.size()) : 0;
-        auto* const found =
-            reinterpret_cast<detail::misfit_bounds*>(m.slabs.data[(last + 1) % 2]);
+        auto* const found = reinterpret_cast<detail::misfit_bounds*>(m.slabs.data[(last + 1) % 2]);
         T* const numbers = reinterpret_cast<T*>(found + detail::padded_results(pieces));
         auto const place = [&](std::int64_t n, std::int64_t which) {
           return numbers + (n % 2 * beside + which) * size * image;
@@ -429,10 +428,12 @@ void streamed_pair<Exec, T>::adjoint_step(std::int64_t block, const_projections 
 }
 
 template <execution_space Exec, real T>
-voxel_bounds streamed_pair<Exec, T>::weighted_step(
-    std::int64_t block, const_projections const& r, double largest, T const* ray_weights,
-    partial_sum* squares, volume const& x, detail::voxel_step<T> const& by,
-    volume const& correction, job const& control, std::int32_t words) {
+voxel_bounds streamed_pair<Exec, T>::weighted_step(std::int64_t block, const_projections const& r,
+                                                   double largest, T const* ray_weights,
+                                                   partial_sum* squares, volume const& x,
+                                                   detail::voxel_step<T> const& by,
+                                                   volume const& correction, job const& control,
+                                                   std::int32_t words) {
   method_step step{x, by, ray_weights, largest, squares};
   go_back(block, r, correction, onto::zero, &step, control, words);
   return step.made;
@@ -451,8 +452,8 @@ void streamed_pair<Exec, T>::go_back(std::int64_t block,
   auto options = adjoint_options(words);
   if (plans_.empty() && !detail::gathers(g, grid_, sizeof(T), options)) {
     // The scatter's unit is the block's, whatever part of it is there.
-    options.max_abs = step != nullptr && step->ray_weights != nullptr ? step->largest_weighted
-                                                                      : p.largest_size();
+    options.max_abs =
+        step != nullptr && step->ray_weights != nullptr ? step->largest_weighted : p.largest_size();
   }
   workspace_parts parts(memory_, function);
   detail::adjoint_memory<T> const m(parts, g.num_u(), g.num_v(), grid_, plan, step != nullptr,
@@ -483,9 +484,7 @@ void streamed_pair<Exec, T>::go_back(std::int64_t block,
         // Weights of rays come into the places of the second slab and of x, which come later.
         T const* const ray_weights = step != nullptr ? step->ray_weights : nullptr;
         partial_sum* const squares = step != nullptr ? step->squares : nullptr;
-        auto const weights_of = [&](std::int64_t n) {
-          return n % 2 == 0 ? m.slabs.data[1] : m.x;
-        };
+        auto const weights_of = [&](std::int64_t n) { return n % 2 == 0 ? m.slabs.data[1] : m.x; };
         detail::pass_first_slab(
             exec_, bus_, slabs, now, count, detail::chunk_views,
             detail::step_of(part, 0, slabs.count()),
