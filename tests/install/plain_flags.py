@@ -12,7 +12,11 @@ import re
 import shlex
 import sys
 
-SOURCE = re.compile(r"/((core|backends|algorithms|files)/(?:[a-z]+/)?src/.+\.cpp)$")
+# Those that are compiled together are one of CMake's.
+SOURCE = re.compile(
+    r"/((core|backends|algorithms|files)/"
+    r"(?:(?:[a-z]+/)?src/.+\.cpp|CMakeFiles/iso_\w+\.dir/Unity/.+\.cxx))$"
+)
 FOLDERS = ("core", "backends", "algorithms")
 VECTORS = {"-mavx2", "-mfma"}
 CODE = re.compile(r"-(O|m|f|-fmad)")
