@@ -98,7 +98,7 @@ def _power() -> float:
 
 def small_matrix() -> tuple[_Numbers, _Numbers, _Numbers]:
     """Return the offsets of rows, the columns, and values in float32, which are of float16."""
-    seed = mixed(np.uint64((_SEED + _GOLDEN) % 2**64))
+    seed = mixed(np.array((_SEED + _GOLDEN) % 2**64, np.uint64))
     share = math.floor((1 - _SIMILARITY) * 2**20 + 0.5)
     row = np.arange(SHAPE[0])
     q, i = row // _STRETCH, row % _STRETCH
