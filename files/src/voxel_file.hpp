@@ -86,7 +86,7 @@ class voxel_writer {
   std::size_t piece_;
 };
 
-/// Writes bytes in order into a file that is there, from some byte on.
+/// A file that is there, into which bytes are written in order from some byte on.
 class placed_writer {
  public:
   /// \param path  named in messages

@@ -85,7 +85,7 @@ def self_test():
 
 
 def run(iso, launcher):
-    """Runs every job on a small size, as reframe_ranks.py does, and fails where one has a problem."""
+    """Runs every job on a small size, as reframe_ranks.py does; fails where one has a problem."""
     for job in JOBS:
         with tempfile.TemporaryDirectory() as folder:
             def call(words, folder=folder):

@@ -130,8 +130,9 @@ REASONS = [
     (r"sparse::(as|to)_\w+", KERNEL),
     (r"synthetic::\w+", LATER),
     (
-        r"files::(read_(voxels|planes|readings|checkpoint|hdf5_matrix|matrix_market|hdf5_kind)|has_dicom"
-        r"|read_(stack_header|volume_grid|dicom_series_grid|rt_dose_grid)|prepare_(voxels|readings|frame)"
+        r"files::(read_(voxels|planes|readings|checkpoint|hdf5_matrix|matrix_market|hdf5_kind)"
+        r"|has_dicom|read_(stack_header|volume_grid|dicom_series_grid|rt_dose_grid)"
+        r"|prepare_(voxels|readings|frame)"
         r"|prepare_(hdf5_matrix|matrix_market)|from_half|check_\w+|copy_axes|is_\w+|name_of"
         r"|takes_planes|write_planes"
         r"|count_reasons|ending|one_line|lower_case|printable|escaped|shortened|last_axis_fastest)",

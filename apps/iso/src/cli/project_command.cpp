@@ -167,6 +167,20 @@ void read_inputs(project_options& options) {
   place_on_isocentre(options);
 }
 
+/// Returns the bytes that each rank has read of the volume, and warns of its units; nothing where
+/// it was read as a whole.
+jobs::bytes_of_ranks join_reading(project_options& options) {
+  if (!options.request.read_planes) {
+    return {};
+  }
+  auto const below = jobs::numbers_of_ranks(options.below_attenuation ? 1 : 0);
+  options.below_attenuation = std::find(below.begin(), below.end(), 1U) != below.end();
+  if (jobs::is_first_rank()) {
+    warn_of_units(options, options.request.volume.unit);
+  }
+  return jobs::numbers_of_ranks(options.bytes_read);
+}
+
 // Voxels near the largest number overflow in a sum.
 template <class T>
 std::int64_t count_not_finite(std::vector<T> const& values) {
@@ -249,17 +263,9 @@ int run_project(project_options& options) {
   jobs::session const session(options.common.threads, device_of_rank(options.common));
   request.backend = sole_backend(options.common.backend, "project");
   auto const result = jobs::project(request, terminal_observer());
-  jobs::bytes_of_ranks read;
-  if (request.read_planes) {
-    read = jobs::numbers_of_ranks(options.bytes_read);
-    auto const below = jobs::numbers_of_ranks(options.below_attenuation ? 1 : 0);
-    options.below_attenuation = std::find(below.begin(), below.end(), 1U) != below.end();
-  }
+  auto const read = join_reading(options);
   if (!jobs::is_first_rank()) {
     return success;  // which writes and says what there is
-  }
-  if (request.read_planes) {
-    warn_of_units(options, request.volume.unit);
   }
   warn_of_blind_views(options, result);
   warn_of_views_within(result.views_within, result.extent[0]);
