@@ -40,9 +40,8 @@ ROWS = [
      "serial/256", "cuda/512"),
     ("adjoint, tilted", "back_project", "back_project/joseph_linear/tilted/float/{}",
      "serial/256", "cuda/512"),
-    # Per view: revisions before the gather of smooth weights take fewer views on a GPU.
     ("adjoint, spline", "back_project", "back_project/joseph_spline/pixels_as_voxels/float/{}",
-     "serial/256", "cuda/512", "ms_per_view"),
+     "serial/256", "cuda/512"),
     ("adjoint, spline, tilted", "back_project", "back_project/joseph_spline/tilted/float/{}",
      "serial/256", "cuda/512"),
     ("adjoint, exact lengths", "back_project", "back_project/siddon/pixels_as_voxels/float/{}",

@@ -182,7 +182,6 @@ void add_back_projections(catalogue& all) {
       {});
   add("parallel", small_parallel(), {});
   add("tilted", small_tilted(), {});
-  add("spline_cone", small_cone(), {.method = projector::joseph_spline});
   add("spline_tilted", small_tilted(), {.method = projector::joseph_spline});
   add("siddon_cone", small_cone(), {.method = projector::siddon});
   add("branchless_tilted_oversampled", small_tilted(),

@@ -7,10 +7,10 @@
 // <detector>: `pixels_as_voxels` has N x N pixels, `coarse` N/2 x N/2 of twice the width, `fine` 2N
 // x 2N of half the width; `slices` is pixels_as_voxels with voxels of 1 x 1 x 3 mm, N/3 along z;
 // `tilted` is pixels_as_voxels rolled by one degree and pitched by two, and `tilted_coarse`,
-// `tilted_fine` and `tilted_slices` are the others so. `joseph_linear` and `joseph_spline` upright
-// are the gather, `joseph_linear_avx2` the same with registers of 32 bytes on a processor; every
-// other row is the scatter, `joseph_linear_general` that of upright scans,
-// `joseph_linear_two_words` with two words a voxel.
+// `tilted_fine` and `tilted_slices` are the others so. `joseph_linear` upright is the gather,
+// `joseph_linear_avx2` the same with registers of 32 bytes on a processor; every other row is the
+// scatter, `joseph_linear_general` that of upright scans, `joseph_linear_two_words` with two words
+// a voxel.
 //
 // Counters beside the usual: `views`; `forward_ms_per_view` and `ms_per_view` (the adjoint, its
 // tables included), medians of alternating runs, and on a processor minima of the processor's time;
@@ -130,12 +130,11 @@ void add_rows(std::string const& backend, std::string const& precision) {
   for (auto const& each : rows()) {
     for (auto const& with : detectors) {
       for (auto const n : sizes) {
-        bool const is_joseph = each.method != ct::projector::siddon;
-        bool const gathers = is_joseph && each.path == ct::joseph_path::automatic && !with.tilted;
+        bool const gathers = each.method == ct::projector::joseph_linear &&
+                             each.path == ct::joseph_path::automatic && !with.tilted;
         bool const is_odd = with.pixels != 1 || with.slice != 1 || sizeof(T) == 8;
         // Scatters: linear Joseph's on all detectors, on the others one each way.
-        bool const is_linear = each.method == ct::projector::joseph_linear;
-        bool const is_common = is_linear || !is_odd;
+        bool const is_common = gathers || each.method == ct::projector::joseph_linear || !is_odd;
         bool const is_vector_row = each.host_vector_bytes < 64;
         if (!is_common || (is_vector_row && device) || (device && is_odd && n > 512) ||
             (each.words > 0 && (!with.tilted || is_odd))) {

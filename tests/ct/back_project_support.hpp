@@ -64,17 +64,16 @@ std::vector<T> backprojected(std::vector<T> const& pixels, problem const& p,
 
 /// The weights of iso::blend: what a sample at p takes of voxel k.
 template <class T>
-T blend_weight(T p, std::int64_t k, projector method) {
+T blend_weight(T p, std::int64_t k) {
   T const down = std::floor(p);
-  T const w = method == projector::joseph_spline ? iso::spline_weight{}(p - down) : p - down;
+  T const w = p - down;
   return T(k) == down ? T(1) - w : T(k) == down + 1 ? w : T(0);
 }
 
 /// Backprojection by gather as it is defined: all u, all v, every weight from the ray's own line.
 template <class T>
 std::vector<T> defined_gather(std::vector<T> const& pixels, problem const& p,
-                              iso::boundary edge = iso::boundary::zero,
-                              projector method = projector::joseph_linear) {
+                              iso::boundary edge = iso::boundary::zero) {
   auto const& n = p.volume.extent;
   auto const& scan = p.scan;
   std::vector<iso::ct::detail::joseph_line<T>> lines;
@@ -89,7 +88,7 @@ std::vector<T> defined_gather(std::vector<T> const& pixels, problem const& p,
   }
   auto const weight = [&](T at, std::int64_t k, std::int64_t extent) {
     bool const within = edge == iso::boundary::zero || (at >= T(0) && at <= T(extent - 1));
-    return within ? blend_weight(at, k, method) : T(0);
+    return within ? blend_weight(at, k) : T(0);
   };
   std::vector<T> out(std::size_t(p.volume.size()));
   std::size_t place = 0;

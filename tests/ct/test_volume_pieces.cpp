@@ -108,7 +108,7 @@ TEST_CASE_TEMPLATE("back_project: a piece of a volume has the whole's voxels, bu
       }
     }
   }
-  CHECK(gathered == 12);
+  CHECK(gathered == 6);
 }
 
 TEST_CASE_TEMPLATE("forward_project: what pieces of a volume project to adds up to the whole's", T,

@@ -9,7 +9,7 @@ bool gathers(geometry const& g, iso::grid const& volume, std::int64_t value_byte
              back_project_options const& options) {
   // A block's rays must be counted by 31 bits, and places on the detector by a float.
   std::int64_t const rays = std::int64_t(1) << 31;
-  return is_joseph(options.method) && options.path == ct::joseph_path::automatic &&
+  return options.method == projector::joseph_linear && options.path == ct::joseph_path::automatic &&
          g.num_v() < std::int64_t(1) << 22 && g.num_u() < rays / block_views / g.num_v() &&
          fast_path_applies(g, volume, value_bytes);
 }

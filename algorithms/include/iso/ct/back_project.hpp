@@ -52,9 +52,9 @@ std::int64_t back_project_bytes_needed(Exec const&, geometry const& g, iso::grid
 /// counted from view 0 of the scan: each block's sum begins at +0 and is added to the voxel at the
 /// block's end, so that batches change no bit either, if scatters are given the scan's `max_abs`.
 /// Within a block:
-/// - Joseph with either weight where v runs along z and no ray is steep (forward_project's fast
-///   path) is a gather in floating point, one fma for each u and, within it, each v, in ascending
-///   order (docs/algorithms/projection.md). Both weights of a pair of neighbours are those of
+/// - Linear Joseph where v runs along z and no ray is steep (forward_project's fast path) is a
+///   gather in floating point, one fma for each u and, within it, each v, in ascending order
+///   (docs/algorithms/projection.md). Both weights of a pair of neighbours are those of
 ///   forward_project, to the bit.
 /// - Every other method and scan, and `joseph_path::general`, is a scatter into integers:
 ///   products of weight and pixel are rounded to a grid so fine and so coarse that the block's sum

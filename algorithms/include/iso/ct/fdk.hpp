@@ -153,8 +153,8 @@ std::int64_t fdk_bytes_needed(Exec const&, geometry const& g, fdk_options const&
 ///
 /// The detector may be turned in any way that leaves its rows in the plane of rotation. Source and
 /// detector may stand aside of the axis. A reading whose weight is zero does not count, even if it
-/// is not finite; others that are not finite reach the voxels that take from their rows. The
-/// canonical NaN is the only one that leaves.
+/// is not finite; others that are not finite reach the voxels that take from their rows, and those
+/// of the first row the voxels seen below the detector too.
 ///
 /// The work is enqueued on `exec`; fdk does not fence and does not allocate. It overwrites
 /// `volume`, or adds to it (`to`). No two of `volume`, `projections` and `scratch` may overlap.

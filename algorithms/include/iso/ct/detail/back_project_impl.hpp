@@ -122,16 +122,12 @@ struct scatter_scratch {
         products(memory.take<product_grid>({1})) {}
 };
 
-/// Calls f(weight) with the weights of a Joseph projector's blends, as a type.
-template <class F>
-auto with_weight(projector method, F const& f) {
-  return method == projector::joseph_spline ? f(spline_weight()) : f(linear_weight());
-}
-
 /// Calls f(samples) with what a projector's rays give voxels, as a type.
 template <class F>
 auto with_samples(projector method, F const& f) {
-  return is_joseph(method) ? with_weight(method, f) : f(exact_chords());
+  return !is_joseph(method)                   ? f(exact_chords())
+         : method == projector::joseph_spline ? f(spline_weight())
+                                              : f(linear_weight());
 }
 
 struct clear_flag_kernel {
@@ -167,7 +163,7 @@ void make_tables(Exec const& exec, staged_geometry<typename Exec::memory_space> 
 }
 
 /// Adds a batch of views, fractions `from` to `to` of the whole call, whose samples are so many.
-template <class Weight, class Exec, class T>
+template <class Exec, class T>
 void launch_gather(Exec const& exec, back_project_tables<T> const& t,
                    back_project_volume<T> const& out, double samples, double from, double to,
                    launch_shape shape, job const& control) {
@@ -178,13 +174,13 @@ void launch_gather(Exec const& exec, back_project_tables<T> const& t,
                                                           kernel.num_groups(), kernel, shape);
     };
     if (out.by.weights != nullptr) {
-      launch(back_project_register_kernel<T, tuned.heights, true, Weight>{t, out});
+      launch(back_project_register_kernel<T, tuned.heights, true>{t, out});
     } else {
-      launch(back_project_register_kernel<T, tuned.heights, false, Weight>{t, out});
+      launch(back_project_register_kernel<T, tuned.heights, false>{t, out});
     }
     control.step(to);
   } else {
-    back_project_tile_kernel<T, tuned.tile_edge, tuned.tile_rows, Weight> kernel{t, out};
+    back_project_tile_kernel<T, tuned.tile_edge, tuned.tile_rows> kernel{t, out};
     launch_parts(exec, kernel.num_groups(), samples, {control, from, to},
                  [&](std::int64_t first, std::int64_t count) {
                    kernel.first_tile = first;
@@ -222,12 +218,9 @@ void gather(Exec const& exec, staged_geometry<typename Exec::memory_space> const
     make_tables(exec, g, volume.grid, pixels, options.first_view + first, s.tables, plan,
                 options.within);
     out.begins = first == 0 && to == onto::zero;
-    with_weight(options.method, [&]<class Weight>(Weight) {
-      launch_gather<Weight>(
-          exec, s.tables, out, s.tables.num_views * samples_of_view(g.host(), volume.grid),
-          double(first) / double(count), double(first + s.tables.num_views) / double(count),
-          options.shape, control);
-    });
+    launch_gather(exec, s.tables, out, s.tables.num_views * samples_of_view(g.host(), volume.grid),
+                  double(first) / double(count), double(first + s.tables.num_views) / double(count),
+                  options.shape, control);
   }
 }
 

@@ -14,7 +14,6 @@
 #include <Kokkos_Core.hpp>
 
 #include <cstdint>
-#include <type_traits>
 
 #define ISO_SET_HEADER <iso/ct/detail/back_project_register_kernel.hpp>
 #include <iso/backend/for_each_set.hpp>
@@ -32,9 +31,9 @@ namespace backend = ISO_SET_OF(iso::backend);
 /// lane loads the three rays that may touch its voxel, blends them in every plane that the u
 /// touches, and adds that to the plane's four columns. `Steps`: voxels step by their sums, which
 /// takes registers.
-template <class T, int Heights, bool Steps = false, class Weight = linear_weight>
+template <class T, int Heights, bool Steps = false>
 struct back_project_register_kernel {
-  ISO_KERNEL(back_project_register_kernel<T, Heights, Steps, Weight>);
+  ISO_KERNEL(back_project_register_kernel<T, Heights, Steps>);
 
   static constexpr std::int32_t edge = 4;      ///< columns of a tile each way
   static constexpr int ray_columns = 8;        ///< whose weights are made at once
@@ -73,9 +72,7 @@ struct back_project_register_kernel {
     std::int32_t const z = out.first_of(std::int32_t(layer), height);
     switch (out.care_for(z, height, group.uniform(*t.unsafe) != 0)) {
       case care::none:
-        // Other weights than linear ones have no shorter form.
-        return add_views<std::is_same_v<Weight, linear_weight> ? care::none : care::low>(group, x,
-                                                                                         y, z);
+        return add_views<care::none>(group, x, y, z);
       case care::low:
         return add_views<care::low>(group, x, y, z);
       default:
@@ -153,7 +150,7 @@ struct back_project_register_kernel {
           u < last && i >= f.first && i < f.last() && p > j - T(1) && p < j + T(edge);
       backend::pack<T, edge> weights;
       backend::unrolled<edge>(
-          [&](auto b) { weights[b] = touched ? share_of<Weight>(p, j + T(int(b))) : T(0); });
+          [&](auto b) { weights[b] = touched ? share_of(p, j + T(int(b))) : T(0); });
       shared.weights[lane] = weights;
       if (lane % edge == 0) {
         shared.found[lane / edge] = q;
@@ -216,7 +213,7 @@ struct back_project_register_kernel {
               T blended = T(0);
               backend::unrolled<candidates>([&](auto c) {
                 T const z = Kokkos::fma(i, rays[e][c].z.slope, rays[e][c].z.base);
-                blended = add_share<Care>(out.template height_share<Care, Weight>(z, at.k(e, lane)),
+                blended = add_share<Care>(out.template height_share<Care>(z, at.k(e, lane)),
                                           rays[e][c].value, blended);
               });
               add_columns<Care, Axis, int(e), int(a)>(weights, blended, lane, sums);
@@ -248,8 +245,8 @@ struct back_project_register_kernel {
             backend::unrolled<edge>([&](auto a) {
               T const i = (y_drives ? at.plane[1] : at.plane[0]) + T(int(a));
               T const z = Kokkos::fma(i, ray.z.slope, ray.z.base);
-              blended[a] = add_share<Care>(out.template height_share<Care, Weight>(z, k), ray.value,
-                                           blended[a]);
+              blended[a] =
+                  add_share<Care>(out.template height_share<Care>(z, k), ray.value, blended[a]);
             });
           }
           backend::unrolled<edge>([&](auto a) {

@@ -14,7 +14,6 @@
 #include <Kokkos_Core.hpp>
 
 #include <cstdint>
-#include <type_traits>
 
 namespace iso::ct::detail {
 
@@ -71,20 +70,16 @@ struct back_project_volume {
                                                              : care::none;
   }
   /// Returns what a ray at z gives voxel k.
-  template <care Care, class Weight>
+  template <care Care>
   [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION T height_share(T z, T k) const {
-    if constexpr (Care != care::full && !std::is_same_v<Weight, linear_weight>) {
-      bool const is_upper = z < k;
-      T const w = Weight{}(backend::saturate(z - (is_upper ? k - T(1) : k)));
-      return is_upper ? w : T(1) - w;
-    } else if constexpr (Care == care::none) {
+    if constexpr (Care == care::none) {
       return backend::saturate(T(1) - Kokkos::fabs(z - k));
     } else if constexpr (Care == care::low) {
       T const lower = backend::saturate(T(1) - (z - k));
       T const upper = backend::saturate(z - (k - T(1)));
       return lower < upper ? lower : upper;
     } else {
-      return share_of<Weight>(kept(z, 2), k);
+      return share_of(kept(z, 2), k);
     }
   }
   [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION bool has(std::int64_t i, std::int64_t j,

@@ -26,9 +26,9 @@ namespace backend = ISO_SET_OF(iso::backend);
 /// Backprojects by gather where a thread has a cache of its own: a group keeps the sums of a tile
 /// of columns there. For each view, u and plane it blends the rays along z once, in lane values,
 /// and adds that to the one or two columns that the u touches in the plane.
-template <class T, int Edge, int Rows, class Weight = linear_weight>
+template <class T, int Edge, int Rows>
 struct back_project_tile_kernel {
-  ISO_KERNEL(back_project_tile_kernel<T, Edge, Rows, Weight>);
+  ISO_KERNEL(back_project_tile_kernel<T, Edge, Rows>);
 
   static constexpr std::int32_t edge = Edge;         ///< columns of a tile each way
   static constexpr std::int32_t height = 32 * Rows;  ///< of a tile
@@ -36,9 +36,6 @@ struct back_project_tile_kernel {
   /// sets.
   static constexpr std::int32_t pitch = height + 64 / std::int32_t(sizeof(T));
   static_assert(Edge % candidate_planes == 0);
-  /// Linear weights, which most scans take, have code of their own wherever that is faster; others
-  /// make do with less of it.
-  static constexpr bool all_forms = std::is_same_v<Weight, linear_weight>;
 
   back_project_tables<T> t;
   back_project_volume<T> out;
@@ -64,9 +61,9 @@ struct back_project_tile_kernel {
     for (T& sum : s.sums) {
       sum = T(0);
     }
-    if (!all_forms || out.care_for(s.z, height, *t.unsafe != 0) == care::full) {
+    if (out.care_for(s.z, height, *t.unsafe != 0) == care::full) {
       add_views<care::full>(group, s);
-    } else if constexpr (all_forms) {
+    } else {
       add_views<care::low>(group, s);
     }
   }
@@ -154,7 +151,7 @@ struct back_project_tile_kernel {
       if (j < j0 || j >= j0 + edge) {
         continue;
       }
-      T const weight = share_of<Weight>(p, T(j));
+      T const weight = share_of(p, T(j));
       if (weight != T(0)) {
         std::int32_t const across = j - j0;
         std::int32_t const along = i - (x_drives ? s.x : s.y);
@@ -173,17 +170,13 @@ struct back_project_tile_kernel {
     if (f.found.count == 3) {
       group.template parts<T, 2, Rows>(
           s.rows, [&](auto const& part) { add_part<Care, 3>(part, s.heights, f); });
-      return;
+    } else if (f.found.count == 2) {
+      group.template parts<T, 2, Rows>(
+          s.rows, [&](auto const& part) { add_part<Care, 2>(part, s.heights, f); });
+    } else {
+      group.template parts<T, 1, Rows>(
+          s.rows, [&](auto const& part) { add_part<Care, 0>(part, s.heights, f); });
     }
-    if constexpr (all_forms) {
-      if (f.found.count == 2) {
-        group.template parts<T, 2, Rows>(
-            s.rows, [&](auto const& part) { add_part<Care, 2>(part, s.heights, f); });
-        return;
-      }
-    }
-    group.template parts<T, 1, Rows>(
-        s.rows, [&](auto const& part) { add_part<Care, 0>(part, s.heights, f); });
   }
 
   /// Adds some heights; `Count` candidates, or as many as there are.
@@ -232,9 +225,9 @@ struct back_project_tile_kernel {
                                               ray_column_part const& f,
                                               Columns const& pixels_of) const {
     static_assert(candidate_planes == 4);
-    if (!all_forms || f.count > 2) {
+    if (f.count > 2) {
       add_to_planes<Care, Count, 4>(part, heights, f, pixels_of);
-    } else if constexpr (all_forms) {
+    } else {
       add_to_planes<Care, Count, 2>(part, heights, f, pixels_of);
     }
   }
@@ -294,9 +287,9 @@ struct back_project_tile_kernel {
       Value const kept =
           select(z < Value(out.field.lowest), Value(T(-2)),
                  select(Value(out.field.highest[2]) < z, Value(T(out.g.extent[2])), z));
-      return share_of<Weight>(kept, k, below);
+      return share_of(kept, k, below);
     } else {
-      return share_of<Weight>(z, k, below);
+      return share_of(z, k, below);
     }
   }
 

@@ -80,38 +80,23 @@ struct joined_pixels {
 };
 
 /// Returns, the other way round, what a sample at `p` gives column (or height) k, a whole number.
-/// With f = floor(p) and w = Weight(p - f) it is w for f + 1, 1 - w for f and zero elsewhere, each
-/// to the bit the weight of `blend`. 1 - |p - k| is not, where w is linear: for k = 1 and p < 1,
-/// p - 1 rounds.
-template <class Weight, class T>
+/// With f = floor(p) and w = p - f it is w for f + 1, 1 - w for f and zero elsewhere, each to the
+/// bit the weight of `blend`. 1 - |p - k| is not: for k = 1 and p < 1, p - 1 rounds.
+template <class T>
   requires std::is_floating_point_v<T>
 KOKKOS_FORCEINLINE_FUNCTION T share_of(T p, T k) {
-  if constexpr (std::is_same_v<Weight, linear_weight>) {
-    T const lower = T(1) - (p - k);
-    T const upper = p - (k - T(1));
-    T const least = lower < upper ? lower : upper;
-    return least > T(0) ? least : T(0);
-  } else {
-    bool const is_upper = p < k;
-    T const d = p - (is_upper ? k - T(1) : k);
-    T const w = Weight{}(d < T(0) ? T(0) : d > T(1) ? T(1) : d);
-    return is_upper ? w : T(1) - w;
-  }
+  T const lower = T(1) - (p - k);
+  T const upper = p - (k - T(1));
+  T const least = lower < upper ? lower : upper;
+  return least > T(0) ? least : T(0);
 }
 /// Does the same; `below` is k - 1.
-template <class Weight, class T, class S>
+template <class T, class S>
 KOKKOS_FORCEINLINE_FUNCTION backend::lane_value<T, S> share_of(
     backend::lane_value<T, S> const& p, backend::lane_value<T, S> const& k,
     backend::lane_value<T, S> const& below) {
   using value = backend::lane_value<T, S>;
-  if constexpr (std::is_same_v<Weight, linear_weight>) {
-    return max(min(value(T(1)) - (p - k), p - below), value(T(0)));
-  } else {
-    auto const is_upper = p < k;
-    value const d = p - select(is_upper, below, k);
-    value const w = weight_of<Weight>(max(min(d, value(T(1))), value(T(0))));
-    return select(is_upper, w, value(T(1)) - w);
-  }
+  return max(min(value(T(1)) - (p - k), p - below), value(T(0)));
 }
 
 }  // namespace iso::ct::detail::ISO_SET

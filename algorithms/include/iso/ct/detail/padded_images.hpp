@@ -2,8 +2,6 @@
 //! Holds the images that filter and backprojection share, and copies into and out of them.
 #pragma once
 
-#include <iso/core/numerics.hpp>
-
 #include <Kokkos_Core.hpp>
 
 #include <cstdint>
@@ -43,8 +41,8 @@ struct padded_rows {
   std::int32_t count;
 };
 
-/// Copies images without padding, [view][u][v], into padded ones or out of them, where a NaN
-/// becomes the canonical one; what is not a pixel stays.
+/// Copies images without padding, [view][u][v], into padded ones or out of them; what is not a
+/// pixel stays.
 template <class T, bool Pads>
 struct padding_kernel {
   std::conditional_t<Pads, T, T const>* padded;
@@ -58,7 +56,7 @@ struct padding_kernel {
     if constexpr (Pads) {
       padded[at] = images[index];
     } else {
-      images[index] = canonical(padded[at]);
+      images[index] = padded[at];
     }
   }
 };

@@ -6,7 +6,6 @@
 
 #include <iso/backend/lane_group.hpp>
 #include <iso/core/grid.hpp>
-#include <iso/core/numerics.hpp>
 #include <iso/ct/detail/column_pair.hpp>
 #include <iso/ct/detail/entry_table.hpp>
 #include <iso/ct/detail/padded_images.hpp>
@@ -214,7 +213,7 @@ struct weighted_backprojection_kernel {
     for (int row = 0; row < Rows; ++row) {
       group.each([&](int lane) {
         if (32 * row + lane < height) {
-          voxels[32 * row + lane] = canonical(s.total(row, lane));
+          voxels[32 * row + lane] = s.total(row, lane);
         }
       });
     }
@@ -255,9 +254,8 @@ struct weighted_backprojection_kernel {
       add_columns<true>(group, columns, seen, s);
     }
   }
-  /// At 0 the first row has the weight zero, which add_pair leaves out there.
   KOKKOS_FORCEINLINE_FUNCTION bool is_within(T v) const {
-    return v > T(0) && v <= T(shape.num_v + 1);
+    return v >= T(0) && v <= T(shape.num_v + 1);
   }
 
   /// Returns whether the view sees the column.
@@ -321,8 +319,7 @@ struct weighted_backprojection_kernel {
   KOKKOS_FORCEINLINE_FUNCTION void add_pair(Part const& part, Pair const& pair,
                                             upright_column<T> const& at, Heights const& s,
                                             Value const& z, Value& sum) const {
-    Value const seen = fma(z, Value(at.slope), Value(at.base));
-    Value v = seen;
+    Value v = fma(z, Value(at.slope), Value(at.base));
     if constexpr (!Inside) {
       v = clamp(v, Value(T(0)), Value(T(shape.num_v + 1)));
     }
@@ -355,13 +352,7 @@ struct weighted_backprojection_kernel {
     } else {
       part.template scattered<T>(pair).pair(k, below, above);
     }
-    Value const added = fma(Value(at.weight), blend(rest, below, above), sum);
-    if constexpr (Inside) {
-      sum = added;
-    } else {
-      // Voxels below the detector read its first row with the weight zero, whatever stands there.
-      sum = select(Value(T(0)) < seen, added, sum);
-    }
+    sum = fma(Value(at.weight), blend(rest, below, above), sum);
   }
 
   /// Adds a block of views whose depth or u changes along the column.
@@ -548,9 +539,7 @@ struct weighted_backprojection_kernel {
       sum = fma(found.weight, blend(along, below, above), sum);
     } else {
       Value const v = clamp(found.v, Value(T(0)), Value(T(shape.num_v + 1)));
-      // Below the detector its first row is read with the weight zero, whatever stands there.
-      auto const seen =
-          (Value(T(0)) < found.u) & (found.u < Value(T(shape.num_u + 1))) & (Value(T(0)) < found.v);
+      auto const seen = (Value(T(0)) < found.u) & (found.u < Value(T(shape.num_u + 1)));
       Value const u = select(seen, found.u, Value(T(0)));
       ku = truncate(u);
       kv = truncate(v);
