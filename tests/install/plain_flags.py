@@ -15,7 +15,7 @@ import sys
 # Those that are compiled together are one of CMake's.
 SOURCE = re.compile(
     r"/((core|backends|algorithms|files)/"
-    r"(?:(?:[a-z]+/)?src/.+\.cpp|CMakeFiles/iso_\w+\.dir/Unity/.+\.cxx))$"
+    r"(?:(?:[a-z]+/)?src/.+\.cpp|CMakeFiles/iso_(?!tests?_)\w+\.dir/Unity/.+\.cxx))$"
 )
 FOLDERS = ("core", "backends", "algorithms")
 VECTORS = {"-mavx2", "-mfma"}
