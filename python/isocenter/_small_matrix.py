@@ -28,7 +28,8 @@ def mixed(x: _Numbers) -> _Numbers:
     with np.errstate(over="ignore"):
         x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
+    mixed_in: _Numbers = x ^ (x >> np.uint64(31))
+    return mixed_in
 
 
 def _key(key: _Numbers, index: _Numbers | int) -> _Numbers:
@@ -73,7 +74,13 @@ def _quantiles(seed: _Numbers, which: int, count: int, index: _Numbers) -> _Numb
 
 def _lengths(u: _Numbers, power: float) -> _Numbers:
     """The inverse of the distribution of lengths."""
-    exp, log = (lambda x: _core.elementary("exp", x)), (lambda x: _core.elementary("log", x))
+
+    def exp(x: _Numbers) -> _Numbers:
+        return _core.elementary("exp", x)
+
+    def log(x: _Numbers) -> _Numbers:
+        return _core.elementary("log", x)
+
     short = np.clip(_floor(exp(float.fromhex("0x1.bb9d3beb8c86bp+1") * (u / _SHORT))), 1, 31)
     t = (u - _SHORT) / (1 - _SHORT)
     part = np.where(t > 0, exp(power * log(np.where(t > 0, t, 1.0))), 0.0)
@@ -144,7 +151,8 @@ def small_matrix() -> tuple[_Numbers, _Numbers, _Numbers]:
     def start(k: _Numbers) -> _Numbers:
         even = k * base + np.minimum(k, longer)
         part = _floor(_unit(_key(key, 3 * (k // 2))) * (base // 2 + 1))
-        return np.where((k % 2 == 0) | (k >= runs), even, even + part)
+        begin: _Numbers = np.where((k % 2 == 0) | (k >= runs), even, even + part)
+        return begin
 
     in_longer = longer * (base + 1)
     k = np.where(
