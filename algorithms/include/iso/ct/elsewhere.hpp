@@ -9,7 +9,6 @@
 #include <iso/core/job.hpp>
 #include <iso/core/onto.hpp>
 #include <iso/core/projection_view.hpp>
-#include <iso/core/sum_of.hpp>
 #include <iso/core/volume_view.hpp>
 #include <iso/ct/detail/rank_part.hpp>
 #include <iso/ct/detail/voxel_step.hpp>
@@ -86,12 +85,11 @@ class pair_elsewhere : public any_pair {
   /// As adjoint_step of r times the weights of rays, zero where these are, and returns the bounds
   /// of the voxels that it makes.
   /// \param largest  the largest size of what comes of a weight and r, as misfit() says
-  /// \param squares  those of r are added to it; null: they are not asked for
   virtual voxel_bounds weighted_step(std::int64_t /*block*/, const_projections const& /*r*/,
                                      double /*largest*/, T const* /*ray_weights*/,
-                                     partial_sum* /*squares*/, volume const& /*x*/,
-                                     voxel_step<T> const& /*by*/, volume const& /*correction*/,
-                                     job const& /*control*/, std::int32_t /*words*/) {
+                                     volume const& /*x*/, voxel_step<T> const& /*by*/,
+                                     volume const& /*correction*/, job const& /*control*/,
+                                     std::int32_t /*words*/) {
     fail_argument("iso::ct::elsewhere: weighted steps (the method makes them here); ask first");
   }
   /// Overwrites `plane`, [nx, ny], by the plane of `x` above those that lie here, or below, which

@@ -9,6 +9,7 @@
 #include <iso/ct/fdk.hpp>
 #include <iso/ct/forward_project.hpp>
 #include <iso/ct/iterative_options.hpp>
+#include <iso/ct/ray_sums.hpp>
 #include <iso/ct/staged_geometry.hpp>
 #include <iso/ct/streamed.hpp>
 #include <iso/detail/bus.hpp>
@@ -95,9 +96,9 @@ class streamed_pair final : public detail::pair_elsewhere<T, Kokkos::HostSpace> 
                                detail::compared_rays<T> const& of, projections const& r,
                                voxel_bounds const* known, job const& control) override;
   voxel_bounds weighted_step(std::int64_t block, const_projections const& r, double largest,
-                             T const* ray_weights, partial_sum* squares, volume const& x,
-                             detail::voxel_step<T> const& by, volume const& correction,
-                             job const& control, std::int32_t words) override;
+                             T const* ray_weights, volume const& x, detail::voxel_step<T> const& by,
+                             volume const& correction, job const& control,
+                             std::int32_t words) override;
   /// The arrays of rays that projections are compared with, and what that finds.
   struct comparison {
     std::vector<T const*> arrays;  ///< [views, u, v] each: the readings, mask and weights that are
@@ -108,18 +109,26 @@ class streamed_pair final : public detail::pair_elsewhere<T, Kokkos::HostSpace> 
   /// Projects, and compares where `to` is not null.
   void project(std::int64_t block, const_volume const& x, projections const& p,
                voxel_bounds const* known, comparison* to, job const& control);
+  /// Has the pixels of `count` views from `first` on leave while the last slab is added to their
+  /// sums, and compares them where `to` is not null.
+  template <class Slabs>
+  void leave(ray_sums<T, space> const& sums, Slabs const& slabs, std::int64_t first,
+             std::int64_t count, projections const& p, comparison* to, job const& control);
   /// A step that is made of A^T p, slab by slab: of which voxels, and of what.
   struct method_step {
     volume x;
     detail::voxel_step<T> by;
     T const* ray_weights = nullptr;  ///< of p; null: none
     double largest_weighted = 0;     ///< size of a reading times its weight
-    partial_sum* squares = nullptr;  ///< of readings
     voxel_bounds made = {};          ///< of the voxels that it makes
   };
   /// Adds A^T p to `sums`, or makes a step of it; then `sums` has what batches before left.
   void go_back(std::int64_t block, detail::incoming_readings<Exec, T> const& p, volume const& sums,
                onto to, method_step* step, job const& control, std::int32_t words);
+  /// Has the other slabs pass by, and makes the step of each: `add_all` adds views to one.
+  template <class Memory, class Slabs, class AddAll>
+  void pass_method_step(Memory const& m, Slabs const& slabs, onto now, method_step& step,
+                        AddAll const& add_all);
 
   Exec exec_;
   iso::grid grid_;

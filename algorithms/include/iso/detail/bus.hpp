@@ -163,7 +163,7 @@ class bus {
       }
       ISO_VALIDATE(packed + r.bytes() <= std::int64_t(in_buffers_[b].size()),
                    "iso::ct::streamed: a piece of {} bytes with {} beside it (a buffer has {}); "
-                   "this is a fault of the library",
+                   "give the bus larger ones",
                    r.bytes(), packed, in_buffers_[b].size());
       std::byte* const buffer = in_buffers_[b].data() + packed;
       copy_runs("iso::ct::streamed: pack", r, buffer, true);

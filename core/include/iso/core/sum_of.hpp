@@ -178,20 +178,6 @@ class partial_sum {
     exec.fence("iso::sum_of: the sum is here");
     sum_ += some;
   }
-  /// Returns the kernel that adds terms as add_terms does, for a reduction of the caller's, whose
-  /// result add() takes.
-  template <class Terms>
-  [[nodiscard]] detail::split_sum_kernel<Terms> kernel(Terms const& terms) const {
-    return {terms, scale_};
-  }
-  /// Adds what that kernel has made of `count` terms.
-  /// \throws iso::invalid_argument  more terms than the bounds are of
-  void add(detail::split_sum const& some, std::int64_t count) {
-    take(count);
-    if (all_.largest > 0 && is_finite(all_.largest)) {
-      sum_ += some;
-    }
-  }
   /// Adds the terms of other pieces.
   /// \throws iso::invalid_argument  a sum with other bounds, more terms than these are of
   void add(partial_sum const& other) {

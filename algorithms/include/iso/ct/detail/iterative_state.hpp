@@ -382,7 +382,6 @@ class iterative_state {
   struct found_there {
     double largest = 0;                  ///< size of a residual
     std::optional<voxel_bounds> x = {};  ///< after the last block
-    double squares = 0;                  ///< of the residual, where there is one block
   };
   /// Does what subtract_from_readings, weigh_rows and step do, of the projection of a block, where
   /// it is projected: `r` becomes the residual. Returns false, having done nothing, where that does
@@ -397,13 +396,10 @@ class iterative_state {
                                 part_data(row_weights_.data, block)};
     auto const bounds = there->misfit(block, x, rays, r, found.x ? &*found.x : nullptr, control);
     found.largest = std::max(found.largest, bounds.residual);
-    partial_sum squares({bounds.residual * bounds.residual, std::int64_t(r.data.size())});
-    bool const whole = pair.blocks().count() == 1;
     found.x =
-        there->weighted_step(block, r, bounds.weighted, rays.weights, whole ? &squares : nullptr, x,
+        there->weighted_step(block, r, bounds.weighted, rays.weights, x,
                              {T(relaxation), weights.data.data(), T(box_.lower), T(box_.upper)},
                              correction, control, words_);
-    found.squares = whole ? squares.value() : 0;
     return true;
   }
   /// x becomes x weights A_s^T p.

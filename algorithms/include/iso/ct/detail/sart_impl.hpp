@@ -79,7 +79,7 @@ iteration sart<Exec, T>::step(job const& control) {
     state_.step(s, p, options_.relaxation, columns, control);
   }
   if (there) {
-    return state_.told(blocks == 1 ? found.squares : state_.square_norm(residual_, found.largest));
+    return state_.told(state_.square_norm(residual_, found.largest));
   }
   // Once, as the host waits for it.
   return state_.told(blocks == 1 ? squares : state_.square_norm(residual_));

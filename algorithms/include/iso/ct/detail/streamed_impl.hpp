@@ -46,8 +46,7 @@ struct adjoint_memory {
   slab_buffers<T> slabs;
   T* x = nullptr;  ///< a slab of the voxels of which steps are made, where any are
   T* weights = nullptr;
-  voxel_bounds* bounds = nullptr;             ///< of each slab of them
-  iso::detail::split_sum* squares = nullptr;  ///< of each piece of the stack
+  voxel_bounds* bounds = nullptr;  ///< of each slab of them
   chunk_buffers<std::uint16_t> stored;
 
   adjoint_memory(workspace_parts& memory, std::int64_t num_u, std::int64_t num_v,
@@ -61,7 +60,6 @@ struct adjoint_memory {
       x = memory.take<T>({n[0], n[1], std::min(plan.planes, n[2])});
       weights = memory.take<T>({n[0], n[1], std::min(plan.planes, n[2])});
       bounds = memory.take<voxel_bounds>({pieces_of(n[2], plan.planes)});
-      squares = memory.take<iso::detail::split_sum>({pieces_of(plan.views, chunk_views)});
     }
   }
 };
@@ -312,7 +310,6 @@ void streamed_pair<Exec, T>::project(std::int64_t block, const_volume const& x,
   char const* const function = "iso::ct::streamed_pair::forward";
   auto const& scan = scans_[std::size_t(block)];
   geometry const& g = scan.host();
-  std::int64_t const image = g.num_u() * g.num_v();
   detail::validate_streamed_arrays(x, grid_,
                                    detail::incoming_readings<Exec, T>(const_projections(p)),
                                    {g.num_views(), g.num_u(), g.num_v()}, function);
@@ -337,58 +334,67 @@ void streamed_pair<Exec, T>::project(std::int64_t block, const_volume const& x,
                 sums.add(exec_, slabs.at(n), slabs.own(n), detail::step_of(part, n, last + 1));
               }
             });
-        // With the last slab rays are whole: some leave while others are added. What they are
-        // compared with comes into the place of the slab before.
-        std::int64_t const size = to != nullptr ? to->views : detail::max_chunk_views;
-        std::int64_t const pieces = detail::pieces_of(count, size);
-        std::int64_t const beside = to != nullptr ? std::int64_t(to->arrays.size()) : 0;
-        auto* const found = reinterpret_cast<detail::misfit_bounds*>(m.slabs.data[(last + 1) % 2]);
-        T* const numbers = reinterpret_cast<T*>(found + detail::padded_results(pieces));
-        auto const place = [&](std::int64_t n, std::int64_t which) {
-          return numbers + (n % 2 * beside + which) * size * image;
-        };
-        job const rest = detail::step_of(part, last, last + 1);
-        auto* const words = reinterpret_cast<T*>(sums.words().data());
-        using piece = typename iso::detail::bus<Exec>::piece;
-        bus_.carry(
-            exec_, pieces,
-            [&](std::int64_t n) {
-              auto const [begin, views] = detail::views_of(count, size, n);
-              piece one{reinterpret_cast<std::byte*>(words + begin * image),
-                        {},
-                        detail::runs_of(p, first + begin, views)};
-              for (std::int64_t which = 0; which < beside; ++which) {
-                const_projections const all{typename const_projections::data_type(
-                    to->arrays[std::size_t(which)], g.num_views(), g.num_u(), g.num_v())};
-                one.beside[std::size_t(which)] = {reinterpret_cast<std::byte*>(place(n, which)),
-                                                  detail::runs_of(all, first + begin, views)};
-              }
-              return one;
-            },
-            [&](std::int64_t n) {
-              auto const [begin, views] = detail::views_of(count, size, n);
-              auto some = sums.of_views(begin, views);
-              some.add(exec_, slabs.at(last), slabs.own(last), detail::step_of(rest, n, pieces));
-              // Pixels take the place of their words.
-              T* const pixels = words + begin * image;
-              some.finish(exec_,
-                          projection_view<T, space>{typename projection_view<T, space>::data_type(
-                              pixels, views, g.num_u(), g.num_v())});
-              if (to != nullptr) {
-                detail::find_in_numbers(
-                    "iso::ct::streamed: misfit", exec_, views * image,
-                    detail::bounded_misfit<T>{
-                        {place(n, 0), to->masked ? place(n, 1) : nullptr, pixels},
-                        scatters_ ? place(n, beside - 1) : nullptr},
-                    found + n);
-              }
-            });
+        leave(sums, slabs, first, count, p, to, detail::step_of(part, last, last + 1));
+      });
+}
+
+template <execution_space Exec, real T>
+template <class Slabs>
+void streamed_pair<Exec, T>::leave(ray_sums<T, space> const& sums, Slabs const& slabs,
+                                   std::int64_t first, std::int64_t count, projections const& p,
+                                   comparison* to, job const& control) {
+  // With the last slab rays are whole: some leave while others are added. What they are compared
+  // with comes into the place of the slab before.
+  using piece = typename iso::detail::bus<Exec>::piece;
+  std::int64_t const last = slabs.count() - 1;
+  std::int64_t const num_u = std::int64_t(p.data.extent(1));
+  std::int64_t const num_v = std::int64_t(p.data.extent(2));
+  std::int64_t const image = num_u * num_v;
+  std::int64_t const size = to != nullptr ? to->views : detail::max_chunk_views;
+  std::int64_t const pieces = detail::pieces_of(count, size);
+  std::int64_t const beside = to != nullptr ? std::int64_t(to->arrays.size()) : 0;
+  auto* const found = reinterpret_cast<detail::misfit_bounds*>(slabs.buffers.data[(last + 1) % 2]);
+  T* const numbers = reinterpret_cast<T*>(found + detail::padded_results(pieces));
+  auto const place = [&](std::int64_t n, std::int64_t which) {
+    return numbers + (n % 2 * beside + which) * size * image;
+  };
+  auto* const words = reinterpret_cast<T*>(sums.words().data());
+  bus_.carry(
+      exec_, pieces,
+      [&](std::int64_t n) {
+        auto const [begin, views] = detail::views_of(count, size, n);
+        piece one{reinterpret_cast<std::byte*>(words + begin * image),
+                  {},
+                  detail::runs_of(p, first + begin, views)};
+        for (std::int64_t which = 0; which < beside; ++which) {
+          const_projections const all{typename const_projections::data_type(
+              to->arrays[std::size_t(which)], p.data.extent(0), num_u, num_v)};
+          one.beside[std::size_t(which)] = {reinterpret_cast<std::byte*>(place(n, which)),
+                                            detail::runs_of(all, first + begin, views)};
+        }
+        return one;
+      },
+      [&](std::int64_t n) {
+        auto const [begin, views] = detail::views_of(count, size, n);
+        auto some = sums.of_views(begin, views);
+        some.add(exec_, slabs.at(last), slabs.own(last), detail::step_of(control, n, pieces));
+        // Pixels take the place of their words.
+        T* const pixels = words + begin * image;
+        some.finish(exec_, projection_view<T, space>{typename projection_view<T, space>::data_type(
+                               pixels, views, num_u, num_v)});
         if (to != nullptr) {
-          for (auto const& one : detail::found_in_numbers(exec_, found, pieces)) {
-            to->bounds = to->bounds.joined(one);
-          }
+          detail::find_in_numbers(
+              "iso::ct::streamed: misfit", exec_, views * image,
+              detail::bounded_misfit<T>{{place(n, 0), to->masked ? place(n, 1) : nullptr, pixels},
+                                        scatters_ ? place(n, beside - 1) : nullptr},
+              found + n);
         }
       });
+  if (to != nullptr) {
+    for (auto const& one : detail::found_in_numbers(exec_, found, pieces)) {
+      to->bounds = to->bounds.joined(one);
+    }
+  }
 }
 
 template <execution_space Exec, real T>
@@ -430,11 +436,10 @@ void streamed_pair<Exec, T>::adjoint_step(std::int64_t block, const_projections 
 template <execution_space Exec, real T>
 voxel_bounds streamed_pair<Exec, T>::weighted_step(std::int64_t block, const_projections const& r,
                                                    double largest, T const* ray_weights,
-                                                   partial_sum* squares, volume const& x,
-                                                   detail::voxel_step<T> const& by,
+                                                   volume const& x, detail::voxel_step<T> const& by,
                                                    volume const& correction, job const& control,
                                                    std::int32_t words) {
-  method_step step{x, by, ray_weights, largest, squares};
+  method_step step{x, by, ray_weights, largest};
   go_back(block, r, correction, onto::zero, &step, control, words);
   return step.made;
 }
@@ -483,7 +488,6 @@ void streamed_pair<Exec, T>::go_back(std::int64_t block,
         };
         // Weights of rays come into the places of the second slab and of x, which come later.
         T const* const ray_weights = step != nullptr ? step->ray_weights : nullptr;
-        partial_sum* const squares = step != nullptr ? step->squares : nullptr;
         auto const weights_of = [&](std::int64_t n) { return n % 2 == 0 ? m.slabs.data[1] : m.x; };
         detail::pass_first_slab(
             exec_, bus_, slabs, now, count, detail::chunk_views,
@@ -504,13 +508,6 @@ void streamed_pair<Exec, T>::go_back(std::int64_t block,
               p.arrive(exec_, m.stored, n,
                        {typename projection_view<T, space>::data_type(readings, views, g.num_u(),
                                                                       g.num_v())});
-              if (squares != nullptr) {
-                using square = iso::detail::product_term<T>;
-                detail::find_in_numbers(
-                    "iso::ct::streamed: squares", exec_, views * image,
-                    squares->kernel(iso::detail::single_terms<square>{{readings, readings}}),
-                    m.squares + n);
-              }
               if (ray_weights != nullptr) {
                 detail::for_each_number("iso::ct::streamed: weigh", exec_, views * image,
                                         detail::weigh<T>{weights_of(n), readings, readings});
@@ -520,41 +517,33 @@ void streamed_pair<Exec, T>::go_back(std::int64_t block,
         auto const add_all = [&](std::int64_t n) {
           add(n, 0, count, now, detail::step_of(part, n, slabs.count()));
         };
-        auto const add_squares = [&] {
-          std::int64_t const pieces = detail::pieces_of(count, detail::chunk_views);
-          auto const found = detail::found_in_numbers(exec_, m.squares, pieces);
-          for (std::int64_t n = 0; n < pieces; ++n) {
-            squares->add(found[std::size_t(n)],
-                         detail::views_of(count, detail::chunk_views, n).second * image);
-          }
-        };
         if (step == nullptr || first + count < g.num_views()) {
           detail::pass_other_slabs(exec_, bus_, slabs, now, add_all);
-          if (squares != nullptr) {
-            add_squares();
-          }
-          return;
-        }
-        using constant = volume_view<T const, Kokkos::HostSpace>;
-        constant const weights{
-            grid_, typename constant::data_type(step->by.weights, grid_.extent[0], grid_.extent[1],
-                                                grid_.extent[2])};
-        auto by = step->by;
-        by.weights = m.weights;
-        detail::pass_steps(
-            exec_, bus_, slabs, now, step->x, reinterpret_cast<std::byte*>(m.x), weights,
-            reinterpret_cast<std::byte*>(m.weights), add_all, [&](std::int64_t n) {
-              auto const sum = slabs.at(n).data;
-              detail::find_in_numbers("iso::ct::streamed: step", exec_, std::int64_t(sum.size()),
-                                      detail::bounded_step<T>{{by, sum.data(), m.x}}, m.bounds + n);
-            });
-        for (auto const& one : detail::found_in_numbers(exec_, m.bounds, slabs.count())) {
-          step->made = step->made.joined(one);
-        }
-        if (squares != nullptr) {
-          add_squares();
+        } else {
+          pass_method_step(m, slabs, now, *step, add_all);
         }
       });
+}
+
+template <execution_space Exec, real T>
+template <class Memory, class Slabs, class AddAll>
+void streamed_pair<Exec, T>::pass_method_step(Memory const& m, Slabs const& slabs, onto now,
+                                              method_step& step, AddAll const& add_all) {
+  using constant = volume_view<T const, Kokkos::HostSpace>;
+  constant const weights{grid_, typename constant::data_type(step.by.weights, grid_.extent[0],
+                                                             grid_.extent[1], grid_.extent[2])};
+  auto by = step.by;
+  by.weights = m.weights;
+  detail::pass_steps(exec_, bus_, slabs, now, step.x, reinterpret_cast<std::byte*>(m.x), weights,
+                     reinterpret_cast<std::byte*>(m.weights), add_all, [&](std::int64_t n) {
+                       auto const sum = slabs.at(n).data;
+                       detail::find_in_numbers(
+                           "iso::ct::streamed: step", exec_, std::int64_t(sum.size()),
+                           detail::bounded_step<T>{{by, sum.data(), m.x}}, m.bounds + n);
+                     });
+  for (auto const& one : detail::found_in_numbers(exec_, m.bounds, slabs.count())) {
+    step.made = step.made.joined(one);
+  }
 }
 
 struct streamed::maker : detail::pair_maker {
