@@ -40,9 +40,10 @@ class fdk_elsewhere {
 }  // namespace detail
 
 /// The place of volumes and readings that lie in host memory: without a device, that same memory.
-/// With one, volumes pass through its memory slab by slab, and a method's steps between projections
-/// are done by the execution space of the method. Every iterate has the bits of the same method in
-/// a device's memory with `summation::reproducible`.
+/// With one, volumes pass through its memory slab by slab. Steps that follow a projection or an
+/// adjoint at once are made there where they fit (of rays SIRT's and OS-SART's, of voxels those of
+/// MLEM and OSEM too), all others by the execution space of the method. Every iterate has the bits
+/// of the same method in a device's memory with `summation::reproducible`.
 class streamed : public elsewhere {
  public:
   /// Nothing is streamed.
