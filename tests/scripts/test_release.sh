@@ -6,8 +6,9 @@ export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 tree=$work/tree
-mkdir -p "$tree/scripts"
-cp "$1/release.sh" "$1/common.sh" "$tree/scripts"
+mkdir -p "$tree/scripts" "$tree/.ci"
+cp "$1/release.sh" "$1/common.sh" "$1/check_not_run.py" "$tree/scripts"
+printf '%s\n' '# why' 'both  ^a: b  -- c' 'ci  ^tests of x  -- it is not there' >"$tree/.ci/not_run.txt"
 echo /build/ >"$tree/.gitignore"
 cd "$tree" && git init -q . && git add . && git commit -qm first
 
@@ -49,13 +50,17 @@ check 'what a stage did not run' "$(grep '^not run: last: ' "$work/out" | paste 
 
 touch "$work/mended"
 release
-check 'exit code where all have passed' $? 0
+check 'exit code where something is left out' $? 1
+check 'what is left out, and not on the list' "$(grep '^left out: ' "$work/out")" 'left out: e (f); g'
 check 'stages after a failure' "$(ran)" third
+echo 'both  ^e  -- f' >>.ci/not_run.txt && git commit -qam second && release
+check 'exit code where all have passed' $? 0
+ran >/dev/null
 release
 check 'stages where all have passed' "$(ran)" ''
 mkdir -p build/openmp && echo 'tests of x (x is not found); install x' >build/openmp/left_out.txt
 release --stage last --stage first
-check 'what is left out' "$(grep 'left out' "$work/out")" 'left out: tests of x (x is not found); install x'
+check 'what the build lacks' "$(grep -m 1 'left out' "$work/out")" 'left out: tests of x (x is not found); install x'
 check 'stages that are named' "$(ran)" 'first last'
 
 # A change, and a commit: what is known no longer holds.
@@ -64,7 +69,7 @@ release
 check 'stages with a change' "$(ran)" 'first second third last'
 release
 check 'stages with a change again' "$(ran)" 'first second third last'
-git add file && git commit -qm second
+git add file && git commit -qm third
 release
 check 'stages of the next revision' "$(ran)" 'first second third last'
 

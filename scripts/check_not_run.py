@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Fails where a run left something out that .ci/not_run.txt does not name.
+
+    scripts/check_not_run.py ci|release LOG...
+
+LOG: what scripts/test.sh printed (`left out: ...`, `not run: ...`), with --label python too (the
+skipped tests of pytest). .ci/run and scripts/release.sh call it.
+"""
+import pathlib
+import re
+import sys
+
+LIST = pathlib.Path(__file__).resolve().parent.parent / ".ci/not_run.txt"
+OURS = re.compile(r"^(?:\[isocenter\] )?(?:left out|not run): (.*)$")
+PYTEST = re.compile(r"^SKIPPED \[\d+\] ([^:]+):(?:\d+:)? (.*)$")
+
+
+def allowed(whose, lines):
+    """Return the expressions of one list."""
+    found = []
+    for line in lines:
+        if line.strip() and not line.startswith("#"):
+            on, rest = line.split(None, 1)
+            expression, dashes, reason = rest.partition(" -- ")
+            if on not in ("both", "ci") or not dashes or not reason.strip():
+                raise SystemExit(f"{LIST}: '{line.strip()}' (a line has a list, an expression, "
+                                 "' -- ' and a reason); write it so")
+            if on in ("both", whose):
+                found.append(re.compile(expression.strip()))
+    return found
+
+
+def left_out(text):
+    """Yield what a log says was left out."""
+    for line in text.splitlines():
+        ours, skipped = OURS.match(line), PYTEST.match(line)
+        if ours:
+            yield ours[1]
+        elif skipped:
+            yield f"{skipped[1]}: {skipped[2]}"
+
+
+def main():
+    if len(sys.argv) < 3 or sys.argv[1] not in ("ci", "release"):
+        raise SystemExit(__doc__)
+    known = allowed(sys.argv[1], LIST.read_text().splitlines())
+    texts = [pathlib.Path(name).read_text(errors="replace") for name in sys.argv[2:]]
+    found = sorted({what for text in texts for what in left_out(text)})
+    unknown = [what for what in found if not any(one.search(what) for one in known)]
+    for what in unknown:
+        print(f"left out: {what}")
+    if unknown:
+        raise SystemExit(f"{len(unknown)} of {len(found)} things that were left out are not named "
+                         "in .ci/not_run.txt (each is printed above); run them, or give a reason "
+                         "there")
+
+
+if __name__ == "__main__":
+    main()
