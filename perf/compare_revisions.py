@@ -13,8 +13,9 @@ The rows are those of ROWS for the device; on a processor they use one core (Kok
 rows, and fails where BUILD lacks one.
 
 The programs of OLD and NEW run in turn. A row's figure is OLD's least time over NEW's, of all
-turns: what else the machine does only adds to a time. Rows below --at-least run again, --max-turns
-times in all. The least and largest quotient of one turn stand beside the figure.
+turns: what else the machine does only adds to a time. It is the time of a view where both
+programs tell it (ms_per_view), as the number of views may differ between revisions. Rows below
+--at-least run again, --max-turns times in all. The least and largest quotient of one turn stand beside the figure.
 
 Every hash that iso_parity of OLD prints must be the same in NEW; --no-hashes leaves this out.
 
@@ -178,8 +179,10 @@ class Figure:
 
     def add(self, old, new):
         if self.row in old and self.row in new:
-            self.turns.append([found[self.row][self.counter or "real_time"]
-                               for found in (old, new)])
+            rows = old[self.row], new[self.row]
+            # Of a view, where both tell it: the number of views may have changed meanwhile.
+            usual = "ms_per_view" if all("ms_per_view" in row for row in rows) else "real_time"
+            self.turns.append([row[self.counter or usual] for row in rows])
             self.error = new[self.row]["error"]
 
     def least(self):

@@ -20,7 +20,7 @@ SOME = [row for row in ALL if row[1] in ("back_project", "fdk")]
 BENCHMARK = """\
     #!{python} -IS
     import json, re, sys
-    rows, times, slow = {rows}, {times}, {slow}
+    rows, times, slow, views = {rows}, {times}, {slow}, {views}
     options = dict(word.split("=", 1) for word in sys.argv[1:] if "=" in word)
     if "--benchmark_list_tests" in sys.argv:
         print(*(row + "/iterations:3/manual_time" for row in rows), sep="\\n")
@@ -33,8 +33,8 @@ BENCHMARK = """\
         name = row + "/iterations:3/manual_time"
         if re.search(options["--benchmark_filter"], name):
             time = times[min(run, len(times) - 1)] * (2 if row in slow else 1)
-            found.append({{"name": name, "real_time": time, "forward_ms_per_view": time / 2,
-                          "fdk_ms": time, "error": 1e-7}})
+            found.append({{"name": name, "real_time": time * views, "ms_per_view": time,
+                          "forward_ms_per_view": time / 2, "fdk_ms": time, "error": 1e-7}})
     with open(options["--benchmark_out"], "w") as file:
         json.dump({{"benchmarks": found}}, file)
 """
@@ -66,12 +66,12 @@ class CompareRevisions(unittest.TestCase):
         path.chmod(0o755)
 
     def build(self, name, times=(10,), slow=(), lacks="nothing", device="host",
-              hash_of_double="fedcba9876543210", more=""):
+              hash_of_double="fedcba9876543210", more="", views=1):
         rows = compare_revisions.rows_of_device(device)
         for program in {row[1] for row in rows}:
             own = sorted({row for _, of, row, _ in rows if of == program and row != lacks})
             self.program(name, f"iso_bench_{program}", BENCHMARK, rows=own, times=times,
-                         slow=list(slow))
+                         slow=list(slow), views=views)
         self.program(name, "iso_parity", PARITY, hash=hash_of_double, more=more)
         return self.top / name
 
@@ -100,6 +100,12 @@ class CompareRevisions(unittest.TestCase):
     def test_counter_in_place_of_the_time(self):
         out = self.run_script(self.build("old"), self.build("new"), *ONE_TURN)[1]
         self.assertIn("| forward, tilted | 5 | 5 |", out)
+        self.assertIn("| adjoint, tilted | 10 | 10 |", out)
+
+    def test_other_numbers_of_views(self):
+        code, out, err = self.run_script(self.build("old", views=4), self.build("new", views=16),
+                                         *ONE_TURN)
+        self.assertEqual(code, 0, err)
         self.assertIn("| adjoint, tilted | 10 | 10 |", out)
 
     def test_slow_row(self):
