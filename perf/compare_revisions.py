@@ -15,7 +15,8 @@ rows, and fails where BUILD lacks one.
 The programs of OLD and NEW run in turn. A row's figure is OLD's least time over NEW's, of all
 turns: what else the machine does only adds to a time. It is the time of a view where both
 programs tell it (ms_per_view), as the number of views may differ between revisions. Rows below
---at-least run again, --max-turns times in all. The least and largest quotient of one turn stand beside the figure.
+--at-least run again, --max-turns times in all. The least and largest quotient of one turn stand
+beside the figure.
 
 Every hash that iso_parity of OLD prints must be the same in NEW; --no-hashes leaves this out.
 
