@@ -5,10 +5,11 @@ docs/adr/0006-errors-and-messages.md.
 
     prefix: problem (reason); advice
 
-This is a reading of the text. A message is seen where its words stand in a call that throws: in
-ISO_VALIDATE, fail_argument, `throw some_error(...)`, refuse, refuse_it and refuse_line, an HDF5
-handle, or a table called `sentences`. Of `a ? b : c` both are read, of `a + b` what is no literal
-counts as a word, as a {} of fmt does. Words that come from elsewhere are not seen.
+This is a reading of the text. A message is seen where its words stand in a call that throws or
+warns: in ISO_VALIDATE, fail_argument, spdlog::warn, `throw some_error(...)`, refuse, refuse_it and
+refuse_line, an HDF5 handle, or a table called `sentences`. Of `a ? b : c` both are read, of
+`a + b` what is no literal counts as a word, as a {} of fmt does. Words that come from elsewhere
+are not seen.
 Of CMake's it reads message(FATAL_ERROR or WARNING) and why a package is not found, of Python's
 SystemExit, sys.exit() and a parser's error(), in python/ also the errors that are raised, of the
 shell's `misused`; `fail` has an advice of its own, which must be there.
@@ -37,6 +38,7 @@ LITERAL = r'"(?:\\.|[^"\\\n])*"'
 CALLS = [
     (re.compile(r"\bISO_VALIDATE\s*\("), 1),
     (re.compile(r"\bfail_argument\s*\("), 0),
+    (re.compile(r"\bspdlog::warn\s*\("), 0),
     (re.compile(r"\bthrow\s+(?:\w+::)*(?:\w*error|invalid_argument|out_of_memory|cancelled)\s*\("),
      0),
     (re.compile(r"(?<![\w.])(?:\w+::)*refuse(?:_it)?\s*\((?=[^()]*[,(])"), -1),
@@ -250,7 +252,7 @@ def check(text, path):
             found.append((at, fault, words))
     for run in re.finditer(rf"(?:{LITERAL}\s*)+", text):
         words = "".join(re.findall(r'"((?:\\.|[^"\\\n])*)"', run.group()))
-        if path.startswith(LIBRARY + ("files/",)) and (named := OPTION.search(words)):
+        if path.startswith(LIBRARY + ("files/", "documents/")) and (named := OPTION.search(words)):
             found.append((run.start(), f"the library names the tool's {named.group()}", words))
         if VERBS & set(re.findall(r"(?<=\w\) )[a-z]+\b", words)):
             found.append((run.start(), "a semicolon is missing before the advice", words))

@@ -27,12 +27,12 @@ expect() {
   grep -qE -- "$pattern" <<<"$answer" || fail "iso ${tool[*]:1} $*: output does not match '$pattern': $answer"
 }
 
-# An error says what is wrong, why and what to do, and names no function of the library.
+# An error or a warning says what is wrong, why and what to do, and has no name of C++.
 check_errors() {
   local line
   while IFS= read -r line; do
-    [[ "$line" =~ ^'iso: error: '.*\(.+\)';'\ [a-z].*[^.?!]$ && "$line" != *iso::* ]] || fail "not of the form of a message: $line"
-  done < <(grep '^iso: error: ' <<<"$answer")
+    [[ "$line" =~ ^'iso: '(error|warning)': '.*\(.+\)';'\ [a-z].*[^.?!]$ && ! "$line" =~ [a-z_]::[a-z_] ]] || fail "not of the form of a message: $line"
+  done < <(grep -E '^iso: (error|warning): ' <<<"$answer")
 }
 
 # says PATTERN: the output of the last `expect` matches this too.

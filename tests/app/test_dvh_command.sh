@@ -112,7 +112,7 @@ expect 7 "'Elsewhere' is refused, and the others are reported: 'box_elsewhere.dc
 says '^Box +1.728 +0 +30$'
 expect 0 '^Elsewhere +1.728 +0 +30$' dvh --dose elsewhere.dcm --structures box_elsewhere.dcm --structure Elsewhere --quantity mean
 # A dose that was calculated anew: told in every output.
-expect 0 "warning: 'elsewhere.dcm' has another frame of reference than 'set.dcm': --same-frame takes both for one" dvh --dose elsewhere.dcm --structures set.dcm --structure Box --same-frame --quantity mean --csv same.csv --json same.json
+expect 0 "warning: 'elsewhere.dcm' has another frame of reference than 'set.dcm' .--same-frame takes both for one.; check that they are" dvh --dose elsewhere.dcm --structures set.dcm --structure Box --same-frame --quantity mean --csv same.csv --json same.json
 says '^Box +1.728 +0 +30$'
 says '^frames of reference differ, and are taken for one .--same-frame'
 head -1 same.csv | grep -qF "# --same-frame: 'elsewhere.dcm' and 'set.dcm' have two frames of reference" || fail "same.csv: $(head -2 same.csv)"
@@ -120,7 +120,7 @@ tr -d ' \n' <same.json | grep -qF '"assumed_same_frame":[{"dose":"elsewhere.dcm"
 expect 0 '^Box +1.728 ' "${box[@]}" --same-frame --quantity mean --json own.json
 grep -q 'taken for one' <<<"$answer" && fail "frames that are one: $answer"
 tr -d ' \n' <own.json | grep -qF '"assumed_same_frame":[]' || fail "own.json: $(cat own.json)"
-expect 0 "'elsewhere.dcm' has another frame of reference than 'dose.dcm': --same-frame takes both for one" gamma dose.dcm elsewhere.dcm --same-frame --csv gamma.csv --json gamma.json
+expect 0 "'elsewhere.dcm' has another frame of reference than 'dose.dcm' .--same-frame takes both for one.; check that they are" gamma dose.dcm elsewhere.dcm --same-frame --csv gamma.csv --json gamma.json
 says '^frames of reference differ, and are taken for one .--same-frame'
 head -1 gamma.csv | grep -qF "# --same-frame: 'dose.dcm' and 'elsewhere.dcm' have two frames of reference" || fail "gamma.csv: $(head -2 gamma.csv)"
 grep -q '"assumed_same_frame": true' gamma.json || fail "gamma.json: $(cat gamma.json)"
@@ -148,15 +148,15 @@ printf '\0\0\x80\x3f%.0s' {1..512} >>one.mha
 sed 's/^Offset/Unit = HU\n&/' one.mha >hu.mha
 expect 0 '^Box +1.728 +0 +1 +1 +1$' dvh --dose one.mha --structures set.dcm --structure Box --quantity mean min max
 says "'one.mha' does not say its frame of reference"
-says "'one.mha' does not say its unit: its numbers are taken for Gy"
+says "'one.mha' does not say its unit .its numbers are taken for Gy"
 sed 's/^Offset/Unit = Gy\n&/' one.mha >gy.mha
 expect 0 '^Box +1.728 ' dvh --dose gy.mha --structures set.dcm --structure Box --quantity mean
 grep -q 'its unit' <<<"$answer" && fail "a volume with a unit: $answer"
 # Doses in other units than Gy, or in none: told, and compared with their like.
 expect 0 'at most 20.5 CGY$' info cgy.dcm
 expect 0 'at most 20.5, of units that the file does not say$' info unitless.dcm
-expect 0 "'unitless.dcm' does not say its unit: its numbers are taken for Gy, as those of 'dose.dcm'" gamma dose.dcm unitless.dcm
-expect 0 "'one.mha' does not say its unit: its numbers are taken for Gy, as those of 'dose.dcm'" gamma one.mha dose.dcm
+expect 0 "'unitless.dcm' does not say its unit .its numbers are taken for Gy, as those of 'dose.dcm'" gamma dose.dcm unitless.dcm
+expect 0 "'one.mha' does not say its unit .its numbers are taken for Gy, as those of 'dose.dcm'" gamma one.mha dose.dcm
 
 # The same bits on every backend and from every number of threads.
 hash_of() { grep -oE 'hash [0-9a-f]{16}' <<<"$answer"; }

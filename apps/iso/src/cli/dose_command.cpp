@@ -78,8 +78,10 @@ void read_inputs(dose_options& options) {
   // Monte Carlo kernels are mixed for the spectrum, whatever it is.
   bool const fits = kernel.starts_with("6mv") || kernel == "monte_carlo";
   if (!request.plan.spectrum.csv && !request.plan.kernel.csv && !fits) {
-    spdlog::warn("spectrum {} with kernel {} (they are of different energies)",
-                 request.plan.spectrum.name, kernel);
+    spdlog::warn(
+        "spectrum {} with kernel {} (they are of different energies); choose a kernel of the "
+        "spectrum's energy",
+        request.plan.spectrum.name, kernel);
   }
   request.keep_density = !options.png.empty() || !options.curves.empty();
   if (!options.phantom.empty()) {

@@ -132,8 +132,11 @@ void choose_structures(dvh_options& options, files::rt_structure_set const& set)
   }
   request.structures = std::exchange(choice.taken, {});
   if (!options.assumed.empty()) {
-    spdlog::warn("'{}' has another frame of reference than '{}': --same-frame takes both for one",
-                 options.assumed[0].first, options.structures.file);
+    spdlog::warn(
+        "'{}' has another frame of reference than '{}' (--same-frame takes both for one); check "
+        "that "
+        "they are",
+        options.assumed[0].first, options.structures.file);
   }
   tell_left_out(options.structures, set);
 }
@@ -151,17 +154,19 @@ void warn_of(jobs::dvh_entry const& entry, std::vector<std::string> const& quant
   auto const& found = entry.report;
   for (std::size_t q = 0; q < quantities.size(); ++q) {
     if (!std::isfinite(entry.values[q])) {
-      spdlog::warn("'{}' has no {} in '{}' ({})", name, quantities[q], dose,
-                   reason_of(quantities[q], entry));
+      spdlog::warn("'{}' has no {} in '{}' ({}); ask for another quantity", name, quantities[q],
+                   dose, reason_of(quantities[q], entry));
     }
   }
   if (entry.outside > 0) {
-    spdlog::warn("{:.3g} % of '{}' lie outside of '{}' (all figures are of the rest)",
-                 100 * entry.outside / (entry.volume + entry.outside), name, dose);
+    spdlog::warn(
+        "{:.3g} % of '{}' lie outside of '{}' (all figures are of the rest); give a dose "
+        "that covers it",
+        100 * entry.outside / (entry.volume + entry.outside), name, dose);
   }
   if (found.left_out > 0) {
     bool const is_one = found.left_out == 1;
-    spdlog::warn("{} of {} contours of '{}' {} ({} left out)", found.left_out,
+    spdlog::warn("{} of {} contours of '{}' {} ({} left out); check its outlines", found.left_out,
                  found.contours + found.left_out, name,
                  is_one ? "is a point or a line" : "are points or lines",
                  is_one ? "it is" : "they are");
@@ -169,20 +174,23 @@ void warn_of(jobs::dvh_entry const& entry, std::vector<std::string> const& quant
   if (found.crossing_contours > 0) {
     spdlog::warn(
         "{} of {} contours of '{}' {}, in {} of {} planes ({} split; {:.2g} % of the area of all "
-        "planes is disputed)",
+        "planes is disputed); correct its outlines",
         found.crossing_contours, found.contours, name,
         found.crossing_contours == 1 ? "crosses itself" : "cross themselves or another",
         found.crossing_planes, found.planes, found.crossing_contours == 1 ? "it is" : "they are",
         100 * found.disputed);
   }
   if (found.missing_slices.size() > 0) {
-    spdlog::warn("'{}' lacks contours in {} place{} (the shape goes on between its planes)", name,
-                 found.missing_slices.size(), found.missing_slices.size() == 1 ? "" : "s");
+    spdlog::warn(
+        "'{}' lacks contours in {} place{} (the shape goes on between its planes); "
+        "check its outlines",
+        name, found.missing_slices.size(), found.missing_slices.size() == 1 ? "" : "s");
   }
   if (found.separations.size() > 0) {
     spdlog::warn(
-        "'{}' ends and begins anew in {} place{} (more than 4 slices lie between its parts)", name,
-        found.separations.size(), found.separations.size() == 1 ? "" : "s");
+        "'{}' ends and begins anew in {} place{} (more than 4 slices lie between its parts); check "
+        "its outlines",
+        name, found.separations.size(), found.separations.size() == 1 ? "" : "s");
   }
 }
 

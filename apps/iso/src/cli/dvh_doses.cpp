@@ -32,7 +32,8 @@ files::host_volume read_plain_volume(std::string const& path) {
                     files::shortened(dose.unit, 40)));
   }
   if (dose.unit.empty()) {
-    spdlog::warn("'{}' does not say its unit: its numbers are taken for Gy", path);
+    spdlog::warn("'{}' does not say its unit (its numbers are taken for Gy); check that they are",
+                 path);
   }
   return dose;
 }
@@ -91,8 +92,10 @@ std::vector<dvh_dose> read_dvh_doses(std::vector<std::string> const& paths,
     }
     auto dose = read_dose(path, slice_thickness);
     if (dose.type != "PHYSICAL" || dose.summation != "PLAN") {
-      spdlog::warn("'{}' is a dose of type {} of a {} (figures are of that alone)", path,
-                   files::shortened(dose.type, 16), files::shortened(dose.summation, 16));
+      spdlog::warn(
+          "'{}' is a dose of type {} of a {} (figures are of that alone); give the physical "
+          "dose of a plan for those of a treatment",
+          path, files::shortened(dose.type, 16), files::shortened(dose.summation, 16));
     }
     doses.push_back({path, {path}, dose.identity.frame_of_reference, std::move(dose.volume)});
   }
@@ -132,8 +135,10 @@ dvh_dose read_added_doses(std::vector<std::string> const& paths, double slice_th
   sum.volume = std::move(read[0].volume);
   sum.volume.values.assign(values.begin(), values.end());
   if (read[0].type != "PHYSICAL") {
-    spdlog::warn("'{}' is a dose of type {} (figures are of that alone)", sum.name,
-                 files::shortened(read[0].type, 16));
+    spdlog::warn(
+        "'{}' is a dose of type {} (figures are of that alone); give physical doses for those "
+        "of a treatment",
+        sum.name, files::shortened(read[0].type, 16));
   }
   return sum;
 }

@@ -139,10 +139,11 @@ void compare_units(gamma_options const& options) {
                     options.reference, name_of(one), options.evaluated, name_of(other)));
   }
   if (one != other) {
-    spdlog::warn("'{}' does not say its unit: its numbers are taken for {}, as those of '{}'",
-                 one.empty() ? options.reference : options.evaluated,
-                 name_of(one.empty() ? other : one),
-                 one.empty() ? options.evaluated : options.reference);
+    spdlog::warn(
+        "'{}' does not say its unit (its numbers are taken for {}, as those of '{}'); check "
+        "that they are",
+        one.empty() ? options.reference : options.evaluated, name_of(one.empty() ? other : one),
+        one.empty() ? options.evaluated : options.reference);
   }
   warn_of_unit(options.reference, one, "Gy", "the numbers are taken as they are");
 }
@@ -171,7 +172,7 @@ void tell_of_point(gamma_options const& options) {
     if (!(at >= low && at <= high)) {
       spdlog::warn(
           "--at: {:.6g} mm along {} lies outside of '{}', from {:.6g} to {:.6g} mm (its nearest "
-          "slice is shown)",
+          "slice is shown); choose a place between them",
           at, "xyz"[axis], options.reference, low, high);
     }
   }
@@ -190,15 +191,18 @@ void read_doses(gamma_options& options) {
         throw;
       }
       options.frames_differ = true;
-      spdlog::warn("'{}' has another frame of reference than '{}': --same-frame takes both for one",
-                   options.evaluated, options.reference);
+      spdlog::warn(
+          "'{}' has another frame of reference than '{}' (--same-frame takes both for one); "
+          "check that they are",
+          options.evaluated, options.reference);
     }
     if (reference->type != evaluated->type || reference->summation != evaluated->summation) {
-      spdlog::warn("'{}' is a dose of type {} of a {}, '{}' one of type {} of a {}",
-                   options.reference, files::shortened(reference->type, 16),
-                   files::shortened(reference->summation, 16), options.evaluated,
-                   files::shortened(evaluated->type, 16),
-                   files::shortened(evaluated->summation, 16));
+      spdlog::warn(
+          "'{}' is a dose of type {} of a {} ('{}' is one of type {} of a {}); compare doses of "
+          "one kind",
+          options.reference, files::shortened(reference->type, 16),
+          files::shortened(reference->summation, 16), options.evaluated,
+          files::shortened(evaluated->type, 16), files::shortened(evaluated->summation, 16));
     }
   }
   if (request.options.normalise == gamma::normalisation::given) {
@@ -213,12 +217,14 @@ void read_doses(gamma_options& options) {
 /// Says how many compared points lie where the evaluated dose has no voxels.
 void tell_of_outside(gamma_options const& options, gamma::gamma_summary const& found) {
   if (found.outside == found.compared) {
-    spdlog::warn("all compared points lie outside of '{}' (gamma is to its nearest doses)",
-                 options.evaluated);
+    spdlog::warn(
+        "all compared points lie outside of '{}' (gamma is to its nearest doses); "
+        "check where the doses lie",
+        options.evaluated);
   } else if (found.outside > 0) {
     spdlog::warn(
         "{:.3g} % of the compared points lie outside of '{}' (gamma is to its nearest "
-        "doses)",
+        "doses); crop the reference, or evaluate a larger dose",
         100 * double(found.outside) / double(found.compared), options.evaluated);
   }
 }

@@ -172,12 +172,12 @@ void read_iterative_inputs(iterative_options& options, placement const& place,
   if (request.projector().projection == ct::projection::texture) {
     spdlog::warn(
         "texture units round the projection's weights to 8 bits (no adjoint matches it; bits may "
-        "differ between GPUs)");
+        "differ between GPUs); choose another projector for results that repeat");
   }
   if (request.projector().backprojection != ct::backprojection::adjoint) {
     spdlog::warn(
         "the backprojection is not the adjoint of the projection (iterates need not come to the "
-        "least squares)");
+        "least squares); choose the adjoint where they are to");
   }
   auto const* const sart = std::get_if<ct::sart_options>(&request.options);
   if (sart != nullptr && sart->columns == ct::column_sums::of_scan) {

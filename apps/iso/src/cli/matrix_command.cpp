@@ -177,9 +177,9 @@ int run_generate(matrix_options& options) {
     outputs.push_back(files::prepare_matrix(options.output, result.matrix, asked_of_user()));
   }
   if (result.facts.counts.nonzeros == 0) {
-    spdlog::warn("the matrix has no non-zeros ({})", request.table
-                                                         ? "--factor leaves none of the table's"
-                                                         : "no dose reaches the middle of a voxel");
+    spdlog::warn("the matrix has no non-zeros ({}); check the input",
+                 request.table ? "--factor leaves none of the table's"
+                               : "no dose reaches the middle of a voxel");
   }
   if (options.common.json_file != "-") {
     fmt::print("{} on {} in {:.4g} ms; hash {}\n", kind_of(request), request.backend,
@@ -244,14 +244,20 @@ int run_convert(matrix_options const& options) {
   outputs.push_back(files::prepare_matrix(options.output, matrix, asked_of_user()));
   watch.step(1, "done");
   if (files::ending(options.output) == ".mtx" && !matrix.notes.empty()) {
-    spdlog::warn("'{}': Matrix Market has no attributes; those of '{}' are left out",
-                 options.output, options.input);
+    spdlog::warn(
+        "'{}' lacks the attributes of '{}' (Matrix Market has none); write .h5 to keep them",
+        options.output, options.input);
   }
   if (counts.lost > 0) {
-    spdlog::warn("{} non-zeros became zero and were dropped", counts.lost);
+    spdlog::warn(
+        "{} non-zeros were dropped (they became zero in this format); choose a wider format",
+        counts.lost);
   }
   if (counts.subnormal > 0) {
-    spdlog::warn("{} values are below the least normal number and lost digits", counts.subnormal);
+    spdlog::warn(
+        "{} values lost digits (they are below the least normal number of this format); choose a "
+        "wider format",
+        counts.subnormal);
   }
   auto const hash = jobs::hash_matrix(matrix, asked_of_user());
   if (options.common.json_file != "-") {

@@ -147,8 +147,8 @@ scan_header read_scan_header(scan_options const& options, std::string const& pro
     }
     if (!stack.unit.empty() && stack.unit != "1") {
       spdlog::warn(
-          "'{}': /projections is in '{}' (line integrals, which have no unit, are expected); the "
-          "numbers are taken as they are",
+          "'{}': /projections is in '{}' (line integrals, which have no unit, are expected; the "
+          "numbers are taken as they are); check the stack",
           projections, files::shortened(files::one_line(stack.unit), 40));
     }
     return {geometry_file.empty() ? files::parse_geometry(stack.geometry, projections)

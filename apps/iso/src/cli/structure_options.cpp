@@ -134,7 +134,8 @@ void tell_left_out(structure_options const& options, files::rt_structure_set con
       spdlog::info("'{}' has no closed contours and is left out", name);
     } else {
       spdlog::warn(
-          "'{}' has {} contours and is left out (CLOSED_PLANAR and CLOSEDPLANAR_XOR ones are read)",
+          "'{}' has {} contours and is left out (CLOSED_PLANAR and CLOSEDPLANAR_XOR ones are "
+          "read); export it as one of these",
           name, s.other_geometry);
     }
   }

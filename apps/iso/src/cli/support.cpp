@@ -336,7 +336,8 @@ void warn_of_unread(std::string const& path, files::host_volume const& volume,
                options.name_files ? "" : "; --name-files names them");
   for (auto const& file : unread) {
     if (options.name_files) {
-      spdlog::warn("'{}' is not read ({})", file.file.string(), file.reason);
+      spdlog::warn("'{}' is not read ({}); check whether it is a slice", file.file.string(),
+                   file.reason);
     }
   }
 }
