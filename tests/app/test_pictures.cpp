@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "../../apps/iso/src/cli/reconstruct_picture.hpp"
 #include "../../apps/iso/src/cli/slice_picture.hpp"
 
 #include <iso/files/drawing.hpp>
+#include <iso/files/volume_file.hpp>
 
 #include <doctest/doctest.h>
 
@@ -247,4 +249,26 @@ TEST_CASE("a window by percentiles leaves out what is rare or not finite") {
   CHECK(window.white == 995);
   auto const none = files::percentile_window({std::nanf("")}, 0.1, 0.9);
   CHECK(none.black < none.white);
+}
+
+TEST_CASE(
+    "the window of a reconstruction leaves the corners out, and half a per cent at either end") {
+  constexpr std::int64_t n = 33;
+  files::host_volume v;
+  v.extent = {n, n, n};
+  v.spacing = {1, 1, 1};
+  for (std::int64_t i = 0; i < n; ++i) {
+    for (std::int64_t j = 0; j < n; ++j) {
+      for (std::int64_t k = 0; k < n; ++k) {
+        bool const is_corner = i + j < 6;
+        v.values.push_back(is_corner ? 1000.0F : float(k) / float(n - 1));
+      }
+    }
+  }
+  auto const window = cli::window_of_slices(v);
+  CHECK(window.black == 0);
+  CHECK(window.white == 1);
+  // One speck of metal in the cylinder is rarer than half a per cent.
+  v.values[std::size_t((n / 2 * n + n / 2) * n + n / 2)] = 5000;
+  CHECK(cli::window_of_slices(v).white == 1);
 }
