@@ -20,7 +20,7 @@ cd "$ISO_TOP"
 stages() {
   cat <<'END'
 lint          scripts/setup.sh && scripts/lint.sh --headers
-documents     scripts/get_example_data.sh && scripts/test.sh --label documents
+documents     scripts/get_example_data.sh && scripts/performance_page.py --check-ages && scripts/test.sh --label documents
 tests         scripts/get_example_data.sh && scripts/test.sh --all -- -LE '^(documents|perf-smoke)$'
 python        ISO_EXAMPLES=10000 scripts/test.sh --label python
 mpich         scripts/setup.sh && scripts/ranks_by_mpich.sh

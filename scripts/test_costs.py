@@ -31,7 +31,7 @@ def tests_of(build):
     for test in json.loads(listed.stdout)["tests"]:
         properties = {p["name"]: p["value"] for p in test.get("properties", [])}
         labels = properties.get("LABELS", [])
-        if not {"slow", "perf-smoke"} & set(labels):
+        if not {"slow", "perf-smoke", "documents"} & set(labels):
             yield test["name"], labels
 
 
