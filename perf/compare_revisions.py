@@ -72,7 +72,7 @@ ROWS = [
     ("product, ordered", "spmv", "spmv/prostate/A/{}",
      "row_block4_half/ordered/serial", "row_block8_half/ordered/cuda"),
     ("product of the transpose, reproducible", "spmv", "spmv/prostate/AT/{}",
-     "csr16_half/reproducible/serial", "row_block4_half/reproducible/cuda"),
+     "row_block4_half/reproducible/serial", "row_block4_half/reproducible/cuda"),
     ("product with four vectors", "spmv", "spmv/prostate/A/{}",
      "row_block4_half_k4/ordered/serial", "row_block4_half_k4/ordered/cuda"),
     ("gamma index", "gamma", "gamma/trilinear/3_3/float/{}", "serial/64", "cuda/256"),

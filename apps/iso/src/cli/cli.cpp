@@ -73,6 +73,13 @@ std::string in_terms_of_options(std::string text) {
   constexpr std::string_view name = "abcdefghijklmnopqrstuvwxyz_0123456789:";
   for (auto at = text.find("iso::"); at != std::string::npos; at = text.find("iso::", at)) {
     auto const end = std::min(text.find_first_not_of(name, at), text.size());
+    // "iso::ct::sart (SIRT): " begins with the method alone.
+    auto const close = text.find("): ", end);
+    if (at == 0 && text.compare(end, 2, " (") == 0 && close < text.find(' ', end + 1)) {
+      text.erase(close, 1);
+      text.erase(0, end + 2);
+      continue;
+    }
     bool const is_prefix = text[end - 1] == ':' && end < text.size() && text[end] == ' ';
     text.erase(at, is_prefix ? end + 1 - at : std::string_view("iso::").size());
   }

@@ -86,9 +86,10 @@ class measurement {
     }
     files::sweep_writer writer(request_.output, header);
     if (writer.found().cut_short) {
-      summary_.notes.push_back(
-          message("the last line of '{}' was cut short: that point is measured again",
-                  {std::string_view(request_.output.native())}));
+      summary_.notes.push_back(message(
+          "the last line of '{}' was cut short (the sweep was ended while it wrote it); leave "
+          "that point to this run, which measures it again",
+          {std::string_view(request_.output.native())}));
     }
     remember(writer.found());
     for (int round = 0; round < header.rounds; ++round) {
