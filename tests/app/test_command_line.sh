@@ -463,9 +463,14 @@ sys.stdout.buffer.write(b"NDims = 3\nDimSize = 12 12 12\nElementSpacing = 20 20 
                         + struct.pack("<1728h", *hu))' >ct.mha
 expect 0 'demo.json' demo --size 24 --views 4 --ct ct.mha --output demo
 "$check_report" demo/demo.json any || fail 'demo/demo.json'
-for file in phantom projection_joseph difference_joseph reconstruction_fdk chest_ct_projection chest_ct_fdk dose_slab dvh_slab dose_matrix; do
+for file in few_views_total_variation phantom projection_joseph difference_joseph reconstruction_fdk chest_ct_projection chest_ct_fdk dose_slab dvh_slab dose_matrix; do
   [ -s demo/$file.png ] || fail "demo/$file.png was not written"
 done
+# Of 24 voxels or pixels of 22 x 22: with a line of title, axes, a bar and its unit.
+size_of() { python3 -c 'import struct, sys; print(*struct.unpack(">II", open(sys.argv[1], "rb").read(24)[16:]))' "$1"; }
+[ "$(size_of demo/phantom.png)" = '738 646' ] || fail "demo/phantom.png has another size than its parts: $(size_of demo/phantom.png)"
+[ "$(size_of demo/difference_joseph.png)" = '750 646' ] || fail "demo/difference_joseph.png has another size than its parts"
+[ "$(size_of demo/dose_slab.png)" = '954 1065' ] || fail "demo/dose_slab.png has another size than its parts"
 
 # SIGINT stops a long run with 130, by its own decision, and nothing is written. The signal is sent
 # when the run has said that it takes it; the run would last minutes.

@@ -43,7 +43,7 @@ files::rgb_image draw_demo_slice(demo_picture const& what, files::gray_image con
   auto const& n = box.extent;
   auto const window = what.window.value_or(demo_window(what.colours, image));
   auto const colour = [&](double part) { return demo_colour(what.colours, part); };
-  std::int64_t const scale = std::max<std::int64_t>((480 + n[0] - 1) / n[0], 1);
+  std::int64_t const scale = std::max<std::int64_t>((512 + n[0] - 1) / n[0], 1);
   auto drawn = files::in_colours(image, window, colour, scale);
   auto const size = files::text_size(drawn);
   auto const axis = [&](int a) {
