@@ -7,14 +7,15 @@
 //
 // <scan>: `upright` (cases::cone_scan beside itself: how far two equal calls lie apart); `yaw`,
 // `pitch` and `roll`, its detector turned by 3, 1.7 and 0.6 degrees; `aside`, its detector moved by
-// a quarter of its width; `helix`; `parallel` and `parallel_roll`; `laminography`, its axis tilted
-// by 29 degrees; `slices`, upright with voxels of 1 x 1 x 3 mm, a third as many; `coarse` and
-// `fine`, upright with pixels of twice and half a voxel; `slices_roll`, `coarse_roll` and
-// `fine_roll`, these with a detector turned as roll's. `spline` and `exact`: upright, by these
-// projectors, beside linear Joseph; `spline_pitch`, `spline_roll`, `exact_pitch` and `exact_roll`
-// beside the upright scan by the same projector. `two_threads` and `two_threads_roll` (OpenMP):
-// upright's and roll's scans by two threads, each beside itself by one; a quiet machine with two
-// cores is wanted.
+// a quarter of its width; `helix`; `parallel`; `laminography`, its axis tilted by 29 degrees;
+// `along_z`, by 80, so that z drives all rays; `slices`, upright with voxels of 1 x 1 x 3 mm, a
+// third as many; `coarse` and `fine`, upright with pixels of twice and half a voxel; `fan`, one row
+// of pixels and one plane of voxels, N views. All beside upright, as are those that end in `_roll`,
+// whose detectors are turned as roll's; but `fan_roll`, by 0.1 degrees so that its rays stay within
+// the plane's voxels, stands beside fan. `spline` and `exact`: upright, by these projectors, beside
+// linear Joseph; `spline_pitch`, `spline_roll`, `exact_pitch` and `exact_roll` beside the upright
+// scan by the same projector. `two_threads` and `two_threads_roll` (OpenMP): upright's and roll's
+// scans by two threads, each beside itself by one; a quiet machine with two cores is wanted.
 //
 // Counters beside the usual: `forward_ms`, `adjoint_ms`, `fdk_ms`, of a view, medians (on a
 // processor minima, Serial's of its processor time); `forward_ns`, of a pixel and plane,
@@ -90,8 +91,8 @@ maker by(ct::projector method, maker const& make) {
     return all;
   };
 }
-ct::geometry rolled(ct::geometry const& scan) {
-  return ct::turn_detector(scan, {.roll = 0.6 * degree});
+ct::geometry rolled(ct::geometry const& scan, double degrees = 0.6) {
+  return ct::turn_detector(scan, {.roll = degrees * degree});
 }
 /// Parallel rays whose pixels are as wide as voxels.
 ct::geometry parallel(std::int64_t n, std::int64_t views) {
@@ -112,6 +113,18 @@ ct::geometry wound(std::int64_t n, std::int64_t views) {
                    angles, 0.25 * double(n));
 }
 
+scanned tilted_axis(std::int64_t n, std::int64_t views, double degrees) {
+  return {ct::laminography(cone_scan(n, views), degrees * degree), cube(n), false};
+}
+/// The middle row of cone_scan, for the middle plane; as many views as pixels, or a call is short.
+scanned fan(std::int64_t n, std::int64_t /*views*/) {
+  double const pitch = 6.7 / 5.7;
+  return {ct::circular_cone({.num_u = n, .num_v = 1, .pitch_u = pitch, .pitch_v = pitch},
+                            5.7 * double(n), 6.7 * double(n),
+                            ct::even_angles(n, 2 * std::numbers::pi, 0.4)),
+          grid::centred({n, n, 1}, {1, 1, 1})};
+}
+
 std::vector<kind> kinds() {
   using number = std::int64_t;
   using ct::projector;
@@ -121,14 +134,16 @@ std::vector<kind> kinds() {
       {"pitch", pitched},
       {"roll", rolled_cone},
       {"aside", [](number n, number views) { return scanned{aside(n, views), cube(n)}; }},
+      {"aside_roll",
+       [](number n, number views) { return scanned{rolled(aside(n, views)), cube(n)}; }},
       {"helix", [](number n, number views) { return scanned{wound(n, views), cube(n), false}; }},
+      {"helix_roll",
+       [](number n, number views) { return scanned{rolled(wound(n, views)), cube(n), false}; }},
       {"parallel", [](number n, number views) { return scanned{parallel(n, views), cube(n)}; }},
       {"parallel_roll",
        [](number n, number views) { return scanned{rolled(parallel(n, views)), cube(n)}; }},
-      {"laminography",
-       [](number n, number views) {
-         return scanned{ct::laminography(cone_scan(n, views), 29 * degree), cube(n), false};
-       }},
+      {"laminography", [](number n, number views) { return tilted_axis(n, views, 29); }},
+      {"along_z", [](number n, number views) { return tilted_axis(n, views, 80); }},
       {"slices",
        [](number n, number views) {
          return scanned{cone_scan(n, views), grid::centred({n, n, (n + 2) / 3}, {1, 1, 3})};
@@ -143,6 +158,13 @@ std::vector<kind> kinds() {
        [](number n, number views) { return scanned{rolled(cone_scan(n, views, 0.5)), cube(n)}; }},
       {"fine_roll",
        [](number n, number views) { return scanned{rolled(cone_scan(n, views, 2)), cube(n)}; }},
+      {"fan", fan},
+      {"fan_roll",
+       [](number n, number views) {
+         scanned const all = fan(n, views);
+         return scanned{rolled(all.scan, 0.1), all.box};
+       },
+       fan},
       {"spline", by(projector::joseph_spline, upright)},
       {"spline_pitch", by(projector::joseph_spline, pitched),
        by(projector::joseph_spline, upright)},
@@ -187,6 +209,7 @@ struct calls {
     return double(of.scan.num_u() * of.scan.num_v()) * double(std::max({n[0], n[1], n[2]}));
   }
   [[nodiscard]] double voxels() const { return double(of.box.size()); }
+  [[nodiscard]] double views() const { return double(of.scan.num_views()); }
 };
 
 struct times {
@@ -238,17 +261,16 @@ void measure(benchmark::State& state, kind const& what, std::int64_t n, std::int
     theirs.run(exec_beside, beside);
     state.SetIterationTime(serial ? ours.forward.processor.back() : ours.forward.wall.back());
   }
-  double const of_views = 1e3 / double(views);
   // `work` and `work_beside`: what a view does.
   auto const tell = [&](std::string const& name, stopwatch const& our, stopwatch const& their,
                         double work, double work_beside) {
-    double const ms = of_views * typical(our);
+    double const ms = 1e3 * typical(our) / here.views();
+    double const ms_beside = 1e3 * typical(their) / beside.views();
     state.counters[name + "_ms"] = ms;
     state.counters[name + "_ns"] = 1e6 * ms / work;
-    state.counters[name + "_ratio"] =
-        our.wall.empty() ? 0 : typical(our) / typical(their) / (work / work_beside);
+    state.counters[name + "_ratio"] = our.wall.empty() ? 0 : ms / ms_beside / (work / work_beside);
   };
-  state.counters["views"] = double(views);
+  state.counters["views"] = here.views();
   tell("forward", ours.forward, theirs.forward, here.samples(), beside.samples());
   tell("adjoint", ours.adjoint, theirs.adjoint, here.voxels(), beside.voxels());
   tell("fdk", ours.fdk, theirs.fdk, here.voxels(), beside.voxels());
