@@ -255,7 +255,13 @@ def fit_growth(points: list[Record], exponents: dict[str, float]) -> tuple[list[
     for point in points:
         if not point["disturbed"]:
             series[tuple(point[name] for name in names), point["processor"]].append(point)
-    for (key, processor), of_sizes in sorted(series.items()):
+
+    # A tilted scan beside its upright one.
+    def place(item):
+        (operation, *rest), processor = item[0]
+        return operation.removesuffix("_tilted"), rest, processor, operation
+
+    for (key, processor), of_sizes in sorted(series.items(), key=place):
         if len(of_sizes) == 2:
             two_sizes.add(of_sizes[0]["operation"])
         if len(of_sizes) < 3:

@@ -4,7 +4,7 @@
 //
 //   fdk/<window>/<precision>/<backend>/<N>
 //   fdk_avx2/...                               a processor's registers of 32 bytes
-//   fdk_tilted/...                             a detector rolled by one degree and pitched by two
+//   fdk_tilted/..., fdk_avx2_tilted/...        a detector rolled by one degree and pitched by two
 //
 // Counters beside the usual: `views`; `gups`, 1e9 voxels times views a second of a whole call;
 // `gups_backprojection`, of the backprojection alone; `filter_share`, the filter's time over the
@@ -86,11 +86,14 @@ void add_rows_of(std::string const& name) {
     add<Exec, float>("fdk/ram_lak", "/float/" + name, ram_lak, n);
     if (!device) {
       add<Exec, float>("fdk_avx2/ram_lak", "/float/" + name, {.host_vector_bytes = 32}, n);
+      add<Exec, float>("fdk_avx2_tilted/ram_lak", "/float/" + name,
+                       {.tilted = true, .host_vector_bytes = 32}, n);
     }
     add<Exec, float>("fdk_tilted/ram_lak", "/float/" + name, {.tilted = true}, n);
     if (n <= 512) {
       add<Exec, float>("fdk/hann", "/float/" + name, hann, n);
       add<Exec, double>("fdk/ram_lak", "/double/" + name, ram_lak, n);
+      add<Exec, double>("fdk_tilted/ram_lak", "/double/" + name, {.tilted = true}, n);
     }
   }
 }

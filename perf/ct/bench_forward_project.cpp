@@ -7,8 +7,8 @@
 //   forward_project[_one_view]/raw_twin/ordered/float/cuda/<N>        by hand: raw_joseph_cuda.cpp
 //
 // `joseph_linear` and `joseph_spline` take the fast path, those with `_general` the general one,
-// and `joseph_linear_avx2` the fast one with registers of 32 bytes on a processor. `_tilted` is the
-// same of a detector rolled by one degree and pitched by two, which the general path takes.
+// and those with `_avx2` have registers of 32 bytes on a processor. `_tilted` is the same of a
+// detector rolled by one degree and pitched by two, which the general path takes.
 // `_cylinder` limits the rays to region::cylinder, `_2x2` averages four rays a pixel, and
 // `joseph_texture` (CUDA) is forward_project_texture, whose arrays are made beforehand.
 // `reproducible` finds the largest voxel first, within the time; `reproducible_given_maximum` is
@@ -61,6 +61,7 @@ std::vector<row> rows() {
       {"joseph_linear/ordered", {}, pace::fast},
       {"joseph_linear_avx2/ordered", {}, pace::fast, 32},
       {"joseph_linear_tilted/ordered", {}, pace::slow, 64, true},
+      {"joseph_linear_tilted_avx2/ordered", {}, pace::slow, 32, true},
       {"joseph_linear/reproducible", {.sum = summation::reproducible}, pace::fast},
       {"joseph_linear_tilted/reproducible", {.sum = summation::reproducible}, pace::slow, 64, true},
       {"joseph_linear/reproducible_given_maximum",
@@ -68,6 +69,11 @@ std::vector<row> rows() {
        pace::fast},
       {"joseph_linear_general/ordered", {.path = ct::joseph_path::general}, pace::slow},
       {"joseph_linear_cylinder/ordered", {.within = ct::region::cylinder}, pace::fast},
+      {"joseph_linear_cylinder_tilted/ordered",
+       {.within = ct::region::cylinder},
+       pace::slow,
+       64,
+       true},
       {"joseph_spline/ordered", {.method = projector::joseph_spline}, pace::fast},
       {"joseph_spline_general/ordered",
        {.method = projector::joseph_spline, .path = ct::joseph_path::general},
@@ -86,9 +92,19 @@ std::vector<row> rows() {
       {"branchless_cylinder/ordered",
        {.method = projector::branchless, .within = ct::region::cylinder},
        pace::slow},
+      {"branchless_cylinder_tilted/ordered",
+       {.method = projector::branchless, .within = ct::region::cylinder},
+       pace::slow,
+       64,
+       true},
       {"branchless_2x2_cylinder/ordered",
        {.method = projector::branchless, .within = ct::region::cylinder, .oversampling = 2},
        pace::slow},
+      {"branchless_2x2_cylinder_tilted/ordered",
+       {.method = projector::branchless, .within = ct::region::cylinder, .oversampling = 2},
+       pace::slow,
+       64,
+       true},
   };
 }
 
@@ -162,10 +178,10 @@ void add_rows_of_views(std::string const& name, std::int64_t n, pace on_host, F 
 
 #if ISO_HAS_CUDA
 /// Texture units, their arrays made beforehand.
-void measure_texture(benchmark::State& state, std::int64_t n, std::int64_t views,
-                     ct::region within) {
+void measure_texture(benchmark::State& state, std::int64_t n, std::int64_t views, ct::region within,
+                     bool is_tilted) {
   Kokkos::Cuda const exec;
-  auto const what = scan_of<float>(n, views, {.within = within});
+  auto const what = scan_of<float>(n, views, {.within = within}, is_tilted);
   auto const scan = ct::stage(exec, what.scan);
   measurable<Kokkos::Cuda, float> const call(exec, what.prepare(exec));
   backend::texture_volume const volume(exec, what.volume.on<float>(exec));
@@ -218,12 +234,15 @@ void measure_twin(benchmark::State& state, std::int64_t n, std::int64_t views) {
 void add_cuda_rows(std::int64_t n) {
   auto const where = "/ordered/float/cuda/" + std::to_string(n);
   for (auto const within : {ct::region::box, ct::region::cylinder}) {
-    auto const* const name =
-        within == ct::region::box ? "joseph_texture" : "joseph_texture_cylinder";
-    add_rows_of_views<Kokkos::Cuda>(name + where, n, pace::fast,
-                                    [=](benchmark::State& state, std::int64_t views) {
-                                      measure_texture(state, n, views, within);
-                                    });
+    for (bool const is_tilted : {false, true}) {
+      std::string const name = std::string("joseph_texture") +
+                               (within == ct::region::box ? "" : "_cylinder") +
+                               (is_tilted ? "_tilted" : "");
+      add_rows_of_views<Kokkos::Cuda>(name + where, n, pace::fast,
+                                      [=](benchmark::State& state, std::int64_t views) {
+                                        measure_texture(state, n, views, within, is_tilted);
+                                      });
+    }
   }
   add_rows_of_views<Kokkos::Cuda>(
       "raw_twin" + where, n, pace::fast,

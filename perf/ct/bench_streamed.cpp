@@ -191,12 +191,12 @@ void measure_pair(benchmark::State& state, bool forward, bool tilted, bool locke
 }
 
 template <class Exec>
-void measure_fdk(benchmark::State& state, bool locked, std::int64_t n) {
+void measure_fdk(benchmark::State& state, bool tilted, bool locked, std::int64_t n) {
   using space = typename Exec::memory_space;
   Exec const exec;
   auto const phantom = smooth_volume(n);
   auto const& box = phantom.box;
-  auto const scan = scan_of(n, false);
+  auto const scan = scan_of(n, tilted);
   auto const p = input_projections{phantom}.template on<T>(exec, scan);
   auto const p_host =
       make_projections<T, host>(host_exec(), "p", scan.num_views(), scan.num_u(), scan.num_v());
@@ -246,11 +246,11 @@ void measure_method(benchmark::State& state, Options options, bool tilted, std::
 }
 
 template <class Exec>
-void measure_sums(benchmark::State& state, std::int64_t n) {
+void measure_sums(benchmark::State& state, bool tilted, std::int64_t n) {
   using space = typename Exec::memory_space;
   Exec const exec;
   auto const phantom = smooth_volume(n);
-  auto const scan = scan_of(n, false);
+  auto const scan = scan_of(n, tilted);
   auto const p = input_projections{phantom}.template on<T>(exec, scan);
   auto const x = make_volume<T, space>(exec, "x", phantom.box);
   auto const y = make_volume<T, space>(exec, "y", phantom.box);
@@ -276,15 +276,18 @@ void add_rows_of(std::string const& name) {
               3, run);
     };
     for (bool const tilted : {false, true}) {
-      for (bool const forward : {true, false}) {
-        std::string const what = forward ? "forward" : "adjoint";
-        for (bool const locked : {false, device}) {
-          if (locked || !tilted) {
-            add(locked ? what + "_locked" : what, tilted, [=](benchmark::State& state) {
-              measure_pair<Exec>(state, forward, tilted, locked, n);
-            });
-          }
+      for (bool const locked : {false, true}) {
+        if (locked && !device) {
+          continue;
         }
+        std::string const of = locked ? "_locked" : "";
+        for (bool const forward : {true, false}) {
+          add((forward ? "forward" : "adjoint") + of, tilted, [=](benchmark::State& state) {
+            measure_pair<Exec>(state, forward, tilted, locked, n);
+          });
+        }
+        add("fdk" + of, tilted,
+            [=](benchmark::State& state) { measure_fdk<Exec>(state, tilted, locked, n); });
       }
       auto const method = [&]<template <class, class> class Method>(std::string const& what,
                                                                     auto const& options) {
@@ -302,14 +305,9 @@ void add_rows_of(std::string const& name) {
         method.template operator()<ct::total_variation>(
             "total_variation",
             ct::total_variation_options{.weight = 0.01, .box = {.lower = 0, .upper = 0.1}});
+        add("sirt_ordered", tilted,
+            [=](benchmark::State& state) { measure_sums<Exec>(state, tilted, n); });
       }
-    }
-    for (bool const locked : {false, device}) {
-      add(locked ? "fdk_locked" : "fdk", false,
-          [=](benchmark::State& state) { measure_fdk<Exec>(state, locked, n); });
-    }
-    if (n <= 1024) {
-      add("sirt_ordered", false, [=](benchmark::State& state) { measure_sums<Exec>(state, n); });
     }
   }
 }

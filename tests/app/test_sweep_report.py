@@ -134,6 +134,14 @@ class Merging(unittest.TestCase):
         for results, noted in cases:
             notes = " ".join(merge(results)["notes"])
             self.assertEqual("grows too fast: with the power 4.26" in notes, noted, notes)
+        # A tilted scan stands beside its upright one, whatever names lie between.
+        names = ["fdk", "fdk_tilted", "fdk_reproducible"]
+        (one,) = processes(1)
+        points = [{**p, "operation": name} for name in names for p in one.points]
+        exponents = dict.fromkeys(names, 4)
+        several = merge([one._replace(points=points, header={**one.header,
+                                                             "exponents": exponents})])
+        self.assertEqual([fit["operation"] for fit in several["growth"]], names)
         two_sizes = [one._replace(points=[p for p in one.points if p["size"] > 32])
                      for one in processes(1)]
         report = merge(two_sizes)
