@@ -14,7 +14,11 @@ stay. Numbers are printed as they are written in the JSON. perf/results/page.jso
 their order, the rows of each that the page shows ("shown", 60 in all at most; a topic without it
 is not on the page), the figures that the README shows ("headlines", which the page has too) and the
 goals; a goal that the newest row misses is a shortfall, with its "why". The page lists shortfalls
-of the rows that it shows; these are no further rows to choose by, and are not counted.
+of the rows that it shows; these are no further rows to choose by, and are not counted. A topic with
+"rows_at_least" has a goal for each row whose ratio is below it.
+
+Of the topics PROJECTIONS each row that the page shows is of a tilted scan, or has "tilted": which
+row of the page is the same call of a tilted scan, or why there is none.
 
 Where the page is made it takes the day, and marks rows that were older than two weeks on that day.
 
@@ -40,6 +44,10 @@ KNOWN = {*COMMON, *KEY, "value", "gflops", "peer_value", "ratio", "error", "shar
 MARKS = "<!-- figures: scripts/performance_page.py -->", "<!-- end of figures -->"
 OLD = 14  # days
 MAX_SHOWN = 60  # rows of the page, to choose by
+# Topics whose calls take a scan, and what the rows of tilted ones say.
+PROJECTIONS = ("projection", "projection-methods", "adjoint", "scans", "iterations", "streamed",
+               "ranks", "reconstruction")
+TILTED = re.compile(r"tilted|pitched|rolled|laminography|along z")
 HEAD = """# Performance
 
 Made from `perf/results/*.json` by `scripts/performance_page.py`; do not edit.
@@ -145,9 +153,13 @@ def case_table(rows, field):
     return table(("", "unit", "peer", *cases, "measured"), lines)
 
 
+def is_wanted(row, wanted):
+    return all(row.get(name, "") == wanted[name] for name in KEY if name in wanted)
+
+
 def find(rows, wanted):
     for row in rows:
-        if all(row.get(name, "") == wanted[name] for name in KEY if name in wanted):
+        if is_wanted(row, wanted):
             return row
     raise bad_results(f"page.json: no row has {wanted}")
 
@@ -182,18 +194,54 @@ def check_topics(layout, rows):
         raise bad_results(f"page.json: topics that it does not have: {', '.join(strangers)}")
 
 
+def check_ratios(layout, rows):
+    """That what is below a topic's bound is a shortfall with a reason."""
+    for topic in layout["topics"]:
+        bound = topic.get("rows_at_least")
+        if bound is None:
+            continue
+        known = [key(find(rows, goal["row"])) for goal in layout["goals"] if goal["of"] == "ratio"]
+        for row in rows:
+            low = row["topic"] == topic["name"] and float(row.get("ratio", bound)) < float(bound)
+            if low and key(row) not in known:
+                raise bad_results(f"page.json: '{row['what']}', {row['machine']}, has the ratio "
+                                  f"{row['ratio']} (rows of {topic['name']} are to have {bound}); "
+                                  "give it a goal, with its reason")
+
+
+def check_tilted(topic, own, shown):
+    """That each upright row of a topic has its tilted twin on the page, or a reason."""
+    for wanted, row in zip(topic["shown"], own):
+        if topic["name"] not in PROJECTIONS or TILTED.search(row["what"]):
+            continue
+        twin = wanted.get("tilted")
+        if not twin:
+            raise bad_results(f"page.json: '{row['what']}' is of an upright scan (a calibrated "
+                              'scan is tilted); name its tilted twin by "tilted", or say why it '
+                              "has none")
+        if isinstance(twin, dict):
+            twin = {"topic": topic["name"], **twin}
+            if not any(is_wanted(other, twin) and TILTED.search(other["what"]) for other in shown):
+                raise bad_results(f"page.json: '{twin['what']}', twin of '{row['what']}', is not "
+                                  "on the page, or not of a tilted scan; show one that is")
+
+
 def page(layout, rows, day):
     """The rows to choose by, as they were on a day."""
     check_topics(layout, rows)
+    check_ratios(layout, rows)
     text = HEAD.format(count=len(rows), day=day.isoformat(), old=OLD)
-    shown = []
+    shown, of_topics = [], []
     for topic in layout["topics"]:
         if "shown" not in topic:
             continue
         own = [find(rows, {"topic": topic["name"], **wanted}) for wanted in topic["shown"]]
         shown += own
+        of_topics.append((topic, own))
         text += f"\n## {topic['title']}\n\n{topic.get('shown_text', topic['text'])}\n\n"
         text += plain_table(own, day, machines=True)
+    for topic, own in of_topics:
+        check_tilted(topic, own, shown)
     if len(shown) > MAX_SHOWN:
         raise bad_results(f"page.json: {len(shown)} rows are shown (a page to choose by has at "
                           f"most {MAX_SHOWN}); show fewer: all stay in perf/results")
@@ -270,7 +318,23 @@ def self_test():
     first, *others = layout["topics"]
     many = {**layout, "topics": [{**first, "shown": [{"what": "w"}] * (MAX_SHOWN + 1)}, *others]}
     absent = {**layout, "headlines": [{"label": "l", "row": {"topic": "u", "what": "w"}}]}
-    for refused in (many, absent):
+    scans = [{**run("2026-01-02", "1", ratio=ratio), "topic": "scans"} for ratio in ("0.9", "0.5")]
+    scans[1]["rows"][0]["what"] = "w, tilted"
+    rows += newest([("s", scans[0]), ("t", scans[1])])
+
+    def of_scans(shown, *more, **bound):
+        return {**layout, "topics": [*layout["topics"], {"name": "scans", "title": "S", "text": "x",
+                                                         "shown": shown, **bound}],
+                "goals": [*layout["goals"], *more]}
+
+    low = {"row": {"what": "w, tilted"}, "of": "ratio", "at_least": "0.7", "why": "z"}
+    pair = [{"what": "w", "tilted": {"what": "w, tilted"}}, {"what": "w, tilted"}]
+    for accepted in (of_scans([{"what": "w", "tilted": "because"}]),
+                     of_scans(pair, low, rows_at_least="0.7"), of_scans(pair, rows_at_least="0.4")):
+        page(accepted, rows, datetime.date(2026, 1, 16))
+    for refused in (many, absent, of_scans([{"what": "w"}]), of_scans(pair[:1]),
+                    of_scans([{"what": "w", "tilted": {"what": "w"}}]),
+                    of_scans(pair, rows_at_least="0.7")):
         try:
             page(refused, rows, datetime.date(2026, 1, 16))
             good = False
