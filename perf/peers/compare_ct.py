@@ -10,7 +10,9 @@
            fdk             projections to a volume, weights and filter included
 
 The scan is scan.py's: N^3 voxels of 1 mm, a circle of cone-beam views at 5.7 N mm from the axis,
-6.7 N mm to a detector of N^2 pixels of 1.1754 mm; N = 512: 2918.4 mm and 3430.4 mm.
+6.7 N mm to a detector of N^2 pixels of 1.1754 mm; N = 512: 2918.4 mm and 3430.4 mm. --tilt 2 1
+pitches the detector by two degrees and rolls it by one, of projections and adjoints:
+turned_detectors.py compares FDK on such scans.
 
 Every program is a process of its own that holds its arrays where it computes (a GPU's in the GPU's
 memory), has done its work before anything is timed (the tool once in each round, for which it is
@@ -84,7 +86,7 @@ class program:
 
 def command_of(key, given, path):
     common = ["--work", given.work, "--size", str(given.size), "--views", str(given.views),
-              "--input", path]
+              "--tilt", *map(str, given.tilt), "--input", path]
     name, _, variant = key.partition("_")
     script = [sys.executable, str(_HERE / f"peer_{name}.py"), *common, "--variant", variant]
     script += ["--iso", given.iso] if name == "isocenter" else []
@@ -186,6 +188,8 @@ def parse():
     a.add_argument("--work", choices=_WORKS, default="projection")
     a.add_argument("--size", type=int, default=512, help="N of volume and detector")
     a.add_argument("--views", type=int, default=360)
+    a.add_argument("--tilt", type=float, nargs=2, default=(0, 0), metavar=("PITCH", "ROLL"),
+                   help="of the detector, degrees")
     a.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
     a.add_argument(
         "--peers",
@@ -205,13 +209,16 @@ def parse():
     a.add_argument("--json", help="where the result goes")
     given = a.parse_args()
     projects = given.work == "projection"
+    if any(given.tilt) and given.work not in ("projection", "adjoint"):
+        a.error(f"--tilt with --work {given.work} (the weights of its closed form are an upright "
+                "detector's); use turned_detectors.py for FDK")
     given.variants = given.variants or ("ordered,reproducible" if projects else "ordered")
     return given
 
 
 def main():
     given = parse()
-    s = scan.scan(given.size, given.views)
+    s = scan.scan(given.size, given.views, *given.tilt)
     keys = [f"isocenter_{x}" for x in given.variants.split(",")] if given.iso else []
     keys += [p for p in given.peers.split(",") if p]
     programs, failed = [], {}
@@ -233,6 +240,7 @@ def main():
         "work": _WORKS[given.work],
         "size": s.size,
         "views": s.views,
+        "tilt": list(given.tilt),
         "device": given.device,
         "machine": machine(given.threads, given.device == "cuda"),
         "rows": [row(p, s, given.work, yardstick) for p in programs],

@@ -19,7 +19,6 @@ six iterations (rtk: three); the phantoms differ, so that errors say that the me
 no more.
 """
 import functools
-import math
 import pathlib
 import sys
 import time
@@ -33,17 +32,8 @@ METHODS = {"sirt": "SIRT3D_CUDA", "cgls": "CGLS3D_CUDA"}
 BLOCK = 8  # views a block of iso_bench_iterative's os_sart
 
 
-def turned(u, v):
-    """u and v after a turn of 2 degrees about u, then of 1 about the normal: as ct::turn_detector
-    has it."""
-    def about(axis, x, degrees):
-        angle = math.radians(degrees)
-        return (x * math.cos(angle) + np.cross(axis, x) * math.sin(angle)
-                + axis * np.dot(axis, x) * (1 - math.cos(angle)))
-
-    v = about(u, v, 2)
-    normal = np.cross(u, v)
-    return about(normal, u, 1), about(normal, v, 1)
+def scan_of(given, tilted):
+    return scan.scan(given.size, given.views, *((2, 1) if tilted else ()))
 
 
 def phantom(size):
@@ -52,12 +42,12 @@ def phantom(size):
     return np.float32(0.02) * np.exp(-6 * (x * x + y * y + z * z), dtype=np.float32)
 
 
-def of_astra(s, method, tilted):
+def of_astra(s, method):
     """[(name, ms an iteration, error)]"""
     import astra
     import peer_astra
 
-    cone, voxels = peer_astra.geometries(s, *([turned] if tilted else []))
+    cone, voxels = peer_astra.geometries(s)
     truth = phantom(s.size)
     sinogram, _ = astra.create_sino3d_gpu(truth, cone, voxels)
     volume = astra.data3d.create("-vol", voxels)
@@ -81,16 +71,16 @@ def of_astra(s, method, tilted):
 
 
 @functools.cache
-def rtk_readings(s, tilted):
+def rtk_readings(s):
     from iterations import by_rtk
 
-    rtk = by_rtk(s, 1, turned if tilted else None)
+    rtk = by_rtk(s, 1)
     return rtk, rtk.project(phantom(s.size))
 
 
-def of_rtk(s, method, tilted):
+def of_rtk(s, method):
     """[(name, ms of processor time an iteration, error)]"""
-    rtk, readings = rtk_readings(s, tilted)
+    rtk, readings = rtk_readings(s)
     kind = "CG" if method == "cgls" else "SART"
     block = BLOCK if method == "os_sart" else s.views
     found = []
@@ -131,7 +121,6 @@ def main():
                    default=("upright", "tilted"))
     a.add_argument("--json")
     given = a.parse_args()
-    s = scan.scan(given.size, given.views)
     of_peer = {"astra": of_astra, "rtk": of_rtk}[given.peer]
     rows = []
     for (method, tilted), (ms, error) in sorted(of_isocenter(given).items()):
@@ -139,7 +128,7 @@ def main():
             continue
         if ("tilted" if tilted else "upright") not in given.scans:
             continue
-        for name, peer_ms, peer_error in of_peer(s, method, tilted):
+        for name, peer_ms, peer_error in of_peer(scan_of(given, tilted), method):
             rows.append({"method": method, "scan": "tilted" if tilted else "upright", "ms": ms,
                          "error": error, "peer": name, "peer_ms": peer_ms,
                          "peer_error": peer_error, "ratio": peer_ms / ms})

@@ -72,22 +72,16 @@ class isocenter:
 
 
 class by_rtk:
-    """RTK's filters for a processor, arrays as ours. `turn` makes the detector's directions of
-    those upright."""
+    """RTK's filters for a processor, arrays as ours."""
 
     version = property(lambda self: importlib.metadata.version("itk-rtk"))
 
-    def __init__(self, s, threads, turn=None):
+    def __init__(self, s, threads):
         import itk
         import peer_rtk
 
         self._itk, self._peer, self._s = itk, peer_rtk, s
-        if turn is None:
-            self._geometry = peer_rtk.geometry_of(s)
-        else:
-            frames = [s.frame(angle) for angle in s.angles()]
-            self._geometry = peer_rtk.geometry_of_views(
-                (source, middle, *turn(u, v)) for source, middle, u, v in frames)
+        self._geometry = peer_rtk.geometry_of(s)
         itk.MultiThreaderBase.SetGlobalDefaultNumberOfThreads(threads)
         self.methods = [("CG", "cgls", "joseph"), ("CG, faces 0", "cgls", "joseph"),
                         ("CG, faces 0", "cgls", "voxelbased"),

@@ -55,6 +55,7 @@ class circle:
     extent: tuple
     voxel: float
     offset: float = 0.0
+    turned = False
 
     def angles(self):
         return 2 * np.pi * np.arange(self.views) / self.views

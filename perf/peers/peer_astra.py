@@ -59,13 +59,11 @@ class device_array:
         return here
 
 
-def geometries(s, turn=lambda u, v: (u, v)):
-    """ASTRA's world is ours: vectors in mm, volume [z, y, x] of 1 mm about the axis. `turn` makes
-    the detector's directions of those upright."""
+def geometries(s):
+    """ASTRA's world is ours: vectors in mm, volume [z, y, x] of 1 mm about the axis."""
     rows = []
     for angle in s.angles():
-        source, middle, *upright = s.frame(angle)
-        u, v = turn(*upright)
+        source, middle, u, v = s.frame(angle)
         rows.append(np.concatenate([source, middle, s.pitch * u, s.pitch * v]))
     cone = astra.create_proj_geom("cone_vec", s.size, s.size, np.array(rows))
     return cone, astra.create_vol_geom(s.size, s.size, s.size)

@@ -21,8 +21,10 @@ _GIVES = {"projection": "projections", "adjoint": "adjoint"}
 
 def words_of(given, s, iso):
     """The command and its inputs."""
-    geometry = iso.write_json(circular_cone(s.source_axis, s.source_detector, s.pixels, s.pitch,
-                                            s.views))
+    cone = circular_cone(s.source_axis, s.source_detector, s.pixels, s.pitch, s.views)
+    if s.turned:
+        cone["detector"]["turn_deg"] = {"pitch": s.pitched, "roll": s.rolled}
+    geometry = iso.write_json(cone)
     if given.work == "projection":
         volume = np.memmap(given.input, np.float32, "r", shape=s.extent)
         write_mha(iso.folder / "x.mha", volume, s.voxel, "1/mm")

@@ -51,6 +51,8 @@ def image_of(array, spacing):
 
 
 def geometry_of(s):
+    if s.turned:
+        return geometry_of_views(s.frame(angle) for angle in s.angles())
     geometry = rtk.ThreeDCircularProjectionGeometry.New()
     for angle in s.angles():
         geometry.AddProjectionInRadians(s.source_axis, s.source_detector, float(angle), s.offset)

@@ -41,7 +41,10 @@ def _caption(result):
     where = about.get("gpu") or f"{about['processor']}, {about['threads']} threads"
     sides = f"{n}^3 -> {n}^2" if result["work"] == "forward projection" else f"{n}^2 -> {n}^3"
     work = result["work"][0].upper() + result["work"][1:]
-    return f"{work} {sides}, {result['views']} views, {where}\n\n"
+    pitched, rolled = result.get("tilt", (0, 0))
+    tilt = f", detector pitched by {pitched:g} degrees, rolled by {rolled:g}" if (
+        pitched or rolled) else ""
+    return f"{work} {sides}, {result['views']} views{tilt}, {where}\n\n"
 
 
 def markdown(results):

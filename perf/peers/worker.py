@@ -52,13 +52,14 @@ def arguments():
     a.add_argument("--work", required=True)
     a.add_argument("--size", type=int, required=True)
     a.add_argument("--views", type=int, required=True)
+    a.add_argument("--tilt", type=float, nargs=2, default=(0, 0))
     a.add_argument("--input", required=True, help="the volume or the projections")
     a.add_argument("--device", choices=("cuda", "cpu"), required=True)
     a.add_argument("--threads", type=int, required=True)
     a.add_argument("--variant", default="", help="what follows '_' in the peer's name")
     a.add_argument("--iso", help="of Isocenter: the tool")
     given = a.parse_args()
-    return given, scan.scan(given.size, given.views)
+    return given, scan.scan(given.size, given.views, *given.tilt)
 
 
 def read(path, shape, axes):
