@@ -2,6 +2,7 @@
 //! The adjoint of the projectors.
 #include <iso/cases/catalogue.hpp>
 #include <iso/cases/projection.hpp>
+#include <iso/cases/scan_rows.hpp>
 #include <iso/cases/slabs.hpp>
 #include <iso/ct/streamed_pair.hpp>
 
@@ -107,57 +108,28 @@ struct streamed_voxels_case {
 
 /// At the sizes of sweeps.
 void add_sized_back_projections(catalogue& all) {
-  auto const add = [&](std::string_view name, std::string_view about,
-                       ct::geometry (*scan)(std::int64_t n)) {
-    all.add_sized({name,
-                   about,
-                   "voxels along each side",
-                   16,
-                   2048,
-                   {number_type::f32, number_type::f64},
-                   4,
-                   shapes::any,
-                   [](double n) { return 4 * n * n * n; },
-                   [](double n) { return 64 * n * n; },
-                   [](double n) { return 2 * n * n * n * n; }},
-                  [scan](auto const& exec, point const& p) {
-                    return in_precision(p, [&]<class T>(T) {
-                      auto const volume = smooth_volume(p.size);
-                      back_projection_case<T> const what{{volume}, scan(p.size), volume.box};
-                      return ready_of(exec, what.prepare(exec), p);
-                    });
-                  });
+  auto const steps = [](double n) { return 2 * n * n * n * n; };
+  auto const add = [&](scan_row const& row) {
+    add_scan_row(all, row, shapes::any, {[](double n) { return 4 * n * n * n; }, steps},
+                 []<class T>(T, std::int64_t n, ct::geometry const& scan) {
+                   auto const volume = smooth_volume(n);
+                   return back_projection_case<T>{{volume}, scan, volume.box};
+                 });
   };
-  add("back_project", "the adjoint of forward_project", upright_scan);
-  add("back_project_tilted", "the adjoint of forward_project_tilted", tilted_scan);
-  auto const add_streamed = [&](std::string_view name, std::string_view about,
-                                ct::geometry (*scan)(std::int64_t n)) {
-    all.add_sized({name,
-                   about,
-                   "voxels along each side",
-                   16,
-                   2048,
-                   {number_type::f32, number_type::f64},
-                   4,
-                   shapes::fixed,
-                   [](double n) { return 5.2 * n * n * n; },
-                   [](double n) { return 64 * n * n; },
-                   [](double n) { return 2 * n * n * n * n; }},
-                  [scan](auto const& exec, point const& p) {
-                    return in_precision(p, [&]<class T>(T) {
-                      auto const volume = smooth_volume(p.size);
-                      streamed_voxels_case<T> const what{{{volume}, scan(p.size), volume.box}};
-                      return ready_of(exec, what.prepare(exec), p);
-                    });
-                  });
+  add({"back_project", "the adjoint of forward_project", upright_scan});
+  add({"back_project_tilted", "the adjoint of forward_project_tilted", tilted_scan});
+  auto const add_streamed = [&](scan_row const& row) {
+    add_scan_row(all, row, shapes::fixed, {[](double n) { return 5.2 * n * n * n; }, steps},
+                 []<class T>(T, std::int64_t n, ct::geometry const& scan) {
+                   auto const volume = smooth_volume(n);
+                   return streamed_voxels_case<T>{{{volume}, scan, volume.box}};
+                 });
   };
-  add_streamed(
-      "back_project_streamed",
-      "the adjoint of forward_project_streamed: readings and volume in host memory, through "
-      "4 GiB a 1024^3 floats",
-      upright_scan);
-  add_streamed("back_project_streamed_tilted",
-               "the same with a detector rolled by one degree and pitched by two", tilted_scan);
+  add_streamed({"back_project_streamed",
+                "the adjoint of forward_project_streamed: readings and volume in host memory, "
+                "through 4 GiB a 1024^3 floats",
+                upright_scan});
+  add_streamed({"back_project_streamed_tilted", tilted_alike, tilted_scan});
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 //! Iterative reconstruction.
 #include <iso/cases/catalogue.hpp>
 #include <iso/cases/iteration.hpp>
+#include <iso/cases/scan_rows.hpp>
 #include <iso/cases/slabs.hpp>
 #include <iso/ct/noise_of_counts.hpp>
 #include <iso/ct/streamed.hpp>
@@ -108,35 +109,42 @@ ct::geometry few_pixels() {
   return {ct::beam::cone, 12, 11, std::move(views)};
 }
 
+/// Returns the phantom of a sweep's iterations.
+answer truth_of(input_volume const& volume) {
+  return [=](auto const&, auto const&) {
+    auto const there = volume.template on<double>(Kokkos::DefaultHostExecutionSpace());
+    return oracle::numbers(there.data.data(), there.data.data() + there.data.size());
+  };
+}
+
 /// One iteration from zero with what comes before it; the error is the distance to the phantom.
-/// `Arrays` of n^3 numbers are held.
+/// \param numbers  of n^3 arrays that are held
+template <class Make>
+void add_sized_row(catalogue& all, scan_row const& row, shapes shape, double (*numbers)(double),
+                   Make const& make) {
+  add_scan_row(all, row, shape,
+               {numbers, [](double n) { return 8 * n * n * n * n; },
+                [](double n) { return 8 * n * n * n + 64 * n * n; }},
+               make);
+}
+
+/// Adds that of an upright scan, and of a tilted one.
 template <template <class> class Case, int Arrays, class Options>
-void add_sized(catalogue& all, std::string_view name, std::string_view about,
-               ct::geometry (*scan)(std::int64_t n), std::int64_t made_before,
-               Options const& options) {
-  all.add_sized(
-      {name,
-       about,
-       "voxels along each side",
-       16,
-       2048,
-       {number_type::f32, number_type::f64},
-       4,
-       shapes::any,
-       [](double n) { return Arrays * n * n * n; },
-       [](double n) { return 8 * n * n * n + 64 * n * n; },
-       [](double n) { return 8 * n * n * n * n; }},
-      [=](auto const& exec, point const& p) {
-        return in_precision(p, [&]<class T>(T) {
-          auto const volume = smooth_volume(p.size);
-          answer const truth = [=](auto const&, auto const&) {
-            auto const there = volume.template on<double>(Kokkos::DefaultHostExecutionSpace());
-            return oracle::numbers(there.data.data(), there.data.data() + there.data.size());
-          };
-          Case<T> const what{{{volume}, scan(p.size), volume.box, options, 1, made_before, truth}};
-          return ready_of(exec, what.prepare(exec), p);
+void add_sized(catalogue& all, std::string_view name, std::string_view tilted,
+               std::int64_t made_before, Options const& options) {
+  auto const add = [&](scan_row const& row) {
+    add_sized_row(
+        all, row, shapes::any, [](double n) { return Arrays * n * n * n; },
+        [=]<class T>(T, std::int64_t n, ct::geometry const& scan) {
+          auto const volume = smooth_volume(n);
+          return Case<T>{{{volume}, scan, volume.box, options, 1, made_before, truth_of(volume)}};
         });
-      });
+  };
+  add({name,
+       "an iteration of that method, and what comes before the first, of as many views as voxels "
+       "along a side",
+       upright_scan});
+  add({tilted, tilted_alike, tilted_scan});
 }
 
 /// Adds a few iterations of SIRT of few views in host memory, in slabs of 5, 5 and 2 planes.
@@ -157,55 +165,20 @@ void add_streamed_sirt(catalogue& all, input_projections const& readings, ct::ge
 
 /// Adds an iteration of SIRT, and what comes before the first, whose arrays lie in host memory.
 void add_streamed_sirt(catalogue& all) {
-  auto const add_streamed = [&](std::string_view name, std::string_view about,
-                                ct::geometry (*scan)(std::int64_t n)) {
-    all.add_sized(
-        {name,
-         about,
-         "voxels along each side",
-         16,
-         2048,
-         {number_type::f32, number_type::f64},
-         4,
-         shapes::fixed,
-         [](double n) { return 12 * n * n * n; },
-         [](double n) { return 8 * n * n * n + 64 * n * n; },
-         [](double n) { return 8 * n * n * n * n; }},
-        [scan](auto const& exec, point const& p) {
-          return in_precision(p, [&]<class T>(T) {
-            auto const volume = smooth_volume(p.size);
-            answer const truth = [=](auto const&, auto const&) {
-              auto const there = volume.template on<double>(Kokkos::DefaultHostExecutionSpace());
-              return oracle::numbers(there.data.data(), there.data.data() + there.data.size());
-            };
-            streamed_sirt_case<T> const what{
-                {{{volume}, scan(p.size), volume.box, {}, 1, 2, truth}},
-                {.device_bytes = streaming_limit<T>(p.size)},
-                false};
-            return ready_of(exec, what.prepare(exec), p);
-          });
+  auto const add = [&](scan_row const& row) {
+    add_sized_row(
+        all, row, shapes::fixed, [](double n) { return 12 * n * n * n; },
+        []<class T>(T, std::int64_t n, ct::geometry const& scan) {
+          auto const volume = smooth_volume(n);
+          return streamed_sirt_case<T>{{{{volume}, scan, volume.box, {}, 1, 2, truth_of(volume)}},
+                                       {.device_bytes = streaming_limit<T>(n)},
+                                       false};
         });
   };
-  add_streamed(
-      "sirt_streamed",
-      "sirt with reproducible sums of arrays in host memory, through 4 GiB a 1024^3 floats",
-      upright_scan);
-  add_streamed("sirt_streamed_tilted",
-               "the same with a detector rolled by one degree and pitched by two", tilted_scan);
-}
-
-/// Adds two: of an upright scan, and of a tilted one.
-template <template <class> class Case, int Arrays, class Options>
-void add_sized(catalogue& all, std::string_view name, std::string_view tilted,
-               std::int64_t made_before, Options const& options) {
-  add_sized<Case, Arrays>(
-      all, name,
-      "an iteration of that method, and what comes before the first, of as many views as voxels "
-      "along a side",
-      upright_scan, made_before, options);
-  add_sized<Case, Arrays>(all, tilted,
-                          "the same with a detector rolled by one degree and pitched by two",
-                          tilted_scan, made_before, options);
+  add({"sirt_streamed",
+       "sirt with reproducible sums of arrays in host memory, through 4 GiB a 1024^3 floats",
+       upright_scan});
+  add({"sirt_streamed_tilted", tilted_alike, tilted_scan});
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 //! Views, phantoms, forward projection and its adjoint.
 #include <iso/cases/catalogue.hpp>
 #include <iso/cases/projection.hpp>
+#include <iso/cases/scan_rows.hpp>
 #include <iso/cases/slabs.hpp>
 #include <iso/core/divide_planes.hpp>
 #include <iso/ct/ranked.hpp>
@@ -481,27 +482,42 @@ void add_phantoms(catalogue& all, named_scan const (&scans)[4]) {
       box, rays);
 }
 
-/// N^3 voxels, N views of N^2 pixels.
-void add_sized(catalogue& all, std::string_view name, std::string_view about,
-               double (*steps)(double), ct::forward_project_options const& options,
-               ct::geometry (*scan)(std::int64_t n)) {
-  all.add_sized({name,
-                 about,
-                 "voxels along each side",
-                 16,
-                 2048,
-                 {number_type::f32, number_type::f64},
-                 4,
-                 shapes::any,
-                 [](double n) { return 2.1 * n * n * n; },
-                 [](double n) { return 64 * n * n; },
-                 steps},
-                [=](auto const& exec, point const& p) {
-                  return in_precision(p, [&]<class T>(T) {
-                    projection_case<T> const what{smooth_volume(p.size), scan(p.size), options};
-                    return ready_of(exec, what.prepare(exec), p);
-                  });
-                });
+/// At the sizes of sweeps.
+void add_sized_projections(catalogue& all) {
+  using steps_of = double (*)(double);
+  steps_of const samples = [](double n) { return n * n * n * n; };
+  steps_of const chords = [](double n) { return 8 * n * n * n * n; };
+  ct::forward_project_options const reproducible{.sum = summation::reproducible};
+  ct::forward_project_options const siddon{.method = ct::projector::siddon};
+  auto const add = [&](scan_row const& row, steps_of steps,
+                       ct::forward_project_options const& options) {
+    add_scan_row(all, row, shapes::any, {[](double n) { return 2.1 * n * n * n; }, steps},
+                 [options]<class T>(T, std::int64_t n, ct::geometry const& scan) {
+                   return projection_case<T>{smooth_volume(n), scan, options};
+                 });
+  };
+  add({"forward_project", "linear Joseph, ordered sums, as many cone views as voxels along a side",
+       upright_scan},
+      samples, {});
+  add({"forward_project_tilted", tilted_alike, tilted_scan}, samples, {});
+  add({"forward_project_reproducible", "forward_project with reproducible sums", upright_scan},
+      samples, reproducible);
+  add({"forward_project_reproducible_tilted", "forward_project_tilted with reproducible sums",
+       tilted_scan},
+      samples, reproducible);
+  add({"forward_project_siddon", "forward_project by exact lengths", upright_scan}, chords, siddon);
+  add({"forward_project_siddon_tilted", "forward_project_tilted by exact lengths", tilted_scan},
+      chords, siddon);
+  auto const add_streamed_row = [&](scan_row const& row) {
+    add_scan_row(all, row, shapes::fixed, {[](double n) { return 5.2 * n * n * n; }, samples},
+                 [reproducible]<class T>(T, std::int64_t n, ct::geometry const& scan) {
+                   return streamed_scan_case<T>{{smooth_volume(n), scan, reproducible}};
+                 });
+  };
+  add_streamed_row({"forward_project_streamed",
+                    "reproducible sums of a volume in host memory, through 4 GiB a 1024^3 floats",
+                    upright_scan});
+  add_streamed_row({"forward_project_streamed_tilted", tilted_alike, tilted_scan});
 }
 
 }  // namespace
@@ -537,50 +553,7 @@ void add_projections(catalogue& all) {
     }
   }
   add_exact_sums(all, small_tilted());
-  auto const samples = [](double n) { return n * n * n * n; };
-  auto const chords = [](double n) { return 8 * n * n * n * n; };
-  add_sized(all, "forward_project",
-            "linear Joseph, ordered sums, as many cone views as voxels along a side", samples, {},
-            upright_scan);
-  add_sized(all, "forward_project_tilted",
-            "the same with a detector rolled by one degree and pitched by two", samples, {},
-            tilted_scan);
-  add_sized(all, "forward_project_reproducible", "forward_project with reproducible sums", samples,
-            {.sum = summation::reproducible}, upright_scan);
-  add_sized(all, "forward_project_reproducible_tilted",
-            "forward_project_tilted with reproducible sums", samples,
-            {.sum = summation::reproducible}, tilted_scan);
-  add_sized(all, "forward_project_siddon", "forward_project by exact lengths", chords,
-            {.method = projector::siddon}, upright_scan);
-  add_sized(all, "forward_project_siddon_tilted", "forward_project_tilted by exact lengths", chords,
-            {.method = projector::siddon}, tilted_scan);
-  auto const add_sized_streamed = [&](std::string_view name, std::string_view about,
-                                      ct::geometry (*scan)(std::int64_t n)) {
-    all.add_sized({name,
-                   about,
-                   "voxels along each side",
-                   16,
-                   2048,
-                   {number_type::f32, number_type::f64},
-                   4,
-                   shapes::fixed,
-                   [](double n) { return 5.2 * n * n * n; },
-                   [](double n) { return 64 * n * n; },
-                   samples},
-                  [scan](auto const& exec, point const& p) {
-                    return in_precision(p, [&]<class T>(T) {
-                      streamed_scan_case<T> const what{
-                          {smooth_volume(p.size), scan(p.size), {.sum = summation::reproducible}}};
-                      return ready_of(exec, what.prepare(exec), p);
-                    });
-                  });
-  };
-  add_sized_streamed("forward_project_streamed",
-                     "reproducible sums of a volume in host memory, through 4 GiB a 1024^3 floats",
-                     upright_scan);
-  add_sized_streamed("forward_project_streamed_tilted",
-                     "the same with a detector rolled by one degree and pitched by two",
-                     tilted_scan);
+  add_sized_projections(all);
 }
 
 }  // namespace iso::cases

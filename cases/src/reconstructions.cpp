@@ -2,6 +2,7 @@
 //! Filtered backprojection.
 #include <iso/cases/catalogue.hpp>
 #include <iso/cases/reconstruction.hpp>
+#include <iso/cases/scan_rows.hpp>
 #include <iso/cases/slabs.hpp>
 #include <iso/core/divide_planes.hpp>
 #include <iso/ct/fdk_reconstructor.hpp>
@@ -273,57 +274,29 @@ ct::geometry turned_detector(ct::geometry const& straight) {
 }
 
 /// At the sizes of sweeps.
-void add_sized(catalogue& all) {
-  auto const add = [&](std::string_view name, std::string_view about,
-                       ct::geometry (*scan)(std::int64_t n)) {
-    all.add_sized({name,
-                   about,
-                   "voxels along each side",
-                   16,
-                   2048,
-                   {number_type::f32, number_type::f64},
-                   4,
-                   shapes::fixed,
-                   [](double n) { return 4.2 * n * n * n; },
-                   [](double n) { return 64 * n * n; },
-                   [](double n) { return 2 * n * n * n * n; }},
-                  [scan](auto const& exec, point const& p) {
-                    return in_precision(p, [&]<class T>(T) {
-                      auto const volume = smooth_volume(p.size);
-                      fdk_case<T> const what{{volume}, scan(p.size), volume.box};
-                      return ready_of(exec, what.prepare(exec), p);
-                    });
-                  });
+void add_sized_reconstructions(catalogue& all) {
+  scan_model const model{[](double n) { return 4.2 * n * n * n; },
+                         [](double n) { return 2 * n * n * n * n; }};
+  auto const add = [&](scan_row const& row) {
+    add_scan_row(all, row, shapes::fixed, model,
+                 []<class T>(T, std::int64_t n, ct::geometry const& scan) {
+                   auto const volume = smooth_volume(n);
+                   return fdk_case<T>{{volume}, scan, volume.box};
+                 });
   };
-  add("fdk", "filtered backprojection (Ram-Lak) of as many views as voxels along a side",
-      upright_scan);
-  add("fdk_tilted", "the same with a detector rolled by one degree and pitched by two",
-      tilted_scan);
-  auto const add_streamed = [&](std::string_view name, std::string_view about,
-                                ct::geometry (*scan)(std::int64_t n)) {
-    all.add_sized({name,
-                   about,
-                   "voxels along each side",
-                   16,
-                   2048,
-                   {number_type::f32, number_type::f64},
-                   4,
-                   shapes::fixed,
-                   [](double n) { return 4.2 * n * n * n; },
-                   [](double n) { return 64 * n * n; },
-                   [](double n) { return 2 * n * n * n * n; }},
-                  [scan](auto const& exec, point const& p) {
-                    return in_precision(p, [&]<class T>(T) {
-                      auto const volume = smooth_volume(p.size);
-                      streamed_volume_case<T> const what{{{volume}, scan(p.size), volume.box}};
-                      return ready_of(exec, what.prepare(exec), p);
-                    });
-                  });
+  add({"fdk", "filtered backprojection (Ram-Lak) of as many views as voxels along a side",
+       upright_scan});
+  add({"fdk_tilted", tilted_alike, tilted_scan});
+  auto const add_streamed = [&](scan_row const& row) {
+    add_scan_row(all, row, shapes::fixed, model,
+                 []<class T>(T, std::int64_t n, ct::geometry const& scan) {
+                   auto const volume = smooth_volume(n);
+                   return streamed_volume_case<T>{{{volume}, scan, volume.box}};
+                 });
   };
-  add_streamed("fdk_streamed", "fdk of readings in host memory, through 4 GiB a 1024^3 floats",
-               upright_scan);
-  add_streamed("fdk_streamed_tilted",
-               "the same with a detector rolled by one degree and pitched by two", tilted_scan);
+  add_streamed({"fdk_streamed", "fdk of readings in host memory, through 4 GiB a 1024^3 floats",
+                upright_scan});
+  add_streamed({"fdk_streamed_tilted", tilted_alike, tilted_scan});
 }
 
 }  // namespace
@@ -378,7 +351,7 @@ void add_reconstructions(catalogue& all) {
                                     .variants = {{}},
                                     .has_model = false});
 
-  add_sized(all);
+  add_sized_reconstructions(all);
 }
 
 }  // namespace iso::cases
