@@ -23,6 +23,8 @@ namespace iso::ct {
 namespace detail {
 template <class Exec, class T>
 struct incoming_readings;
+template <class T>
+struct comparison_pieces;
 }  // namespace detail
 
 /// The projection A of volumes in host memory along the rays of one scan, and its adjoint, by a
@@ -106,6 +108,8 @@ class streamed_pair final : public detail::pair_elsewhere<T, Kokkos::HostSpace> 
     std::int64_t views;  ///< of a piece
     detail::misfit_bounds bounds = {};
   };
+  /// Returns how what projections are compared with is divided.
+  [[nodiscard]] detail::comparison_pieces<T> compared(bool masked) const;
   /// Projects, and compares where `to` is not null.
   void project(std::int64_t block, const_volume const& x, projections const& p,
                voxel_bounds const* known, comparison* to, job const& control);

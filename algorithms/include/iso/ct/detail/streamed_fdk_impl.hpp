@@ -103,8 +103,7 @@ void streamed_fdk<Exec, T>::apply_to(detail::incoming_readings<Exec, T> const& p
   auto const scratch = detail::rest_of(memory_, parts.bytes());
   std::int64_t const image = wide.num_u() * wide.num_v();
   auto const stack_of = [&](std::int64_t begin, std::int64_t views) {
-    return projection_view<T, space>{typename projection_view<T, space>::data_type(
-        m.stack + begin * image, views, wide.num_u(), wide.num_v())};
+    return detail::views_at<space>(m.stack + begin * image, views, wide.num_u(), wide.num_v());
   };
   detail::slab_pieces<Exec, T, T> const slabs{m.slabs, x, all_planes(grid_), division.planes, 0};
   detail::for_each_view_batch(

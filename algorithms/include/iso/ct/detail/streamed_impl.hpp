@@ -281,11 +281,7 @@ detail::misfit_bounds streamed_pair<Exec, T>::misfit(std::int64_t block, const_v
                                                      voxel_bounds const* known,
                                                      job const& control) {
   bool const masked = of.mask != nullptr;
-  comparison to{
-      {of.readings},
-      masked,
-      detail::comparison_pieces<T>(grid_, scans_.front().host(), report_, halo_, masked, scatters_)
-          .views};
+  comparison to{{of.readings}, masked, compared(masked).views};
   if (masked) {
     to.arrays.push_back(of.mask);
   }
@@ -297,10 +293,13 @@ detail::misfit_bounds streamed_pair<Exec, T>::misfit(std::int64_t block, const_v
 }
 
 template <execution_space Exec, real T>
+detail::comparison_pieces<T> streamed_pair<Exec, T>::compared(bool masked) const {
+  return {grid_, scans_.front().host(), report_, halo_, masked, scatters_};
+}
+
+template <execution_space Exec, real T>
 bool streamed_pair<Exec, T>::steps_of_rays(bool masked) const {
-  return detail::comparison_pieces<T>(grid_, scans_.front().host(), report_, halo_, masked,
-                                      scatters_)
-      .fits;
+  return compared(masked).fits;
 }
 
 template <execution_space Exec, real T>
@@ -367,8 +366,8 @@ void streamed_pair<Exec, T>::leave(ray_sums<T, space> const& sums, Slabs const& 
                   {},
                   detail::runs_of(p, first + begin, views)};
         for (std::int64_t which = 0; which < beside; ++which) {
-          const_projections const all{typename const_projections::data_type(
-              to->arrays[std::size_t(which)], p.data.extent(0), num_u, num_v)};
+          auto const all = detail::views_at<Kokkos::HostSpace>(
+              to->arrays[std::size_t(which)], std::int64_t(p.data.extent(0)), num_u, num_v);
           one.beside[std::size_t(which)] = {reinterpret_cast<std::byte*>(place(n, which)),
                                             detail::runs_of(all, first + begin, views)};
         }
@@ -380,8 +379,7 @@ void streamed_pair<Exec, T>::leave(ray_sums<T, space> const& sums, Slabs const& 
         some.add(exec_, slabs.at(last), slabs.own(last), detail::step_of(control, n, pieces));
         // Pixels take the place of their words.
         T* const pixels = words + begin * image;
-        some.finish(exec_, projection_view<T, space>{typename projection_view<T, space>::data_type(
-                               pixels, views, num_u, num_v)});
+        some.finish(exec_, detail::views_at<space>(pixels, views, num_u, num_v));
         if (to != nullptr) {
           detail::find_in_numbers(
               "iso::ct::streamed: misfit", exec_, views * image,
@@ -474,9 +472,8 @@ void streamed_pair<Exec, T>::go_back(std::int64_t block,
         // Adds some of the views to a slab.
         auto const add = [&](std::int64_t n, std::int64_t begin, std::int64_t views, onto on,
                              job const& slice) {
-          projection_view<T const, space> const stack{
-              typename projection_view<T const, space>::data_type(m.stack + begin * image, views,
-                                                                  g.num_u(), g.num_v())};
+          projection_view<T const, space> const stack =
+              detail::views_at<space>(m.stack + begin * image, views, g.num_u(), g.num_v());
           if (plans_.empty()) {
             options.first_view = first + begin;
             back_project<Exec, T>(exec_, scan, stack, slabs.at(n), scratch, options, on, slice);
@@ -496,8 +493,8 @@ void streamed_pair<Exec, T>::go_back(std::int64_t block,
               auto one = p.piece(m.stored, n, first + begin, views,
                                  reinterpret_cast<std::byte*>(m.stack + begin * image));
               if (ray_weights != nullptr) {
-                const_projections const all{typename const_projections::data_type(
-                    ray_weights, g.num_views(), g.num_u(), g.num_v())};
+                auto const all = detail::views_at<Kokkos::HostSpace>(ray_weights, g.num_views(),
+                                                                     g.num_u(), g.num_v());
                 one.beside[0] = {reinterpret_cast<std::byte*>(weights_of(n)),
                                  detail::runs_of(all, first + begin, views)};
               }
@@ -506,8 +503,7 @@ void streamed_pair<Exec, T>::go_back(std::int64_t block,
             [&](std::int64_t n, std::int64_t begin, std::int64_t views, onto on, job const& slice) {
               T* const readings = m.stack + begin * image;
               p.arrive(exec_, m.stored, n,
-                       {typename projection_view<T, space>::data_type(readings, views, g.num_u(),
-                                                                      g.num_v())});
+                       detail::views_at<space>(readings, views, g.num_u(), g.num_v()));
               if (ray_weights != nullptr) {
                 detail::for_each_number("iso::ct::streamed: weigh", exec_, views * image,
                                         detail::weigh<T>{weights_of(n), readings, readings});

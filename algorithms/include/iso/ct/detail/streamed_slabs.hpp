@@ -89,6 +89,13 @@ iso::detail::strided_runs runs_of(projection_view<T, Kokkos::HostSpace> const& p
   return {begin, 1, bytes, bytes};
 }
 
+/// Returns numbers without gaps as views of a stack.
+template <class Space, class T>
+projection_view<T, Space> views_at(T* numbers, std::int64_t views, std::int64_t num_u,
+                                   std::int64_t num_v) {
+  return {typename projection_view<T, Space>::data_type(numbers, views, num_u, num_v)};
+}
+
 /// The device's memory for slabs: two, one of which a kernel works on while the other is copied.
 template <class T>
 struct slab_buffers {
@@ -124,7 +131,7 @@ struct chunk_buffers {
 
   template <class Space>
   [[nodiscard]] projection_view<T, Space> at(std::int64_t number, std::int64_t views) const {
-    return {typename projection_view<T, Space>::data_type(data[number % 2], views, num_u, num_v)};
+    return views_at<Space>(data[number % 2], views, num_u, num_v);
   }
   [[nodiscard]] std::byte* place(std::int64_t number) const {
     return reinterpret_cast<std::byte*>(data[number % 2]);
