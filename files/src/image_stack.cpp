@@ -16,6 +16,7 @@
 #include <functional>
 #include <map>
 #include <span>
+#include <utility>
 
 namespace iso::files {
 namespace {
@@ -239,8 +240,10 @@ void hide(std::vector<float>& image, std::span<float const> mask, std::int64_t w
   }
 }
 
-template <class Series>
-image_stack read_series(fs::path const& name, Series const& series, image_request const& request) {
+/// Reads the values of a series, and returns its other facts.
+template <class Series, class To>
+image_stack read_series(fs::path const& name, Series const& series, image_request const& request,
+                        std::vector<To>& values) {
   std::int64_t const width = series.facts().pixels[0];
   std::int64_t const height = series.facts().pixels[1];
   if (request.count > 0 && series.count() != request.count) {
@@ -249,16 +252,14 @@ image_stack read_series(fs::path const& name, Series const& series, image_reques
                              series.count() < request.count ? "find those that are missing"
                                                             : "leave out those that are too many"));
   }
-  image_stack stack{{series.count(), width, height}, series.facts().stored, {}};
-  auto const image_size = width * height;
+  auto const whole = std::size_t(series.count() * width * height);
   detail::with_memory(
       name, fmt::format("its {} images of {} x {} pixels", series.count(), width, height),
-      std::uint64_t(series.count() * image_size) * sizeof(float), [&] {
-        stack.values.reserve(std::size_t(series.count() * image_size));
-        auto const whole = std::size_t(series.count() * image_size);
+      std::uint64_t(whole) * sizeof(To), [&] {
+        values.reserve(whole);
         detail::float_range range;
         series.read(range, [&](fs::path const& path, std::vector<float>& image) {
-          auto const before = stack.values.size();
+          auto const before = values.size();
           if (request.mask.size() == whole && before < whole) {
             hide(image, request.mask.subspan(before, image.size()), width, height);
           }
@@ -270,17 +271,28 @@ image_stack read_series(fs::path const& name, Series const& series, image_reques
                                      "finite); replace it by a number",
                                      bad->place[1], bad->place[2], bad->value));
           }
-          auto const view = views_from_images<float, float>(image, 1, width, height);
-          stack.values.insert(stack.values.end(), view.begin(), view.end());
+          auto const view = views_from_images<To, float>(image, 1, width, height);
+          values.insert(values.end(), view.begin(), view.end());
         });
         if (range.is_too_small()) {
           refuse(name, range.sentence());
         }
       });
-  if (std::int64_t(stack.values.size()) != series.count() * image_size) {
+  if (values.size() != whole) {
     refuse(name, "changed while it was read (images came or went); read it again");
   }
-  return stack;
+  return {{series.count(), width, height}, series.facts().stored, {}};
+}
+
+/// Calls f(series) with the series that `name` stands for.
+template <class F>
+auto with_series(fs::path const& name, image_request const& request, F const& f) {
+  auto const files = image_series(name);
+  if (is_tiff(files.front())) {
+    detail::quiet_tiff const quiet;
+    return f(tiff_series(files, request));
+  }
+  return f(raw_series(files, request));
 }
 
 }  // namespace
@@ -323,12 +335,25 @@ std::vector<fs::path> image_series(fs::path const& name) {
 }
 
 image_stack read_images(fs::path const& name, image_request const& request) {
-  auto const files = image_series(name);
-  if (is_tiff(files.front())) {
-    detail::quiet_tiff const quiet;
-    return read_series(name, tiff_series(files, request), request);
-  }
-  return read_series(name, raw_series(files, request), request);
+  return with_series(name, request, [&](auto const& series) {
+    std::vector<float> values;
+    auto stack = read_series(name, series, request, values);
+    stack.values = std::move(values);
+    return stack;
+  });
+}
+
+std::optional<stored_stack> read_stored_images(fs::path const& name, image_request const& request) {
+  return with_series(name, request, [&](auto const& series) {
+    std::optional<stored_stack> stack;
+    auto const type = series.facts().stored;
+    if (type == pixel_type::uint8 || type == pixel_type::uint16) {
+      std::vector<std::uint16_t> values;
+      auto const facts = read_series(name, series, request, values);
+      stack = {facts.extent, std::move(values), 1, 0};
+    }
+    return stack;
+  });
 }
 
 }  // namespace iso::files

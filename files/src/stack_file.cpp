@@ -66,6 +66,11 @@ void check_range(fs::path const& path, detail::hdf5_dataset const& set,
 struct stored_numbers {
   double scale = 1;
   double offset = 0;
+
+  template <class T>
+  [[nodiscard]] T number(double integer) const {
+    return T(std::fma(scale, integer, offset));
+  }
 };
 
 /// Returns it where a file's readings are such integers.
@@ -163,7 +168,7 @@ projection_stack<T> read_to(fs::path const& path, std::span<T> const* given,
     // Integers of 16 bits are the same numbers in T. As ct::stored_readings rounds them:
     if (auto const stored = stored_numbers_of(path, set)) {
       for (T& reading : to) {
-        reading = T(std::fma(stored->scale, double(reading), stored->offset));
+        reading = stored->number<T>(double(reading));
       }
     }
     hide<T>(to, mask);
@@ -191,6 +196,24 @@ projection_stack<T> read_readings(fs::path const& path, std::span<T> readings,
                                   stack_geometry geometry, finite_values values,
                                   job const& control) {
   return read_to<T>(path, &readings, geometry, {}, values, control);
+}
+
+std::optional<stored_stack> read_stored_stack(fs::path const& path, job const& control) {
+  std::optional<stored_stack> stack;
+  detail::read_unchanged(path, [&] {
+    stack.reset();
+    auto const file = detail::open_hdf5(path);
+    detail::hdf5_dataset const set(path, file, dataset_name, 3);
+    auto const found = stored_numbers_of(path, set);
+    // A number rises or falls with its integer.
+    if (found && std::isfinite(found->number<float>(0)) &&
+        std::isfinite(found->number<float>(65535))) {
+      auto const extent = header_of<float>(path, file, set, stack_geometry::leave).extent;
+      stack = {extent, set.array<std::uint16_t>(), found->scale, found->offset};
+      set.read_to(H5T_NATIVE_UINT16, stack->values.data(), job{{}, control.cancelled});
+    }
+  });
+  return stack;
 }
 
 projection_stack<float> read_stack_header(fs::path const& path, stack_geometry geometry) {

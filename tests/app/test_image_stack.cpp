@@ -113,6 +113,15 @@ TEST_CASE("TIFF files of every type that is read, alone and as a series") {
         CHECK(stack.values[std::size_t(u * 3 + v)] == float(10 * (2 - v) + u + added[i]));
       }
     }
+    // Integers as they are stored; of others none.
+    auto const integers = files::read_stored_images(folder / samples[i].name, {1, {4, 3}});
+    REQUIRE(integers.has_value() == (i < 2));
+    if (integers) {
+      CHECK(integers->extent == stack.extent);
+      CHECK(std::vector<float>(integers->values.begin(), integers->values.end()) == stack.values);
+      CHECK(integers->scale == 1);
+      CHECK(integers->offset == 0);
+    }
   }
   scratch_folder const series;
   for (int i = 8; i <= 11; ++i) {  // by number, not by name: 8, 9, 10, 11

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <numbers>
 #include <optional>
@@ -170,6 +171,66 @@ TEST_CASE("readings that say nothing are refused") {
   CHECK_NOTHROW(jobs::reconstruct(request, {}));
   request.projections.pop_back();
   CHECK_THROWS_WITH_AS(jobs::reconstruct(request, {}), doctest::Contains("207359 readings"),
+                       iso::invalid_argument);
+}
+
+TEST_CASE(
+    "integers of 16 bits are held and streamed, with the bits of the numbers they stand for") {
+  auto request = head();
+  request.phantom_width.reset();
+  request.shape = {90, 48, 48};
+  files::stored_stack stored{request.shape, {}, 1e-4, -0.25};
+  std::mt19937 random(7);
+  for (int i = 0; i < 90 * 48 * 48; ++i) {
+    stored.values.push_back(std::uint16_t(random() % 40000));
+    request.projections.push_back(float(std::fma(1e-4, double(stored.values.back()), -0.25)));
+  }
+  struct call {
+    bool adjoint;
+    double width;  ///< by which rows are extended
+    std::int64_t memory;
+  };
+  for (auto const& what :
+       {call{false, 0, 2'600'000}, call{false, 6, 2'600'000}, call{true, 0, 6'000'000}}) {
+    CAPTURE(what.adjoint);
+    CAPTURE(what.width);
+    auto numbers = request;
+    if (what.adjoint) {
+      numbers.adjoint_of = ct::projector::joseph_linear;
+    }
+    numbers.filter.scan.truncation_correction = what.width;
+    auto integers = numbers;
+    integers.projections.clear();
+    integers.stored = stored;
+    integers.memory = numbers.memory = what.memory;
+    auto const expected = jobs::reconstruct(numbers, {});
+    jobs::reconstruct_result found;
+    std::int64_t const taken =
+        iso::test::peak_bytes_of([&] { found = jobs::reconstruct(integers, {}); });
+    CHECK(found.hash == expected.hash);
+    CHECK(found.volume.values == expected.volume.values);
+    CHECK(found.part_cut == expected.part_cut);
+    numbers.memory.reset();
+    CHECK(jobs::reconstruct(numbers, {}).hash == expected.hash);
+    // Of the stack, Kokkos holds no more than passes through the backend: neither these integers
+    // nor numbers of them.
+    REQUIRE(found.streaming);
+    std::int64_t const volume = 4 * 40 * 40 * 40;
+    CHECK(taken <= volume + found.streaming->device_bytes + found.streaming->staging_bytes + 65536);
+    // Planned to be carried, and carried: each once.
+    auto const& plan = found.streaming->adjoint;
+    CHECK(found.streaming->bytes_in == plan.bytes_in);
+    std::int64_t const batches = (90 + plan.views - 1) / plan.views;
+    CHECK(plan.bytes_in == 2 * 90 * 48 * 48 + (batches - 1) * volume);
+  }
+  auto refused = request;
+  refused.projections.clear();
+  refused.stored = stored;
+  CHECK_THROWS_WITH_AS(jobs::reconstruct(refused, {}), doctest::Contains("readings of 16 bits"),
+                       iso::invalid_argument);
+  refused.memory = 2'600'000;
+  refused.precision = iso::precision::f64;
+  CHECK_THROWS_WITH_AS(jobs::reconstruct(refused, {}), doctest::Contains("in float"),
                        iso::invalid_argument);
 }
 

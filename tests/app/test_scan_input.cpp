@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Readings through the tool's jobs: a simulated detector undone, and an axis that stands aside.
+#include "kokkos_events.hpp"
+
 #include <iso/core/error.hpp>
 #include <iso/files/geometry_file.hpp>
 #include <iso/jobs/project.hpp>
@@ -10,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -65,6 +68,60 @@ TEST_CASE("an axis that stands aside is seen there, and the geometry is put righ
   request = integrals(circle(2.5), values);
   request.find_centre = true;
   CHECK(std::abs(offset_of(jobs::line_integrals_of(request, {}).geometry)) <= 0.2);
+}
+
+TEST_CASE("images pass through a backend some at a time, with the bits of all at once") {
+  auto const g = circle(2.5);
+  auto values = projected(g);
+  std::transform(values.begin(), values.end(), values.begin(), [](float p) { return 0.1F * p; });
+  jobs::simulated_scan_request wanted;
+  wanted.backend = "serial";
+  wanted.extent = {48, 64, 32};
+  wanted.integrals = values;
+  wanted.photons = 1e6;
+  wanted.dead_share = 0.01;
+  auto const scan = jobs::simulate_scan(wanted, {});
+  auto request = integrals(circle(0), scan.readings);
+  request.already_integrals = false;
+  request.flats = files::image_stack{{10, 64, 32}, files::pixel_type::uint16, scan.flats};
+  request.darks = files::image_stack{{10, 64, 32}, files::pixel_type::uint16, scan.darks};
+  request.find_dead = request.find_centre = true;
+  std::int64_t const image = 4 * 64 * 32;
+  jobs::scan_result whole;
+  std::int64_t const at_once =
+      iso::test::peak_bytes_of([&] { whole = jobs::line_integrals_of(request, {}); });
+  CHECK(at_once >= 48 * image);
+  for (std::int64_t const bytes : {std::int64_t(1), 5 * image + 3, 7 * image}) {
+    CAPTURE(bytes);
+    request.batch_bytes = bytes;
+    jobs::scan_result parts;
+    std::int64_t const taken =
+        iso::test::peak_bytes_of([&] { parts = jobs::line_integrals_of(request, {}); });
+    CHECK(parts.projections == whole.projections);
+    CHECK(parts.dead_pixels == whole.dead_pixels);
+    CHECK(parts.centre == whole.centre);
+    // A batch, or a column of all images; the two fields, the dead pixels, and small things.
+    CHECK(taken <= std::max(bytes, 48 * image / 64) + 5 * image);
+  }
+}
+
+TEST_CASE("integers of 16 bits that are line integrals stay what they are") {
+  jobs::scan_request request;
+  request.backend = "serial";
+  request.geometry = circle(0);
+  request.stored =
+      files::stored_stack{{48, 64, 32}, std::vector<std::uint16_t>(48 * 64 * 32, 7), 0.5, 1};
+  request.already_integrals = true;
+  request.centre = 20;
+  auto const found = jobs::line_integrals_of(request, {});
+  REQUIRE(found.stored);
+  CHECK(found.stored->values == request.stored->values);
+  CHECK(found.stored->scale == 0.5);
+  CHECK(found.projections.empty());
+  CHECK(offset_of(found.geometry) != 0);
+  request.find_centre = true;
+  CHECK_THROWS_WITH_AS(jobs::line_integrals_of(request, {}),
+                       doctest::Contains("readings of 16 bits"), iso::invalid_argument);
 }
 
 TEST_CASE("an axis that is given is where a turned detector sees it") {

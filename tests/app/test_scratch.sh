@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# test_scratch.sh ISO
+# test_scratch.sh ISO WRITE_STORED_STACK
 # --scratch: arrays that lie in files have the bits of those in memory, and run where the process may
 # take less memory than one of them.
 iso=$1
+write_stored=$2
 export OMP_NUM_THREADS=2
 tool=("$iso")
 source "$(dirname "$0")/expect.sh"
@@ -48,6 +49,22 @@ same p.h5 project --volume whole.v.mha --geometry cone.json
 same q.mha project --volume whole.v.mha --geometry cone.json --sum reproducible --memory 50MB
 # shellcheck disable=SC2086
 same i.mha reconstruct --projections p.h5 $size --method sirt --iterations 1
+
+# At most as many bytes of arrays of a megabyte and more lie in the folder: the readings as they are
+# stored, and what passes through the backend, which is this memory too. The volume is smaller.
+tool=("$iso")
+"$write_stored" p.h5 stored.h5 converted.h5 || fail 'no stack of 16 bits'
+number() { grep -A1 "\"$1\"" "$2" | tr -d ' \n' | grep -oE "[0-9]+" | head -1; }
+for command in reconstruct back-project; do
+  for stack in stored:2 converted:4; do
+    expect 0 'hash [0-9a-f]{16}' $command --projections "${stack%:*}.h5" --geometry cone.json --extent 60 60 60 \
+      --memory 25MB --scratch scratch --output "${stack%:*}.mha" --json report.json
+    room=$((${stack#*:} * 192 * 192 * 30 + $(number device_bytes report.json) + $(number staging_bytes report.json) + 65536))
+    held=$(number scratch report.json)
+    [ "$held" -le $room ] || fail "$command: $held bytes of arrays, more than $room, of ${stack%:*} readings"
+  done
+  cmp stored.mha converted.mha || fail "$command: other bytes of 16 bits"
+done
 
 tool=("$iso")
 expect 2 "^iso: error: --scratch: 'nowhere' takes no files that are mapped .No such file" \

@@ -75,7 +75,19 @@ TEST_CASE_TEMPLATE("integers of 16 bits are read as the numbers that they stand 
   for (std::size_t i = 0; i < integers.size(); ++i) {
     CHECK(read.values[i] == T(std::fma(1e-4, double(integers[i]), -0.3)));
   }
+  auto const kept = files::read_stored_stack(path);
+  REQUIRE(kept);
+  CHECK(kept->extent == read.extent);
+  CHECK(kept->values == integers);
+  CHECK(kept->scale == 1e-4);
+  CHECK(kept->offset == -0.3);
+  // Where one stands for no float, read_stack refuses them.
+  write({{"scale", 1e36}}, H5T_STD_U16LE);
+  CHECK_FALSE(files::read_stored_stack(path));
+  files::prepare_stack(path, small_stack<T>()).commit();
+  CHECK_FALSE(files::read_stored_stack(path));
   write({}, H5T_STD_U16BE);
+  CHECK(files::read_stored_stack(path)->values == integers);
   CHECK(files::read_stack<T>(path).values == std::vector<T>(integers.begin(), integers.end()));
   write({{"scale", std::numeric_limits<double>::infinity()}}, H5T_STD_U16LE);
   CHECK(refusal([&] { files::read_stack<T>(path); }) ==

@@ -104,6 +104,7 @@ TEST_CASE("images") {
   iso::files::prepare_tiff("i_1.tif", view, 2, 2, iso::files::pixel_type::float32).commit();
   CHECK(iso::files::image_series("i_*.tif").size() == 1);
   CHECK(iso::files::read_images("i_1.tif", {}).values == view);
+  CHECK_FALSE(iso::files::read_stored_images("i_1.tif", {}));
   auto const images = iso::files::images_from_views<float>(view, 1, 2, 2);
   CHECK(iso::files::views_from_images<float>(images, 1, 2, 2) == view);
   CHECK(iso::files::images_from_views<float, float>(view, 1, 2, 2) == images);
@@ -123,6 +124,7 @@ TEST_CASE("stacks, matrices and checkpoints") {
   iso::files::read_readings<double>("s.h5", four);
   iso::files::prepare_readings<double>("r.h5", {{1, 2, 2}, {}}, four).commit();
   CHECK(iso::files::read_stack_header("s.h5").extent[1] == 2);
+  CHECK_FALSE(iso::files::read_stored_stack("s.h5"));
   CHECK(iso::files::read_hdf5_kind("s.h5") == iso::files::hdf5_kind::stack);
   CHECK(iso::files::name_of(iso::files::hdf5_kind::matrix) == "matrix");
 

@@ -125,8 +125,10 @@ std::optional<jobs::scan_request> read_inputs(reconstruct_options& options) {
   }
   std::vector<float> const all;
   bool const masked = request.iterative && request.iterative->reading_mask;
+  bool const passes = request.memory && !request.iterative && jobs::num_ranks() == 1;
   return read_scan(options.scan, options.projections, options.geometry, header,
-                   masked ? request.iterative->reading_mask->values : all);
+                   masked ? request.iterative->reading_mask->values : all,
+                   passes && request.precision == precision::f32);
 }
 
 /// Warns where blocks of views are so small that their volume's copies take longer than kernels.
@@ -368,10 +370,12 @@ int run_reconstruct(reconstruct_options& options) {
     if (request.iterative && request.iterative->reading_mask) {
       scan->mask = request.iterative->reading_mask->values;
     }
+    scan->batch_bytes = std::min(scan->batch_bytes, request.memory.value_or(scan->batch_bytes));
     auto corrected =
         correct_scan(std::move(*scan), request.backend, terminal_observer(), corrections);
     request.shape = corrected.shape;
     request.projections = std::move(corrected.projections);
+    request.stored = std::move(corrected.stored);
     request.geometry = std::move(corrected.geometry);
   }
   warn_of_blocks(request);

@@ -181,7 +181,7 @@ scan_header read_scan_header(scan_options const& options, std::string const& pro
 
 jobs::scan_request read_scan(scan_options const& options, std::string const& projections,
                              std::string const& geometry_file, scan_header const& header,
-                             std::vector<float> const& mask) {
+                             std::vector<float> const& mask, bool keeps_stored) {
   jobs::scan_request request;
   request.geometry = header.geometry;
   if (!options.centre.empty()) {
@@ -190,11 +190,17 @@ jobs::scan_request read_scan(scan_options const& options, std::string const& pro
       request.centre = number("--centre-of-rotation", options.centre, -1e6, 1e6);
     }
   }
+  keeps_stored = keeps_stored && !request.find_centre;
   if (!is_image_series(projections)) {
-    auto stack = files::read_stack<float>(projections, files::stack_geometry::leave, mask,
-                                          files::finite_values::required, asked_of_user());
-    request.readings = {stack.extent, files::pixel_type::float32, std::move(stack.values)};
     request.already_integrals = true;
+    if (keeps_stored) {
+      request.stored = files::read_stored_stack(projections, asked_of_user());
+    }
+    if (!request.stored) {
+      auto stack = files::read_stack<float>(projections, files::stack_geometry::leave, mask,
+                                            files::finite_values::required, asked_of_user());
+      request.readings = {stack.extent, files::pixel_type::float32, std::move(stack.values)};
+    }
     return request;
   }
   auto const& n = header.shape;
@@ -205,8 +211,13 @@ jobs::scan_request read_scan(scan_options const& options, std::string const& pro
   } else {
     // Counts must be finite all the same: dead pixels are replaced from their neighbours.
     images.mask = mask;
+    if (keeps_stored) {
+      request.stored = files::read_stored_images(projections, images);
+    }
   }
-  request.readings = files::read_images(projections, images);
+  if (!request.stored) {
+    request.readings = files::read_images(projections, images);
+  }
   return request;
 }
 
@@ -215,8 +226,9 @@ jobs::scan_result correct_scan(jobs::scan_request request, std::string const& ba
   bool const corrected = !request.already_integrals;
   if (!corrected && !request.centre && !request.find_centre) {
     jobs::scan_result unchanged;
-    unchanged.shape = request.readings.extent;
+    unchanged.shape = request.stored ? request.stored->extent : request.readings.extent;
     unchanged.projections = std::move(request.readings.values);
+    unchanged.stored = std::move(request.stored);
     unchanged.geometry = std::move(request.geometry);
     return unchanged;
   }

@@ -43,11 +43,12 @@ scan_header read_scan_header(scan_options const& options, std::string const& pro
                              std::string const& geometry_file);
 
 /// Reads images, fields and the list of dead pixels, or the stack (.h5). Line integrals where
-/// `mask` is 0 become 0, whatever they are.
+/// `mask` is 0 become 0, whatever they are. Where `keeps_stored`, line integrals that are integers
+/// of 16 bits stay such, unless the axis is looked for in them.
 /// \throws iso::file_error, iso::invalid_argument, iso::out_of_memory
 jobs::scan_request read_scan(scan_options const& options, std::string const& projections,
                              std::string const& geometry_file, scan_header const& header,
-                             std::vector<float> const& mask);
+                             std::vector<float> const& mask, bool keeps_stored);
 
 /// Corrects on `backend`, says what was found, and notes it in `facts`.
 jobs::scan_result correct_scan(jobs::scan_request request, std::string const& backend,

@@ -34,7 +34,7 @@ std::int64_t stride(std::int64_t number, std::int64_t of_view) {
 /// Readings of a scan, those that count.
 struct scan_readings {
   ct::geometry const& scan;
-  std::span<float const> values;
+  given_readings values;
   std::span<float const> mask;
 
   [[nodiscard]] std::size_t at(std::int64_t view, std::int64_t u, std::int64_t v) const {
@@ -435,7 +435,7 @@ grid resized(grid const& volume, std::array<std::int64_t, 3> const& voxels) {
 }  // namespace
 
 body_outside find_body_outside(ct::geometry const& g, grid const& volume,
-                               std::span<float const> readings, std::span<float const> mask) {
+                               given_readings const& readings, std::span<float const> mask) {
   body_outside found;
   scan_readings const counted{g, readings, mask};
   auto const level = level_of(counted);

@@ -2,6 +2,8 @@
 //! Tells from its readings whether a scan saw more than a volume, or its detector, holds.
 #pragma once
 
+#include "given_readings.hpp"
+
 #include <iso/core/grid.hpp>
 #include <iso/ct/geometry.hpp>
 
@@ -26,6 +28,6 @@ struct body_outside {
 
 /// Looks at the readings of a scan. `mask` is empty, or 0 where a reading does not count.
 body_outside find_body_outside(ct::geometry const& g, grid const& volume,
-                               std::span<float const> readings, std::span<float const> mask);
+                               given_readings const& readings, std::span<float const> mask);
 
 }  // namespace iso::jobs

@@ -164,15 +164,16 @@ struct iterative_memory {
   bool in_blocks = false;       ///< of which one volume a block
 };
 
+/// \param readings  the bytes that the readings take there
 template <class T, class Exec>
 iterative_memory memory_of(Exec const& exec, iterative_request const& request,
-                           ct::geometry const& g, grid const& box) {
+                           ct::geometry const& g, grid const& box, double readings) {
   double const voxels = double(box.size());
   double const pixels = double(g.num_views()) * double(g.num_u()) * double(g.num_v());
   // The volume, the readings, and masks as they are given.
   double const as_given =
-      ((request.mask ? 2 : 1) * voxels + (request.reading_mask ? 2 : 1) * pixels) *
-      double(sizeof(T));
+      ((request.mask ? 2 : 1) * voxels + (request.reading_mask ? pixels : 0)) * double(sizeof(T)) +
+      readings;
   iterative_memory memory;
   std::visit(
       [&](auto const& options) {
@@ -435,16 +436,17 @@ inline streamed_calls calls_of(iterative_request const& request) {
       request.options);
 }
 
-/// Runs the method; `readings` makes the projections, `keep` takes the volume.
+/// Runs the method; `readings` makes the projections, which take `readings_bytes` more; `keep`
+/// takes the volume.
 template <class T, class Exec, class Readings, class Keep>
 void iterate_scan(Exec const& exec, iterative_request const& request, ct::geometry const& g,
                   grid const& box, repeats_request const& repeats, observer const& watch,
                   ct::elsewhere const& through, reconstruct_result& result,
-                  Readings const& readings, Keep const& keep) {
+                  Readings const& readings, double readings_bytes, Keep const& keep) {
   using space = typename Exec::memory_space;
   check_options(request, g.num_views());
   check_gap<T>(request);
-  auto const memory = memory_of<T>(exec, request, g, box);
+  auto const memory = memory_of<T>(exec, request, g, box, readings_bytes);
   result.bytes_needed = memory.needed;
   char const* const what = memory.in_blocks
                                ? "iso reconstruct (a volume a block; --column-sums scan takes one)"
@@ -454,16 +456,14 @@ void iterate_scan(Exec const& exec, iterative_request const& request, ct::geomet
   }
   watch.step(0, "preparing");
   guard_memory(exec, memory.needed, what, [&] {
-    auto const given = readings();
-    projection_view<T const, space> const b = given;
+    projection_view<T const, space> const b = readings();
     auto const x = make_volume<T, space>(exec, "iso::jobs::volume", box);
     auto const masks = put_given<T>(exec, request, g, x);
     auto const rules = rules_of<T>(exec, request, b, masks, result);
     checkpoint_of<T, Exec> const checkpoint(
         exec, request.checkpoint,
-        request.checkpoint.empty()
-            ? typename checkpoint_of<T, Exec>::belongings()
-            : belongings_of<T>(request, g, box, cases::fetch(exec, given.data)));
+        request.checkpoint.empty() ? typename checkpoint_of<T, Exec>::belongings()
+                                   : belongings_of<T>(request, g, box, cases::fetch(exec, b.data)));
     job control;
     control.cancelled = [&] {
       if (watch.cancelled) {

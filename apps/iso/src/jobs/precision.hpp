@@ -72,6 +72,7 @@ struct streamed_calls {
   bool forward = false;
   bool adjoint = false;
   bool step = false;
+  bool stored = false;  ///< the adjoint's readings are integers of 16 bits
 
   /// Returns a report of these alone.
   [[nodiscard]] ct::streaming_report of(ct::streaming_report report) const {
@@ -130,8 +131,9 @@ auto in_precision(std::string const& backend, precision precision,
     using number = decltype(zero);
     check_limit(exec, memory);
     return memory ? f(Kokkos::DefaultHostExecutionSpace(), zero,
-                      passing_through<number>(
-                          exec, {.device_bytes = *memory, .told = told_once(watch, calls)}))
+                      passing_through<number>(exec, {.device_bytes = *memory,
+                                                     .stored_readings = calls.stored,
+                                                     .told = told_once(watch, calls)}))
                   : f(exec, zero, passing<number>());
   });
 }

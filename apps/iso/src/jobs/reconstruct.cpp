@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "body_outside.hpp"
 #include "coverage.hpp"
+#include "given_readings.hpp"
 #include "iterative.hpp"
 #include "memory.hpp"
 #include "precision.hpp"
@@ -63,7 +64,7 @@ grid grid_of(reconstruct_request const& request, ct::geometry const& g,
 }
 
 template <class T>
-files::host_volume on_host(grid const& g, std::vector<T> const& values,
+files::host_volume on_host(grid const& g, std::span<T const> values,
                            std::optional<files::attenuation_table> const& table, char const* unit) {
   auto v = files::make_host_volume(g);
   v.values.resize(values.size());
@@ -74,25 +75,44 @@ files::host_volume on_host(grid const& g, std::vector<T> const& values,
   return v;
 }
 
-/// The readings of a request, or those of its phantom, where `exec` reads them.
+/// Returns the readings of a request as they are held.
+given_readings given_to(reconstruct_request const& request) {
+  return request.stored ? given_readings(*request.stored) : given_readings(request.projections);
+}
+
+/// Whether an execution space reads numbers of a request, in T, where they lie.
 template <class T, class Exec>
-projection_view<T, typename Exec::memory_space> readings_of(Exec const& exec,
-                                                            reconstruct_request const& request,
-                                                            ct::geometry const& g,
-                                                            job const& asked) {
-  auto const pixels = make_projections<T, typename Exec::memory_space>(
-      exec, "iso::jobs::projections", g.num_views(), g.num_u(), g.num_v());
+constexpr bool reads_in_place =
+    std::is_same_v<T, float> &&
+    Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Exec::memory_space>::accessible;
+
+/// The readings of a request, or those of its phantom, where `exec` reads them. The request stays.
+template <class T, class Exec>
+projection_view<T const, typename Exec::memory_space> readings_of(
+    Exec const& exec, reconstruct_request const& request, ct::geometry const& g, job const& asked) {
+  using space = typename Exec::memory_space;
+  if constexpr (reads_in_place<T, Exec>) {
+    if (!request.phantom_width) {
+      return projections_at<T const, space>(request.projections.data(), g);
+    }
+  }
+  auto const pixels = make_projections<T, space>(exec, "iso::jobs::projections", g.num_views(),
+                                                 g.num_u(), g.num_v());
   if (request.phantom_width) {
     ct::project_ellipsoids<Exec, T>(exec, ct::shepp_logan(*request.phantom_width / 2),
                                     ct::stage(exec, g), pixels, {}, asked);
     exec.fence("iso::jobs::reconstruct: the phantom's projections");
     return pixels;
   }
-  auto const host = Kokkos::create_mirror_view(Kokkos::WithoutInitializing, pixels.data);
-  std::copy(request.projections.begin(), request.projections.end(), host.data());
-  Kokkos::deep_copy(exec, pixels.data, host);
-  exec.fence("iso::jobs::reconstruct: projections in place");
+  put(exec, pixels.data, request.projections);
   return pixels;
+}
+
+/// Returns the bytes of the readings that readings_of() allocates.
+template <class T, class Exec>
+double readings_bytes(Exec const&, reconstruct_request const& request, ct::geometry const& g) {
+  bool const held = request.stored || (reads_in_place<T, Exec> && !request.phantom_width);
+  return held ? 0 : double(g.num_views()) * double(g.num_u()) * double(g.num_v()) * sizeof(T);
 }
 
 /// How far values are from the phantom's voxels.
@@ -175,11 +195,8 @@ void check_shapes(reconstruct_request const& request, ct::geometry const& g) {
   }
 }
 
-/// Throws where a mask leaves nothing to reconstruct. That shapes agree is checked elsewhere.
+/// Throws where a mask of the readings' shape leaves nothing to reconstruct.
 void check_counted(std::vector<float> const& readings, std::vector<float> const& mask) {
-  if (mask.size() != readings.size()) {
-    return;
-  }
   std::size_t counted = 0;
   std::size_t told = 0;
   for (std::size_t i = 0; i < mask.size(); ++i) {
@@ -194,7 +211,7 @@ void check_counted(std::vector<float> const& readings, std::vector<float> const&
 
 void check_readings(reconstruct_request const& request) {
   auto const& n = request.shape;
-  auto const& readings = request.projections;
+  auto const readings = given_to(request);
   ISO_VALIDATE(std::int64_t(readings.size()) == n[0] * n[1] * n[2],
                "{}: {} readings ({} views of {} x {} pixels were announced); give as many",
                command_of(request), readings.size(), n[0], n[1], n[2]);
@@ -203,7 +220,9 @@ void check_readings(reconstruct_request const& request) {
                          ? request.iterative->reading_mask->values
                          : all;
   bool const masked = mask.size() == readings.size();
+  bool is_told = false;
   for (std::size_t i = 0; i < readings.size(); ++i) {
+    is_told = is_told || readings[i] != 0;
     if (std::isfinite(readings[i]) || (masked && mask[i] == 0)) {
       continue;
     }
@@ -213,9 +232,10 @@ void check_readings(reconstruct_request const& request) {
         "spoil its row); replace it by a number",
         command_of(request), at / (n[1] * n[2]), at / n[2] % n[1], at % n[2], readings[i]);
   }
-  check_counted(readings, mask);
-  ISO_VALIDATE(request.adjoint_of ||
-                   std::any_of(readings.begin(), readings.end(), [](float x) { return x != 0; }),
+  if (masked) {
+    check_counted(request.projections, mask);
+  }
+  ISO_VALIDATE(request.adjoint_of || is_told,
                "iso reconstruct: all {} readings are zero (nothing lay in the beam, so that there "
                "is nothing to reconstruct); check where the projections come from",
                readings.size());
@@ -224,7 +244,7 @@ void check_readings(reconstruct_request const& request) {
 /// Looks for readings that equal the largest, as they do where a number took the place of
 /// logarithms of nothing. Those above the reading of one photon are no counts in any case. `mask`
 /// is empty, or 0 where a reading does not count.
-void find_clipped(std::span<float const> readings, std::span<float const> mask, double photons,
+void find_clipped(given_readings const& readings, std::span<float const> mask, double photons,
                   reconstruct_result& result) {
   std::int64_t all = 0;
   std::int64_t equal = 0;
@@ -248,6 +268,11 @@ void find_clipped(std::span<float const> readings, std::span<float const> mask, 
 
 void check(reconstruct_request const& request, ct::geometry const& g) {
   check_shapes(request, g);
+  ISO_VALIDATE(!request.stored || (request.memory && !request.iterative && num_ranks() == 1 &&
+                                   request.precision == precision::f32),
+               "{}: readings of 16 bits (they pass through a part of a backend's memory, in float, "
+               "to a filtered backprojection or an adjoint of one process); give numbers",
+               command_of(request));
   if (!request.phantom_width) {
     check_readings(request);
   }
@@ -273,7 +298,7 @@ void check_views(reconstruct_request const& request, ct::geometry const& g, grid
 }
 
 /// Looks into the readings for what they tell of the noise and of what was scanned.
-void examine_readings(reconstruct_request const& request, std::span<float const> readings,
+void examine_readings(reconstruct_request const& request, given_readings const& readings,
                       ct::geometry const& given, grid const& box, reconstruct_result& result) {
   bool const masked = request.iterative && request.iterative->reading_mask;
   std::span<float const> const mask =
@@ -291,18 +316,12 @@ void examine_readings(reconstruct_request const& request, std::span<float const>
   }
 }
 
-/// Returns what back_project_scan does by the device of `through`, as a call; empty where nothing
-/// is streamed.
-template <class T, class Projections, class Volume>
-std::function<void(job const&)> streamed_backprojection(ct::streamed const& through,
-                                                        reconstruct_request const& request,
-                                                        ct::geometry const& g, grid const& box,
-                                                        Projections const& projections,
-                                                        Volume const& volume,
-                                                        reconstruct_result& result) {
-  if (!through) {
-    return {};
-  }
+/// Returns what back_project_scan does by the device of `through`, as a call.
+/// \param readings  numbers, or integers of 16 bits
+template <class T, class Readings, class Volume>
+std::function<void(job const&)> streamed_backprojection(
+    ct::streamed const& through, reconstruct_request const& request, ct::geometry const& g,
+    grid const& box, Readings const& readings, Volume const& volume, reconstruct_result& result) {
   if (request.adjoint_of) {
     auto const pair = through.make<T>(
         g, box, ct::split_views(g.num_views(), g.num_views(), ct::block_order::sequential),
@@ -310,7 +329,7 @@ std::function<void(job const&)> streamed_backprojection(ct::streamed const& thro
          .sum = summation::reproducible,
          .oversampling = request.oversampling});
     return [=, &result](job const& control) {
-      pair->adjoint(0, projections, volume, onto::zero, control, 0);
+      pair->adjoint(0, readings, volume, onto::zero, control, 0);
       result.streaming = streamed_calls{.adjoint = true}.of(pair->streaming().value());
     };
   }
@@ -318,8 +337,29 @@ std::function<void(job const&)> streamed_backprojection(ct::streamed const& thro
   result.arc = fdk->arc();
   result.detector = fdk->detector();
   return [=, &result](job const& control) {
-    fdk->apply(projections, volume, control);
+    fdk->apply(readings, volume, control);
     result.streaming = fdk->report();
+  };
+}
+
+/// Returns the filtered backprojection or the adjoint of a projection, in the memory where `exec`
+/// computes, as a call.
+template <class T, class Exec, class Projections, class Volume>
+std::function<void(job const&)> backprojection_in_memory(
+    Exec const& exec, reconstruct_request const& request, ct::geometry const& g,
+    Projections const& projections, Volume const& volume,
+    workspace<typename Exec::memory_space> const& work, ct::back_project_options const& adjoint,
+    reconstruct_result& result) {
+  if (request.adjoint_of) {
+    return [=, staged = ct::stage(exec, g)](job const& told) {
+      ct::back_project<Exec, T>(exec, staged, projections, volume, work, adjoint, onto::zero, told);
+    };
+  }
+  ct::fdk_plan<typename Exec::memory_space> const plan(exec, g, request.filter);
+  result.arc = plan.arc();
+  result.detector = plan.detector();
+  return [=](job const& told) {
+    ct::fdk<Exec, T>(exec, plan, projections, volume, work, onto::zero, told);
   };
 }
 
@@ -329,7 +369,6 @@ void back_project_scan(Exec const& exec, reconstruct_request const& request, ct:
                        grid const& box, observer const& watch, ct::streamed const& through,
                        reconstruct_result& result, Keep const& keep) {
   using space = typename Exec::memory_space;
-  auto const& options = request.filter;
   ct::back_project_options adjoint;
   if (request.adjoint_of) {
     adjoint.method = *request.adjoint_of;
@@ -338,47 +377,43 @@ void back_project_scan(Exec const& exec, reconstruct_request const& request, ct:
   std::int64_t const scratch = through ? 0
                                : request.adjoint_of
                                    ? ct::back_project_bytes_needed<T>(exec, g, box, adjoint)
-                                   : ct::fdk_bytes_needed<T>(exec, g, options);
-  double const pixels = double(g.num_views()) * double(g.num_u()) * double(g.num_v());
-  double const wanted = (double(box.size()) + pixels) * double(sizeof(T)) + double(scratch);
+                                   : ct::fdk_bytes_needed<T>(exec, g, request.filter);
+  double const wanted = double(box.size()) * double(sizeof(T)) +
+                        readings_bytes<T>(exec, request, g) + double(scratch);
   watch.step(0, "preparing");
-  guard_memory(exec, wanted < 0x1p62 ? std::int64_t(wanted) : std::int64_t(1) << 62,
-               command_of(request), [&] {
-                 auto const projections =
-                     readings_of<T>(exec, request, g, job{{}, watch.cancelled});
-                 auto const volume = make_volume<T, space>(exec, "iso::jobs::volume", box);
-                 workspace<space> const work(scratch);
-                 job control;
-                 control.progress = [&](double fraction) {
-                   // So that progress is of what has been done.
-                   exec.fence("iso::jobs::reconstruct: a batch of views");
-                   watch.step(fraction, "reconstructing");
-                 };
-                 std::function<void(job const&)> compute;
-                 if constexpr (!backend::is_device<Exec>) {
-                   compute = streamed_backprojection<T>(through, request, g, box, projections,
-                                                        volume, result);
-                 }
-                 if (compute) {
-                   control.cancelled = watch.cancelled;
-                 } else if (request.adjoint_of) {
-                   compute = [&, staged = ct::stage(exec, g)](job const& told) {
-                     ct::back_project<Exec, T>(exec, staged, projections, volume, work, adjoint,
-                                               onto::zero, told);
-                   };
-                 } else {
-                   ct::fdk_plan<space> const plan(exec, g, options);
-                   result.arc = plan.arc();
-                   result.detector = plan.detector();
-                   compute = [&, plan](job const& told) {
-                     ct::fdk<Exec, T>(exec, plan, projections, volume, work, onto::zero, told);
-                   };
-                 }
-                 result.time_ms = 1e3 * seconds_of(exec, [&] { compute(control); });
-                 keep(volume);
-                 result.repeats = repeat(exec, request.repeats, watch, compute);
-                 return 0;
-               });
+  guard_memory(exec, whole_bytes(wanted), command_of(request), [&] {
+    projection_view<T const, space> projections;
+    if (!request.stored) {
+      projections = readings_of<T>(exec, request, g, job{{}, watch.cancelled});
+    }
+    auto const volume = make_volume<T, space>(exec, "iso::jobs::volume", box);
+    workspace<space> const work(scratch);
+    job control;
+    control.progress = [&](double fraction) {
+      // So that progress is of what has been done.
+      exec.fence("iso::jobs::reconstruct: a batch of views");
+      watch.step(fraction, "reconstructing");
+    };
+    std::function<void(job const&)> compute;
+    if constexpr (!backend::is_device<Exec>) {
+      if (through) {
+        control.cancelled = watch.cancelled;
+        compute =
+            request.stored
+                ? streamed_backprojection<T>(through, request, g, box, stored_in(*request.stored),
+                                             volume, result)
+                : streamed_backprojection<T>(through, request, g, box, projections, volume, result);
+      }
+    }
+    if (!compute) {
+      compute =
+          backprojection_in_memory<T>(exec, request, g, projections, volume, work, adjoint, result);
+    }
+    result.time_ms = 1e3 * seconds_of(exec, [&] { compute(control); });
+    keep(volume);
+    result.repeats = repeat(exec, request.repeats, watch, compute);
+    return 0;
+  });
 }
 
 /// Does it on the ranks that share the job: each has its planes and its rows. `keep` takes the
@@ -465,8 +500,8 @@ void keep_volume(reconstruct_request const& request, rank_parts const& parts,
     }
   }
   result.planes = request.keeps_planes ? parts.plan().planes(parts.rank()) : slab();
-  result.volume = on_host(box, request.keeps_planes ? here : whole, request.table,
-                          request.adjoint_of ? "mm" : "1/mm");
+  result.volume = on_host<T>(box, request.keeps_planes ? here : whole, request.table,
+                             request.adjoint_of ? "mm" : "1/mm");
   result.hash = hash_text(hash);
   if (compares && is_first_rank()) {
     result.error = error.value();
@@ -533,19 +568,26 @@ reconstruct_result run(Exec const& exec, reconstruct_request const& request, obs
       filtered ? blind_views(g, volume_grid) : missed_views(g, volume_grid, reach_of(request));
   check_views(request, g, volume_grid, filtered, result);
   auto const keep = [&](volume_view<T, space> const& volume) {
-    auto const values = fetch(exec, volume.data);
+    bool const compares = request.phantom_width && !request.adjoint_of;
+    std::vector<T> copy;
+    std::span<T const> values(volume.data.data(), volume.data.size());
+    if (compares || backend::is_device<Exec>) {
+      copy = fetch(exec, volume.data);
+      values = copy;
+    }
     result.hash = hash_text(hash_bits<T>(values));
-    result.volume = on_host(volume_grid, values, request.table, request.adjoint_of ? "mm" : "1/mm");
-    if (request.phantom_width && !request.adjoint_of) {
+    result.volume =
+        on_host<T>(volume_grid, values, request.table, request.adjoint_of ? "mm" : "1/mm");
+    if (compares) {
       ct::rasterise_ellipsoids<Exec, T>(exec, ct::shepp_logan(*request.phantom_width / 2), volume,
                                         {}, job{{}, watch.cancelled});
       phantom_error error;
-      error.add(values, fetch(exec, volume.data));
+      error.add(copy, fetch(exec, volume.data));
       result.error = error.value();
     }
   };
   if (!request.adjoint_of && !request.phantom_width) {
-    examine_readings(request, request.projections, given, volume_grid, result);
+    examine_readings(request, given_to(request), given, volume_grid, result);
   }
   if (num_ranks() > 1) {
     reconstruct_on_ranks<T>(exec, request, given, g, volume_grid, watch, by, result);
@@ -563,7 +605,7 @@ reconstruct_result run(Exec const& exec, reconstruct_request const& request, obs
       return made;
     };
     iterate_scan<T>(exec, *request.iterative, g, volume_grid, request.repeats, watch, through,
-                    result, readings, keep);
+                    result, readings, readings_bytes<T>(exec, request, g), keep);
     watch.step(1, "done");
     return result;
   }
@@ -601,8 +643,9 @@ void check_shapes(reconstruct_request const& request) {
 }
 
 reconstruct_result reconstruct(reconstruct_request const& request, observer const& watch) {
-  auto const calls =
-      request.iterative ? calls_of(*request.iterative) : streamed_calls{.adjoint = true};
+  auto const calls = request.iterative
+                         ? calls_of(*request.iterative)
+                         : streamed_calls{.adjoint = true, .stored = request.stored.has_value()};
   return in_precision(request.backend, request.precision, request.memory, watch, calls,
                       [&](auto const& exec, auto zero, auto const& through) {
                         return run<decltype(zero)>(exec, request, watch, through);

@@ -5,11 +5,13 @@
 
 #include <iso/files/atomic_file.hpp>
 #include <iso/files/reorder.hpp>
+#include <iso/files/stack_file.hpp>
 #include <iso/model/word.hpp>
 
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <ranges>
 #include <span>
 #include <string>
@@ -93,6 +95,11 @@ struct image_request {
 ///                             file cut short, a value that is not finite
 /// \throws iso::out_of_memory  more than this machine has
 image_stack read_images(std::filesystem::path const& name, image_request const& request);
+
+/// Reads the same where images store integers of 8 or 16 bits, as these; nothing where they do not.
+/// \throws as read_images
+std::optional<stored_stack> read_stored_images(std::filesystem::path const& name,
+                                               image_request const& request);
 
 /// Prepares one image as a TIFF of 16 bits (values are rounded and must lie from 0 to 65535) or of
 /// 32-bit floats, which a commit puts in place. `view` is [u, v], v fastest.

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -23,6 +24,15 @@ struct projection_stack {
   std::vector<T> values;                 ///< [views, u, v], v fastest
   std::string unit = "1";                ///< of a value: "1" for line integrals of attenuation
   std::string geometry{};                ///< the geometry file's JSON text; may be empty
+};
+
+/// Readings of 16 bits as files store them: each stands for offset + scale times the integer, by
+/// one fma in double that is rounded once, as iso::ct::stored_readings::number.
+struct stored_stack {
+  std::array<std::int64_t, 3> extent{};  ///< views, u, v
+  std::vector<std::uint16_t> values;     ///< [views, u, v], v fastest
+  double scale = 1;
+  double offset = 0;
 };
 
 /// Prepares a file, which a commit puts in place, with dataset /projections [views, u, v], its
@@ -76,6 +86,14 @@ projection_stack<T> read_readings(std::filesystem::path const& path, std::span<T
                                   stack_geometry geometry = stack_geometry::read,
                                   finite_values values = finite_values::required,
                                   job const& control = {});
+
+/// Reads integers of 16 bits as they are stored: half the memory of floats. Nothing where the file
+/// has other numbers, or some integer stands for no finite float.
+/// \throws iso::file_error     as read_stack, but for what values are
+/// \throws iso::out_of_memory  more than this machine has
+/// \throws iso::cancelled      as job::step; `control` is asked between parts
+std::optional<stored_stack> read_stored_stack(std::filesystem::path const& path,
+                                              job const& control = {});
 
 /// Reads the same without values: extent, unit and geometry.
 /// \throws iso::file_error  as read_stack, but for what values are

@@ -65,8 +65,11 @@ struct reconstruct_request {
   std::optional<iterative_request> iterative{};  ///< none: filtered backprojection
   bool extend_rays = false;  ///< move detectors along their rays to behind the volume
   files::geometry_file geometry;
-  std::array<std::int64_t, 3> shape{};    ///< of `projections`: views, u, v
-  std::vector<float> projections;         ///< [views, u, v]; empty with phantom_width
+  std::array<std::int64_t, 3> shape{};  ///< of `projections`: views, u, v
+  std::vector<float> projections;       ///< [views, u, v]; empty with phantom_width or `stored`
+  /// Integers of 16 bits in their place, which are held and pass through as such. With `memory`, by
+  /// one process, without iterations, and in float.
+  std::optional<files::stored_stack> stored{};
   std::optional<double> phantom_width{};  ///< mm; given: of the Shepp-Logan head's cube
   std::array<std::int64_t, 3> extent{};   ///< voxels along x, y, z; 0: as many as pixels
   std::array<double, 3> spacing{};        ///< mm; 0: the pixels' distance at the z axis
