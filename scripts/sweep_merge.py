@@ -42,8 +42,10 @@ except ImportError:
 SUCCESS, BITS_DIFFER, BAD_INPUT, FAILURE, SLOWER, NOTHING_COMPARED = 0, 1, 2, 4, 5, 6
 # A thread that waited longer for a core, as a share of the time, makes the point disturbed.
 MAX_WAITED = 0.02
-# With fewer processes or nodes there is no telling which is the slow one.
+# With fewer processes or nodes most of them may be slow: the fastest process is the measure then.
 MIN_COMPARED = 4
+# Two processors of one kind may differ by this without a fault.
+MIN_SLOWDOWN_OF_FEW = 0.05
 # A slowdown of the median by less is not worth a search for its cause.
 MIN_SLOWDOWN = 0.01
 # The exponent of the two largest sizes may exceed the expected one by this. It is lower wherever
@@ -199,35 +201,51 @@ def compare_bits(points: list[Record]) -> tuple[bool | None, list[Record]]:
     return not differences if repeated else None, differences
 
 
+def usual(values: list[float]) -> float:
+    """Returns what values are held against: their median, of few the least."""
+    return min(values) if len(values) < MIN_COMPARED else median(values)
+
+
 def slow_limit(values: list[float], noise: float = 0) -> float:
-    """Returns a limit that lies three times the spread above the median.
+    """Returns a limit that lies three times the spread above the usual value.
 
     Slow values lie above the median. Where they are more than a quarter they stretch the
-    interquartile range, but never what lies below the median.
+    interquartile range, but never what lies below the median. Few values have no spread to go by.
     """
-    lower, middle, upper = quartiles(values)
+    middle = usual(values)
+    if len(values) < MIN_COMPARED:
+        return middle + max(3 * noise, MIN_SLOWDOWN_OF_FEW * middle)
+    lower, _, upper = quartiles(values)
     spread = min(upper - lower, 2 * (middle - lower))
     return middle + max(3 * max(spread, noise), MIN_SLOWDOWN * middle)
 
 
-def slow_among(slowdowns: dict[str, list[float]]) -> list[Record]:
-    """Finds the processes or nodes that are slower than most, over all points."""
+def slow_among(slowdowns: dict[str, list[float]], least: int) -> list[Record]:
+    """Finds the processes or nodes that are slower than others, over all points.
+
+    Args:
+        least: how many there must be to compare them
+    """
     medians = {name: median(values) for name, values in sorted(slowdowns.items())}
-    if len(medians) < MIN_COMPARED:
+    if len(medians) < least:
         return []
     limit = slow_limit(list(medians.values()))
-    return [{"name": name, "slowdown": rounded(slowdown), "limit": rounded(limit)}
+    measure = "fastest" if len(medians) < MIN_COMPARED else "median"
+    return [{"name": name, "slowdown": rounded(slowdown), "limit": rounded(limit),
+             "measure": measure}
             for name, slowdown in medians.items() if slowdown > limit]
 
 
 def find_slow(points: list[Record], ranks: list[Record]) -> tuple[Record, list[str]]:
     nodes = {one["rank"]: one["node"] for one in ranks}
+    most = max((len(point["ranks"]) for point in points), default=0)
+    least = 2 if most < MIN_COMPARED else MIN_COMPARED
     of_ranks, of_nodes, slow_points = defaultdict(list), defaultdict(list), []
     for point in points:
         times = {one["rank"]: one["median_seconds"] for one in point["ranks"]}
-        if len(times) < MIN_COMPARED:
+        if len(times) < least:
             continue
-        middle = point["median_seconds"]
+        middle = usual(list(times.values()))
         limit = slow_limit(list(times.values()),
                            median(one["interquartile_seconds"] for one in point["ranks"]))
         for rank, seconds in times.items():
@@ -236,16 +254,20 @@ def find_slow(points: list[Record], ranks: list[Record]) -> tuple[Record, list[s
             if seconds > limit:
                 slow_points.append({**{name: point[name] for name in KEY}, "rank": rank,
                                     "node": nodes[rank], "seconds": seconds,
-                                    "median_seconds": middle, "limit_seconds": limit})
+                                    "median_seconds": middle, "limit_seconds": limit,
+                                    "measure": "fastest" if least == 2 else "median"})
     notes = []
     if not of_nodes:
-        notes.append(f"no point was measured by {MIN_COMPARED} processes on one kind of processor: "
-                     "slow ones cannot be told")
+        notes.append("no point was measured by 2 processes on one kind of processor: slow ones "
+                     "cannot be told")
+    elif least < MIN_COMPARED:
+        notes.append(f"{most} processes are held against the fastest of them (of {MIN_COMPARED} "
+                     "and more the median is the measure)")
     elif 1 < len(of_nodes) < MIN_COMPARED:
         notes.append(f"{len(of_nodes)} nodes are too few to compare ({MIN_COMPARED} are wanted): a "
                      "slow one cannot be told")
-    return {"slow_ranks": slow_among(of_ranks), "slow_nodes": slow_among(of_nodes),
-            "slow_points": slow_points}, notes
+    return {"slow_ranks": slow_among(of_ranks, least),
+            "slow_nodes": slow_among(of_nodes, MIN_COMPARED), "slow_points": slow_points}, notes
 
 
 def fit_growth(points: list[Record], exponents: dict[str, float]) -> tuple[list[Record], list[str]]:

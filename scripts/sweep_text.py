@@ -57,14 +57,16 @@ def rank_lines(report: Record) -> Iterable[str]:
 def slow_lines(report: Record, limit: int = 3) -> Iterable[str]:
     for kind, slow in (("slow node", report["slow_nodes"]), ("slow", report["slow_ranks"])):
         for one in slow:
-            yield (f"{kind}: {one['name']} takes {one['slowdown']:.2f} times as long as the median "
+            yield (f"{kind}: {one['name']} takes {one['slowdown']:.2f} times as long as the "
+                   f"{one.get('measure', 'median')} "
                    f"(limit {one['limit']:.2f})")
     of_ranks = defaultdict(list)
     for point in report["slow_points"]:
         of_ranks[point["rank"]].append(point)
     for rank, points in sorted(of_ranks.items()):
         points.sort(key=lambda point: -point["seconds"] / point["median_seconds"])
-        worst = ", ".join(f"{name_of(point)} ({1e3 * point['seconds']:.4g} ms, median "
+        worst = ", ".join(f"{name_of(point)} ({1e3 * point['seconds']:.4g} ms, "
+                          f"{point.get('measure', 'median')} "
                           f"{1e3 * point['median_seconds']:.4g} ms)" for point in points[:limit])
         count = f"{len(points)}, the worst: " if len(points) > limit else ""
         yield (f"slow {'point' if len(points) == 1 else 'points'}: rank {rank} on "

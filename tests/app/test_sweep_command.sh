@@ -176,7 +176,10 @@ says 'slow points: rank 2 on n2, [0-9]+, the worst: '
 says 'bits: agree on every rank'
 grep -q 'slow: rank [013]' <<<"$answer" && fail "another rank is called slow: $answer"
 expect 0 'missing: rank 3' sweep --merge four.rank{0,1,2}.jsonl --output three.json
-says 'cannot be told'
+says 'slow: rank 2 on n2 takes [0-9.]+ times as long as the fastest'
+expect 0 'slow: rank 2 on n2 takes [0-9.]+ times as long as the fastest' sweep --merge four.rank{0,2}.jsonl --output two.json
+says '2 processes are held against the fastest of them'
+expect 0 'cannot be told' sweep --merge four.rank0.jsonl --output one.json
 # shellcheck disable=SC2046
 "$iso" sweep --merge $(all four | tr ' ' '\n' | tac) --output backwards.json >/dev/null || fail 'the files backwards are not merged'
 cmp four.json backwards.json || fail 'the order of the files changes the report'

@@ -170,9 +170,34 @@ class Merging(unittest.TestCase):
         report = merge(processes(16, (6, 7), 1.2))
         self.assertEqual([node["name"] for node in report["slow_nodes"]], ["n3"])
         self.assertEqual(len(report["slow_ranks"]), 2)
-        report = merge(processes(3, (1,), 10))
-        self.assertEqual(report["slow_ranks"], [])
-        self.assertIn("4 processes", *report["notes"])
+
+    def test_slow_one_of_few(self):
+        for ranks in (2, 3):
+            for slow in range(ranks):
+                for slowdown in (1.1, 1.3, 10):
+                    results = [process(rank, ranks, slowdown if rank == slow else 1, node="n0",
+                                       device=f"0:{rank}:0") for rank in range(ranks)]
+                    report = merge(results)
+                    (found,) = report["slow_ranks"]
+                    self.assertEqual(found["name"], f"rank {slow} on n0")
+                    self.assertAlmostEqual(found["slowdown"] / slowdown, 1, delta=0.02)
+                    self.assertEqual([p["rank"] for p in report["slow_points"]], [slow] * 3)
+                    self.assertEqual(report["slow_nodes"], [])
+                    self.assertIn(f"{ranks} processes are held against the fastest",
+                                  *report["notes"])
+                    lines = "\n".join(verdict_lines(report))
+                    self.assertIn(f"slow: rank {slow} on n0 takes {found['slowdown']:.2f} times as "
+                                  "long as the fastest", lines)
+                    self.assertIn(" ms, fastest ", lines)
+            report = merge(processes(ranks, (1,), 1.02))
+            self.assertEqual(report["slow_ranks"] + report["slow_points"], [])
+        # The fastest of two is not slow where the other is of another kind.
+        results = processes(2, (1,), 10)
+        for ceilings in results[1].ceilings:
+            ceilings["processor"] = "another"
+        report = merge(results)
+        self.assertEqual(report["slow_ranks"] + report["slow_points"], [])
+        self.assertIn("by 2 processes on one kind", *report["notes"])
 
     def test_fastest_call_is_of_an_undisturbed_round(self):
         results = change(processes(4), rank=0, size=32, round_=0, factor=0.1, waited=0.3)
