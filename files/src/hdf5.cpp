@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "hdf5.hpp"
 #include "regular.hpp"
+#include "voxel_file.hpp"
 
 #include <iso/core/detail/fnv1a.hpp>
 #include <iso/files/hdf5_kind.hpp>
@@ -52,13 +53,25 @@ std::vector<hsize_t> pieces_of(std::span<hsize_t const> extent, std::size_t valu
   return piece;
 }
 
+/// Returns how many rows of its first axis a piece of a dataset has; 1 where it has no pieces.
+hsize_t rows_of_piece(fs::path const& path, hid_t dataset, int axes) {
+  handle const creation(path, H5Dget_create_plist(dataset), H5Pclose,
+                        "has a dataset without shape (it is damaged); fetch or write it again");
+  std::vector<hsize_t> piece(std::size_t(std::max(axes, 1)), 1);
+  if (H5Pget_layout(creation) == H5D_CHUNKED) {
+    H5Pget_chunk(creation, axes, piece.data());
+  }
+  return std::max(piece[0], hsize_t(1));
+}
+
 /// Calls move(memory space, file space, first byte) for parts of a dataset that make up all of it,
-/// until one fails, and asks the job after each. A part is made of whole pieces, where the dataset
-/// has such, and of about 32 MB.
+/// or some rows of its first axis, until one fails, and asks the job after each. A part is made of
+/// whole pieces, where the dataset has such, and of about 32 MB.
 /// \param value_bytes  of a number in memory
+/// \param some         the rows; null: all
 template <class Move>
 bool in_parts(fs::path const& path, hid_t dataset, std::size_t value_bytes, job const& asked,
-              Move const& move) {
+              hdf5_rows const* some, Move const& move) {
   constexpr hsize_t most = hsize_t(1) << 25;
   char const* const damaged =
       "has a dataset without shape (it is damaged); fetch or write it again";
@@ -68,26 +81,24 @@ bool in_parts(fs::path const& path, hid_t dataset, std::size_t value_bytes, job 
   H5Sget_simple_extent_dims(space, extent.data(), nullptr);
   hsize_t const row_bytes =
       std::accumulate(extent.begin() + 1, extent.end(), hsize_t(value_bytes), std::multiplies<>());
-  if (axes < 1 || extent[0] * row_bytes <= most) {
+  if (some == nullptr && (axes < 1 || extent[0] * row_bytes <= most)) {
     bool const done = move(hid_t(H5S_ALL), hid_t(H5S_ALL), std::size_t(0));
     asked.step(0);
     return done;
   }
-  handle const creation(path, H5Dget_create_plist(dataset), H5Pclose, damaged);
-  std::vector<hsize_t> piece(extent.size(), 1);
-  if (H5Pget_layout(creation) == H5D_CHUNKED) {
-    H5Pget_chunk(creation, axes, piece.data());
-  }
-  hsize_t const rows = std::max(most / (row_bytes * piece[0]), hsize_t(1)) * piece[0];
+  hsize_t const piece = rows_of_piece(path, dataset, axes);
+  hsize_t const rows = std::max(most / std::max(row_bytes * piece, hsize_t(1)), hsize_t(1)) * piece;
+  hsize_t const begin = some == nullptr ? 0 : some->first;
+  hsize_t const end = some == nullptr ? extent[0] : some->first + some->count;
   std::vector<hsize_t> start(extent.size(), 0);
   auto count = extent;
-  for (hsize_t first = 0; first < extent[0]; first += rows) {
+  for (hsize_t first = begin; first < end; first += count[0]) {
     start[0] = first;
-    count[0] = std::min(rows, extent[0] - first);
+    count[0] = std::min(rows - first % piece, end - first);
     handle const part(path, H5Screate_simple(axes, count.data(), nullptr), H5Sclose, damaged);
     if (H5Sselect_hyperslab(space, H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr) <
             0 ||
-        !move(part, space, std::size_t(first * row_bytes))) {
+        !move(part, space, std::size_t((first - begin) * row_bytes))) {
       return false;
     }
     asked.step(0);
@@ -158,29 +169,67 @@ hdf5_handle open_hdf5(fs::path const& path) {
           "is not a whole HDF5 file (truncated or damaged); fetch or write it again"};
 }
 
-atomic_file prepare_hdf5(fs::path const& path, std::uintmax_t bytes,
-                         std::function<void(hid_t)> const& fill) {
-  start_hdf5();
-  constexpr std::uintmax_t max_overhead = 65536;
-  atomic_file whole(path, bytes + bytes / 64 + max_overhead);
-  handle const access(path, H5Pcreate(H5P_FILE_ACCESS), H5Pclose,
-                      "cannot be written (HDF5 properties); try another disk");
+namespace {
+
+/// Returns the properties by which files are written.
+hid_t writing() {
+  hid_t const access = H5Pcreate(H5P_FILE_ACCESS);
   // From HDF5 1.10 on, what the file says of itself bears checksums. The temporary file has a lock
   // already.
   H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_LATEST);
   H5Pset_file_locking(access, false, true);
-  handle const creation(path, H5Pcreate(H5P_FILE_CREATE), H5Pclose,
-                        "cannot be written (HDF5 properties); try another disk");
-  H5Pset_obj_track_times(creation, 0);  // equal contents are equal bytes
-  handle file(path, H5Fcreate(whole.temporary().c_str(), H5F_ACC_TRUNC, creation, access), H5Fclose,
-              "cannot be written (HDF5 refused to make the file); make room on its disk");
-  fill(file);
+  return access;
+}
+constexpr char const* no_properties = "cannot be written (HDF5 properties); try another disk";
+
+/// Closes a file that was written; throws iso::file_error where not all of it is.
+void finish(fs::path const& path, handle& file) {
   bool const flushed = H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0;
   if (!file.close() || !flushed) {
     refuse(path, "cannot be written (its disk may be full); make room on its disk");
   }
-  whole.check_written(bytes);
+}
+
+}  // namespace
+
+atomic_file prepare_hdf5(fs::path const& path, std::uintmax_t bytes,
+                         std::function<void(hid_t)> const& fill, hdf5_content content) {
+  start_hdf5();
+  constexpr std::uintmax_t max_overhead = 65536;
+  atomic_file whole(path, bytes + bytes / 64 + max_overhead);
+  handle const access(path, writing(), H5Pclose, no_properties);
+  handle const creation(path, H5Pcreate(H5P_FILE_CREATE), H5Pclose, no_properties);
+  H5Pset_obj_track_times(creation, 0);  // equal contents are equal bytes
+  handle file(path, H5Fcreate(whole.temporary().c_str(), H5F_ACC_TRUNC, creation, access), H5Fclose,
+              "cannot be written (HDF5 refused to make the file); make room on its disk");
+  fill(file);
+  finish(path, file);
+  whole.check_written(content == hdf5_content::whole ? bytes : 0);
   return whole;
+}
+
+void write_rows(fs::path const& path, fs::path const& temporary, char const* name,
+                hdf5_rows const& rows, hid_t memory, void const* values, job const& asked) {
+  start_hdf5();
+  handle const access(path, writing(), H5Pclose, no_properties);
+  handle file(path, H5Fopen(temporary.c_str(), H5F_ACC_RDWR, access), H5Fclose,
+              "cannot be written (its temporary file is not there); name a file on a file system "
+              "that all processes see");
+  {
+    handle const dataset(path, H5Dopen2(file, name, H5P_DEFAULT), H5Dclose,
+                         "cannot be written (HDF5 dataset); try another disk");
+    auto const part = [&](hid_t of_memory, hid_t of_file, std::size_t first) {
+      return H5Dwrite(dataset, memory, of_memory, of_file, H5P_DEFAULT,
+                      static_cast<char const*>(values) + first) >= 0;
+    };
+    if (rows.count > 0 && !in_parts(path, dataset, H5Tget_size(memory), asked, &rows, part)) {
+      refuse(path, fmt::format("dataset /{} cannot be written (its disk may be full); make room on "
+                               "its disk",
+                               name));
+    }
+  }
+  finish(path, file);
+  placed_writer(path, temporary, 0).close();  // has it reach the disk
 }
 
 hdf5_dataset::hdf5_dataset(fs::path const& path, hid_t file, char const* name, int axes)
@@ -233,12 +282,17 @@ std::uint64_t hdf5_dataset::size() const {
   return std::accumulate(extent_.begin(), extent_.end(), std::uint64_t(1), std::multiplies<>());
 }
 
-void hdf5_dataset::read_to(hid_t memory_type, void* values, job const& asked) const {
+hsize_t hdf5_dataset::rows_of_piece() const {
+  return detail::rows_of_piece(path_, dataset_, int(extent_.size()));
+}
+
+void hdf5_dataset::read_to(hid_t memory_type, void* values, job const& asked,
+                           hdf5_rows const* some) const {
   auto const part = [&](hid_t memory, hid_t file, std::size_t first) {
     return H5Dread(dataset_, memory_type, memory, file, H5P_DEFAULT,
                    static_cast<char*>(values) + first) >= 0;
   };
-  if (!in_parts(path_, dataset_, H5Tget_size(memory_type), asked, part)) {
+  if (!in_parts(path_, dataset_, H5Tget_size(memory_type), asked, some, part)) {
     refuse(path_,
            fmt::format("dataset /{} cannot be read (truncated or damaged); fetch or write it again",
                        name_));
@@ -296,7 +350,8 @@ void write_dataset(fs::path const& path, hid_t file, char const* name,
     return H5Dwrite(dataset, memory, of_memory, of_file, H5P_DEFAULT,
                     static_cast<char const*>(values) + first) >= 0;
   };
-  if (some && !in_parts(path, dataset, H5Tget_size(memory), asked, part)) {
+  if (some && values != nullptr &&
+      !in_parts(path, dataset, H5Tget_size(memory), asked, nullptr, part)) {
     refuse(path, fmt::format(
                      "dataset /{} cannot be written (its disk may be full); make room on its disk",
                      name));

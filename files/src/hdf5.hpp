@@ -48,10 +48,26 @@ bool is_hdf5_path(std::filesystem::path const& path);
 /// Opens a file for reading, HDF5's own messages off; throws iso::file_error that says whether it
 /// is not there, not readable, not HDF5, or damaged.
 hdf5_handle open_hdf5(std::filesystem::path const& path);
-/// Prepares a new file that `fill` writes, at least `bytes` of it, and a commit puts in place;
-/// throws iso::file_error.
+/// The two ways by which a file comes to its values: with all else, or later (write_rows).
+enum class hdf5_content { whole, frame };
+/// Prepares a new file that `fill` writes, at least `bytes` of it unless values come later, and a
+/// commit puts in place; throws iso::file_error.
 [[nodiscard]] atomic_file prepare_hdf5(std::filesystem::path const& path, std::uintmax_t bytes,
-                                       std::function<void(hid_t)> const& fill);
+                                       std::function<void(hid_t)> const& fill,
+                                       hdf5_content content = hdf5_content::whole);
+
+/// Some rows of a dataset's first axis.
+struct hdf5_rows {
+  hsize_t first = 0;
+  hsize_t count = 0;
+};
+/// Writes rows of a dataset of a file that prepare_hdf5 made, here or in another process, where
+/// nobody else has it open, and has them reach the disk; throws iso::file_error.
+/// \param path       named in messages
+/// \param temporary  atomic_file::temporary()
+void write_rows(std::filesystem::path const& path, std::filesystem::path const& temporary,
+                char const* name, hdf5_rows const& rows, hid_t memory, void const* values,
+                job const& asked);
 
 /// Returns whether the file has something of this name.
 bool has_dataset(hid_t file, char const* name);
@@ -86,8 +102,12 @@ class hdf5_dataset {
     read_to(memory_type, values.data(), asked);
     return values;
   }
-  /// Reads all numbers to `values`, which has room for them, likewise.
-  void read_to(hid_t memory_type, void* values, job const& asked) const;
+  /// Reads all numbers, or some rows of them, to `values`, which has room for them, likewise.
+  void read_to(hid_t memory_type, void* values, job const& asked,
+               hdf5_rows const* some = nullptr) const;
+  /// Returns how many rows of its first axis lie in a piece that is read as one; 1 where there are
+  /// no pieces.
+  [[nodiscard]] hsize_t rows_of_piece() const;
   /// Reads a text of fixed or variable length, which h5py writes. Where it bears a checksum, throws
   /// iso::file_error unless that is its own.
   [[nodiscard]] std::string read_text() const;
@@ -103,7 +123,8 @@ class hdf5_dataset {
 };
 
 /// Writes a dataset of `extent` (none: a scalar), in pieces that bear a checksum each, which HDF5
-/// checks where they are read. Between parts `asked` is, which reports nothing.
+/// checks where they are read. Between parts `asked` is, which reports nothing. Without `values`
+/// these come later (write_rows).
 void write_dataset(std::filesystem::path const& path, hid_t file, char const* name,
                    std::span<hsize_t const> extent, hid_t stored, hid_t memory, void const* values,
                    job const& asked = {});

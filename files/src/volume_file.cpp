@@ -529,6 +529,27 @@ atomic_file prepare_image(fs::path const& path, written_image<T> const& image, j
   return file;
 }
 
+/// Makes an image's file at its full size, without values.
+template <class T>
+volume_frame frame_of(fs::path const& path, written_image<T> const& image) {
+  auto const& n = image.extent;
+  auto const header = header_of(path, image);
+  auto const bytes = std::uintmax_t(n[0] * n[1] * n[2]) * sizeof(T);
+  volume_frame frame{atomic_file(path, bytes + header.size()), std::int64_t(header.size())};
+  {
+    using form = detail::voxel_writer::form;
+    detail::voxel_writer writer(path, frame.file.temporary(), form::plain);
+    writer.write(std::as_bytes(std::span(header)), {});
+    writer.close();
+  }
+  std::error_code failure;
+  fs::resize_file(frame.file.temporary(), header.size() + bytes, failure);
+  if (failure) {
+    refuse(path, fmt::format("cannot be written ({}); make room on its disk", failure.message()));
+  }
+  return frame;
+}
+
 /// Throws iso::invalid_argument where an array has not one value for each place.
 void check_count(fs::path const& path, std::size_t values,
                  std::array<std::int64_t, 3> const& extent) {
@@ -730,22 +751,7 @@ volume_frame prepare_frame(fs::path const& path, host_volume const& grid) {
   if (std::ranges::min(n) < 1) {
     check_count(path, 0, n);
   }
-  auto const header =
-      header_of(path, written_image<float>{nullptr, n, {}, grid.spacing, grid.origin, grid.unit});
-  auto const bytes = std::uintmax_t(n[0] * n[1] * n[2]) * sizeof(float);
-  volume_frame frame{atomic_file(path, bytes + header.size()), std::int64_t(header.size())};
-  {
-    using form = detail::voxel_writer::form;
-    detail::voxel_writer writer(path, frame.file.temporary(), form::plain);
-    writer.write(std::as_bytes(std::span(header)), {});
-    writer.close();
-  }
-  std::error_code failure;
-  fs::resize_file(frame.file.temporary(), header.size() + bytes, failure);
-  if (failure) {
-    refuse(path, fmt::format("cannot be written ({}); make room on its disk", failure.message()));
-  }
-  return frame;
+  return frame_of(path, written_image<float>{nullptr, n, {}, grid.spacing, grid.origin, grid.unit});
 }
 
 void write_planes(fs::path const& path, fs::path const& temporary, std::int64_t offset,
@@ -779,6 +785,49 @@ atomic_file prepare_projection_image(fs::path const& path, std::span<T const> va
       path, {values.data(), {nu, nv, views}, {nv, 1, nu * nv}, {pitch[0], pitch[1], 1}, {}, "1"},
       job{{}, control.cancelled});
 }
+template <class T>
+volume_frame prepare_projection_frame(fs::path const& path,
+                                      std::array<std::int64_t, 3> const& extent,
+                                      std::array<double, 2> const& pitch) {
+  auto const [views, nu, nv] = extent;
+  if (std::ranges::min(extent) < 1) {
+    check_count(path, 0, extent);
+  }
+  return frame_of(
+      path, written_image<T>{
+                nullptr, {nu, nv, views}, {nv, 1, nu * nv}, {pitch[0], pitch[1], 1}, {}, "1"});
+}
+
+template <class T>
+void write_projection_views(fs::path const& path, fs::path const& temporary, std::int64_t offset,
+                            std::array<std::int64_t, 3> const& extent, std::int64_t first_view,
+                            std::span<T const> readings, job const& control) {
+  auto const [views, nu, nv] = extent;
+  std::int64_t const image = nu * nv;
+  plane_range const some = planes_of(path, {nu, nv, views}, first_view, readings.size());
+  detail::placed_writer writer(path, temporary,
+                               offset + first_view * image * std::int64_t(sizeof(T)));
+  std::vector<T> block(std::size_t(some.count > 0 ? image : 0));
+  for (std::int64_t view = 0; view < some.count; ++view) {
+    copy_axes(readings.data() + view * image, block.data(),
+              {axis_copy{nu, nv, 1}, axis_copy{nv, 1, nu}, axis_copy{1, image, image}});
+    writer.write(std::as_bytes(std::span(block)));
+    job{{}, control.cancelled}.step(0);
+  }
+  writer.close();
+}
+template volume_frame prepare_projection_frame<float>(fs::path const&,
+                                                      std::array<std::int64_t, 3> const&,
+                                                      std::array<double, 2> const&);
+template volume_frame prepare_projection_frame<double>(fs::path const&,
+                                                       std::array<std::int64_t, 3> const&,
+                                                       std::array<double, 2> const&);
+template void write_projection_views(fs::path const&, fs::path const&, std::int64_t,
+                                     std::array<std::int64_t, 3> const&, std::int64_t,
+                                     std::span<float const>, job const&);
+template void write_projection_views(fs::path const&, fs::path const&, std::int64_t,
+                                     std::array<std::int64_t, 3> const&, std::int64_t,
+                                     std::span<double const>, job const&);
 template atomic_file prepare_projection_image(fs::path const&, std::span<float const>,
                                               std::array<std::int64_t, 3> const&,
                                               std::array<double, 2> const&, job const&);

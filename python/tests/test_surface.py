@@ -130,12 +130,12 @@ REASONS = [
     (r"sparse::(as|to)_\w+", KERNEL),
     (r"synthetic::\w+", LATER),
     (
-        r"files::(read_(voxels|planes|readings|stored_\w+|checkpoint|hdf5_kind)"
+        r"files::(read_(voxels|planes|readings|views|stored_\w+|checkpoint|hdf5_kind)"
         r"|read_(hdf5_matrix|matrix_market)"
         r"|has_dicom|read_(stack_header|volume_grid|dicom_series_grid|rt_dose_grid)"
-        r"|prepare_(voxels|readings|frame)"
+        r"|prepare_(voxels|readings|frame|stack_frame|projection_frame)"
         r"|prepare_(hdf5_matrix|matrix_market)|from_half|check_\w+|copy_axes|is_\w+|name_of"
-        r"|takes_planes|write_planes"
+        r"|takes_planes|write_(planes|stack_views|projection_views)|views_of_piece"
         r"|count_reasons|ending|one_line|lower_case|printable|escaped|shortened|last_axis_fastest)",
         PARTS,
     ),

@@ -141,6 +141,83 @@ TEST_CASE_TEMPLATE("a stack comes back bit for bit", T, float, double) {
   CHECK(files::read_stack_header(folder / "p.h5", files::stack_geometry::leave).geometry.empty());
 }
 
+TEST_CASE_TEMPLATE("views are read and written some at a time", T, float, double) {
+  scratch_folder const folder;
+  // Pieces of a megabyte: four and two views of 0.2 or 0.4 MB.
+  files::projection_stack<T> stack{{7, 300, 200}, {}, "1", R"({"type":"circular_parallel"})"};
+  for (int i = 0; i < 7 * 300 * 200; ++i) {
+    stack.values.push_back(T(i) / T(3));
+  }
+  files::prepare_stack(folder / "s.h5", stack).commit();
+  std::int64_t const piece = files::views_of_piece(folder / "s.h5");
+  CHECK(piece == (sizeof(T) == 4 ? 4 : 2));
+  std::int64_t const image = 300 * 200;
+  auto const views_of = [&](std::int64_t first, std::int64_t last) {
+    return std::span<T const>(stack.values)
+        .subspan(std::size_t(first * image), std::size_t((last - first) * image));
+  };
+  for (std::int64_t first = 0; first < 7; ++first) {
+    for (std::int64_t last = first; last <= 7; ++last) {
+      std::vector<T> some(std::size_t((last - first) * image));
+      auto const bytes = files::read_views<T>(folder / "s.h5", first, some);
+      CHECK(std::ranges::equal(some, views_of(first, last)));
+      auto const whole_pieces =
+          first == last ? 0
+                        : std::min((last + piece - 1) / piece * piece, std::int64_t(7)) -
+                              first / piece * piece;
+      CHECK(bytes == whole_pieces * image * std::int64_t(sizeof(T)));
+    }
+  }
+  std::vector<T> one(static_cast<std::size_t>(image));
+  for (std::int64_t const first : {std::int64_t(-1), std::int64_t(7)}) {
+    CHECK_THROWS_AS(files::read_views<T>(folder / "s.h5", first, one), iso::invalid_argument);
+  }
+  CHECK_THROWS_WITH_AS(files::read_views<T>(folder / "s.h5", 0, std::span(one).first(7)),
+                       doctest::Contains("give whole views"), iso::invalid_argument);
+  // One after the other, in any order, and byte for byte what is written at once.
+  {
+    auto file =
+        files::prepare_stack_frame<T>(folder / "v.h5", {stack.extent, {}, "1", stack.geometry});
+    auto const put = [&](std::int64_t first, std::int64_t last) {
+      files::write_stack_views<T>(folder / "v.h5", file.temporary(), stack.extent, first,
+                                  views_of(first, last));
+    };
+    put(0, 3);
+    put(3, 6);
+    put(6, 7);
+    CHECK(!std::filesystem::exists(folder / "v.h5"));
+    file.commit();
+  }
+  CHECK(get(folder / "v.h5") == get(folder / "s.h5"));
+  CHECK(files::read_stack<T>(folder / "v.h5").values == stack.values);
+  CHECK(files::read_stack_header(folder / "v.h5").geometry == stack.geometry);
+  CHECK_THROWS_WITH_AS(files::write_stack_views<T>(folder / "v.h5", folder / "none", stack.extent,
+                                                   0, views_of(0, 1)),
+                       doctest::Contains("a file system that all processes see"), iso::file_error);
+  CHECK_THROWS_AS(
+      static_cast<void>(files::prepare_stack_frame<T>(folder / "e.h5", {{0, 1, 1}, {}})),
+      iso::invalid_argument);
+  CHECK(files_in(folder.path()) == 2);
+}
+
+TEST_CASE("of some views what is not finite is named, and what no float holds is refused") {
+  scratch_folder const folder;
+  files::projection_stack<double> stack{{4, 2, 3}, std::vector<double>(24, 1.5)};
+  stack.values[3 * 6 + 4] = std::numeric_limits<double>::infinity();
+  stack.values[1 * 6] = 1e300;
+  files::prepare_stack(folder / "s.h5", stack).commit();
+  std::vector<float> one(6);
+  CHECK(names(refusal([&] { files::read_views<float>(folder / "s.h5", 3, one); }),
+              {"view 3, u 1, v 1 of /projections is inf"}));
+  files::read_views<float>(folder / "s.h5", 3, one, files::finite_values::not_required);
+  CHECK(names(refusal([&] {
+                files::read_views<float>(folder / "s.h5", 1, one,
+                                         files::finite_values::not_required);
+              }),
+              {"holds values up to 1e+300"}));
+  CHECK(files::read_views<float>(folder / "s.h5", 2, one) > 0);
+}
+
 TEST_CASE("a stack in the other precision is converted") {
   scratch_folder const folder;
   files::prepare_stack(folder / "p.h5", small_stack<double>()).commit();

@@ -304,6 +304,36 @@ TEST_CASE("projections as an image have u along x and v along y") {
   CHECK(read.values[std::size_t((0 * 4 + 1) * 2 + 1)] == digits(1, 0, 1));
 }
 
+TEST_CASE_TEMPLATE("an image of projections is written view by view", T, float, double) {
+  scratch_folder const folder;
+  std::array<std::int64_t, 3> const extent{5, 3, 4};
+  std::vector<T> values(60);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    values[i] = T(i) / T(7);
+  }
+  for (auto const* name : {"p.mha", "p.nrrd"}) {
+    CAPTURE(name);
+    files::prepare_projection_image<T>(folder / name, values, extent, {0.5, 0.25}).commit();
+    auto const at_once = iso::test::get(folder / name);
+    auto frame = files::prepare_projection_frame<T>(folder / name, extent, {0.5, 0.25});
+    auto const put = [&](std::int64_t first, std::int64_t last) {
+      files::write_projection_views<T>(
+          folder / name, frame.file.temporary(), frame.offset, extent, first,
+          std::span<T const>(values).subspan(std::size_t(first * 12),
+                                             std::size_t((last - first) * 12)));
+    };
+    put(4, 5);
+    put(0, 2);
+    put(2, 2);
+    put(2, 4);
+    CHECK(iso::test::get(frame.file.temporary()) == at_once);
+    CHECK_THROWS_AS(
+        files::write_projection_views<T>(folder / name, frame.file.temporary(), frame.offset,
+                                         extent, 5, std::span<T const>(values).first(12)),
+        iso::invalid_argument);
+  }
+}
+
 TEST_CASE("two-file formats are not written") {
   scratch_folder const folder;
   CHECK(names(refusal([&] { files::prepare_volume(folder / "v.mhd", small_volume()).commit(); }),

@@ -93,6 +93,11 @@ TEST_CASE("volumes") {
   iso::files::write_planes("f.nrrd", frame.file.temporary(), frame.offset, column, 0, two);
   frame.file.commit();
   CHECK(iso::files::read_volume("f.nrrd").values == two);
+  auto views = iso::files::prepare_projection_frame<float>("q.mha", {1, 2, 2}, {1, 1});
+  iso::files::write_projection_views<float>("q.mha", views.file.temporary(), views.offset,
+                                            {1, 2, 2}, 0, pixels);
+  views.file.commit();
+  CHECK(iso::files::read_volume("q.mha").values == iso::files::read_volume("p.mha").values);
   std::vector<double> turned(4);
   iso::files::copy_axes(pixels.data(), turned.data(), {{{1, 4, 4}, {1, 4, 4}, {4, 1, 1}}});
   CHECK(turned[3] == pixels[3]);
@@ -125,6 +130,13 @@ TEST_CASE("stacks, matrices and checkpoints") {
   iso::files::prepare_readings<double>("r.h5", {{1, 2, 2}, {}}, four).commit();
   CHECK(iso::files::read_stack_header("s.h5").extent[1] == 2);
   CHECK_FALSE(iso::files::read_stored_stack("s.h5"));
+  CHECK(iso::files::is_stack_path("S.H5"));
+  CHECK(iso::files::views_of_piece("s.h5") == 1);
+  CHECK(iso::files::read_views<double>("s.h5", 0, four) == 16);
+  auto views = iso::files::prepare_stack_frame("f.h5", stack);
+  iso::files::write_stack_views<float>("f.h5", views.temporary(), stack.extent, 0, stack.values);
+  views.commit();
+  CHECK(iso::files::read_stack<float>("f.h5").values == stack.values);
   CHECK(iso::files::read_hdf5_kind("s.h5") == iso::files::hdf5_kind::stack);
   CHECK(iso::files::name_of(iso::files::hdf5_kind::matrix) == "matrix");
 

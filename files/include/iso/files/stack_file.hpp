@@ -35,6 +35,9 @@ struct stored_stack {
   double offset = 0;
 };
 
+/// Returns true for the endings of stacks: .h5 and .hdf5, in capitals too.
+bool is_stack_path(std::filesystem::path const& path);
+
 /// Prepares a file, which a commit puts in place, with dataset /projections [views, u, v], its
 /// attribute `unit`, and dataset /geometry; T is float or double and is kept.
 /// \param control  asked between parts
@@ -54,6 +57,29 @@ template <class T>
                                            projection_stack<T> const& stack,
                                            std::span<std::type_identity_t<T> const> readings,
                                            job const& control = {});
+
+/// Makes the file of a stack, whose values are not looked at, under its temporary name and without
+/// them. Processes put views in, one process after the other (write_stack_views), and who made it
+/// commits it.
+/// \throws iso::invalid_argument  an extent below 1
+/// \throws iso::file_error
+template <class T>
+[[nodiscard]] atomic_file prepare_stack_frame(std::filesystem::path const& path,
+                                              projection_stack<T> const& stack);
+
+/// Writes some views, those from `first_view` on, into a file that prepare_stack_frame made, here
+/// or in another process, while no other has it open, and has them reach the disk.
+/// \param path       of the stack, for messages
+/// \param temporary  atomic_file::temporary()
+/// \param extent     of the stack: views, u, v
+/// \param readings   [views, u, v], v fastest
+/// \throws iso::invalid_argument  no whole views, or some that the stack has not
+/// \throws iso::file_error        the file is not there, or the disk does not take them
+/// \throws iso::cancelled         as job::step; the file is then of no use
+template <class T>
+void write_stack_views(std::filesystem::path const& path, std::filesystem::path const& temporary,
+                       std::array<std::int64_t, 3> const& extent, std::int64_t first_view,
+                       std::span<T const> readings, job const& control = {});
 
 /// The treatment of a stack's /geometry: it is read, or, where another geometry is known, left
 /// alone whatever it is.
@@ -94,6 +120,22 @@ projection_stack<T> read_readings(std::filesystem::path const& path, std::span<T
 /// \throws iso::cancelled      as job::step; `control` is asked between parts
 std::optional<stored_stack> read_stored_stack(std::filesystem::path const& path,
                                               job const& control = {});
+
+/// Reads some views of the same, those from `first_view` on, and of the file the pieces in which
+/// they lie (views_of_piece). Returns the bytes of readings that these have.
+/// \param[out] readings  [views, u, v], v fastest; anything where it throws
+/// \throws iso::invalid_argument  no whole views, or some that the stack has not; else as
+///                                read_stack, of these views: that the largest of doubles is too
+///                                small for floats is not found
+template <class T>
+std::int64_t read_views(std::filesystem::path const& path, std::int64_t first_view,
+                        std::span<T> readings, finite_values values = finite_values::required,
+                        job const& control = {});
+
+/// Returns how many views lie in a piece of the file, which is read, and unpacked, as one; 1 where
+/// readings do not lie in pieces.
+/// \throws iso::file_error  as read_stack_header
+std::int64_t views_of_piece(std::filesystem::path const& path);
 
 /// Reads the same without values: extent, unit and geometry.
 /// \throws iso::file_error  as read_stack, but for what values are

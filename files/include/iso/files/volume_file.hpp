@@ -157,6 +157,26 @@ template <class T>
   return prepare_projection_image<T>(path, std::span<T const>(values), extent, pitch, control);
 }
 
+/// Makes the file of projections as prepare_projection_image does, at its full size and without
+/// their values, which several processes put in view by view (write_projection_views).
+/// \throws iso::invalid_argument  an extent below 1
+/// \throws iso::file_error
+template <class T>
+[[nodiscard]] volume_frame prepare_projection_frame(std::filesystem::path const& path,
+                                                    std::array<std::int64_t, 3> const& extent,
+                                                    std::array<double, 2> const& pitch);
+
+/// Writes some views, those from `first_view` on, into a file that prepare_projection_frame made,
+/// here or in another process, and has them reach the disk.
+/// \param extent    of all: views, u, v
+/// \param readings  [views, u, v], v fastest
+/// \throws iso::invalid_argument  no whole views, or some that there are not; else as write_planes
+template <class T>
+void write_projection_views(std::filesystem::path const& path,
+                            std::filesystem::path const& temporary, std::int64_t offset,
+                            std::array<std::int64_t, 3> const& extent, std::int64_t first_view,
+                            std::span<T const> readings, job const& control = {});
+
 /// Returns true where the ending is one that read_volume and prepare_volume know.
 bool is_image_path(std::filesystem::path const& path);
 
