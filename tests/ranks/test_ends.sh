@@ -62,4 +62,21 @@ ends() {
 ends 1 KILL '[1-9][0-9]*' 'signal 9|KILL'
 ends 2 INT 130 'iso: error: rank 2: cancelled'
 ends launcher INT '[1-9][0-9]*' 'iso: error: .*cancelled'
+
+# One that is killed while they write a stack, one after the other: it is not there, or whole where they were done before.
+sed 's/64, 64/200, 200/; s/"count": 40/"count": 300/' cone.json >long.json
+"$mpiexec" -n 3 "$iso" project --backend serial --phantom shepp-logan --size 8 --geometry long.json --output late.h5 >ended.txt 2>&1 &
+launched=$!
+for ((i = 0; i < 3000; ++i)); do
+  [ -n "$(find . -name '.iso-*' -size +1M)" ] && break
+  sleep 0.01
+done
+mapfile -t ranks < <(ranks_of $launched)
+[ ${#ranks[@]} -lt 2 ] || kill -KILL "${ranks[1]}" 2>/dev/null
+if wait $launched; then
+  expect 0 '300' info late.h5
+else
+  left=$(find . -name 'late.*' -o -name '.iso-*')
+  [ -z "$left" ] || fail "while they write: left $left"
+fi
 finish

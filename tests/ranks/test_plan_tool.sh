@@ -48,6 +48,20 @@ same 2 'e.mha' dose --phantom slab --voxel 16 --plan rays.json --output e.mha --
 same 2 'g.mha s.mha h.csv p.png' gamma d.mha e.mha --criterion 3%/3mm --criterion 2%/2mm --output g.mha --status s.mha --csv h.csv --png p.png
 same 3 '' gamma d.mha e.mha --normalisation local --interpolation tetrahedra --cut-off 20%
 
+# Each writes its planes of doses and gamma maps, and reads its planes of the doses that are compared, but for a picture.
+# in_all KEY: the sum of what each process has of it in ranks.json
+in_all() { tr -d ' \n' <ranks.json | grep -oE "\"$1\":\[[0-9,]*\]" | grep -oE '[0-9]+' | awk '{ sum += $1 } END { print sum }'; }
+size=$((4 * 16 ** 3))
+same 3 'd.nrrd' dose --phantom slab --voxel 16 --plan plan.json --output d.nrrd
+[ "$(in_all bytes_written)" -eq $size ] || fail "bytes_written: $(cat ranks.json)"
+same 2 '' dose --phantom slab --voxel 16 --plan plan.json
+same 3 'g.nii s.nrrd h.csv' gamma d.mha e.mha --criterion 3%/3mm --criterion 2%/2mm --output g.nii --status s.nrrd --csv h.csv
+[ "$(in_all bytes_written)" -eq $((2 * size)) ] || fail "bytes_written: $(cat ranks.json)"
+[ "$(in_all bytes_read)" -eq $((2 * (size + 3 * size / 16))) ] || fail "bytes_read: $(cat ranks.json)"
+same 2 'g.nii.gz' gamma d.mha e.mha --output g.nii.gz
+leftover=$(find . -name '.iso-*')
+[ -z "$leftover" ] || fail "left $leftover"
+
 # What ranks that share a memory need together is compared before it is taken. The limit of a process stands
 # for a small machine; some of it is taken by MPI.
 # short KIB COMMAND...: two processes need more than there is, and all say so in one sentence, with nothing written

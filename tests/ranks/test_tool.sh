@@ -65,7 +65,8 @@ for end in mha nrrd nii; do
   done
   same 3 "$reproducible" project --volume "once.$end" --geometry cone.json
   [ "$(numbers bytes_read | wc -w)" -eq 3 ] || fail "not 3 numbers of bytes: $(cat ranks.json)"
-  [ $end = nii ] || [ "$(in_all bytes_read)" -eq $((40 * 40 * 36 * 4)) ] || fail "read $(numbers bytes_read) bytes"
+  # Each reads the middle plane too, by which they compare their files.
+  [ $end = nii ] || [ "$(in_all bytes_read)" -eq $(((40 * 40 * 36 + 3 * 40 * 40) * 4)) ] || fail "read $(numbers bytes_read) bytes"
 done
 on 3
 expect 0 'hash' reconstruct --projections p.h5 --output v.mha --extent 4 4 2 --json ranks.json
@@ -75,6 +76,61 @@ same 2 '' reconstruct --projections p.h5 --output v.mha --png v.png
 same 2 '' reconstruct --projections p.h5 --output v.nii.gz
 leftover=$(find . -name '.iso-*')
 [ -z "$leftover" ] || fail "left $leftover"
+
+# Of projections each writes some views, and of a stack it reads some: the files of one, byte by byte. A stack lies in pieces
+# of five views here.
+cat >wide.json <<'JSON'
+{"type": "circular_cone", "detector": {"pixels": [200, 180], "pitch_mm": [0.6, 0.6]},
+ "source_axis_mm": 500, "source_detector_mm": 800, "angles_deg": {"range": 360, "count": 40}}
+JSON
+piece=$((5 * 200 * 180 * 4))
+wide=(project "${phantom[@]}" --size 16 --geometry wide.json --view 17)
+for end in h5 mha nrrd; do
+  alone
+  # shellcheck disable=SC2086
+  expect 0 'hash' "${wide[@]}" $reproducible --output "one.$end" --png one.png
+  for ranks in 2 3; do
+    on $ranks
+    expect 0 'hash' "${wide[@]}" --output "w.$end" --png w.png --json ranks.json
+    cmp "one.$end" "w.$end" || fail "$ranks processes write another w.$end"
+    cmp one.png w.png || fail "$ranks processes draw another picture"
+    [ "$(numbers bytes_written | wc -w)" -eq $ranks ] || fail "not $ranks numbers of bytes: $(cat ranks.json)"
+    [ "$(in_all bytes_written)" -eq $((8 * piece)) ] || fail "wrote $(numbers bytes_written) bytes"
+    [ "$(numbers bytes_written | tr ' ' '\n' | sort -n | tail -n 1)" -lt $((8 * piece * 3 / 5)) ] || fail "one wrote $(numbers bytes_written)"
+  done
+done
+small=(--extent 20 20 20 --spacing 3 3 3)
+same 3 '' reconstruct --projections one.h5 "${small[@]}"
+[ "$(numbers bytes_read)" = "$((3 * piece)) $((4 * piece)) $((4 * piece))" ] || fail "read $(numbers bytes_read) bytes"
+same 2 '' back-project --projections one.h5 "${small[@]}" --precision double
+# With all that iterations may be given, and what they are told of the scan.
+alone
+expect 0 'hash' reconstruct --projections one.h5 "${small[@]}" --output start.mha
+expect 0 'hash' project --phantom shepp-logan --width 40 --size 8 --geometry wide.json --output mask.h5
+# shellcheck disable=SC2054
+given=(reconstruct --projections one.h5 "${small[@]}" --method sirt --start start.mha --mask start.mha --reading-mask mask.h5 --stop-noise 1e7 --checkpoint)
+facts() { tr -d ' \n' <"$1" | grep -oE '"(noise|part_[a-z]+|relative_residual)":[^,}]*' | paste -sd ' '; }
+same 3 "$reproducible" "${given[@]:0:${#given[@]}-1}" --iterations 3
+[ "$(facts once.json)" = "$(facts ranks.json)" ] || fail "not $(facts once.json): $(facts ranks.json)"
+grep -q '"noise"' ranks.json || fail 'no noise is told'
+alone
+# shellcheck disable=SC2086
+expect 0 'hash' "${given[@]}" given.h5 --iterations 1 $reproducible --json x.json
+on 2
+expect 0 "$(tr -d ' \n' <once.json | grep -oE '"hash":"[0-9a-f]*' | cut -d'"' -f4)" "${given[@]}" given.h5 --iterations 3 --json x.json
+# What is no reading, and what says nothing.
+volume_of() { printf 'ObjectType = Image\nNDims = 3\nDimSize = 8 8 8\nElementSpacing = 8 8 8\nOffset = -28 -28 -28\nElementType = MET_FLOAT\nElementDataFile = LOCAL\n' && head -c 2048 /dev/zero | tr '\0' "$1"; }
+volume_of '\0' >empty.mha
+volume_of '~' >vast.mha
+on 3
+expect 0 'of 1440000 pixels are not finite' project --volume vast.mha --geometry wide.json --output vast.h5
+expect 0 'hash' project --volume empty.mha --geometry wide.json --output empty.h5
+expect 2 'of /projections is (inf|nan)' reconstruct --projections vast.h5 --output x.mha
+lines 'iso: error' 1
+expect 2 'all 1440000 readings are zero' reconstruct --projections empty.h5 --output x.mha
+lines 'iso: error' 1
+expect 2 'reading-mask leaves 0 of 1440000 readings' reconstruct --projections one.h5 --reading-mask empty.h5 --method sirt --output x.mha
+lines 'iso: error' 1
 
 # streamed RANKS SIZE COMMAND...: the same by parts that pass through so much of the backend's memory
 streamed() {
@@ -130,6 +186,18 @@ tr -d ' \n' <scaling.json | grep -qE '"ranks":2,.*"efficiency":[0-9.]+' || fail 
 sed 's/"hash": *"./"hash": "x/' ranks.json >other.json
 expect 1 'results differ in their bits' sweep --scaling once.json other.json
 expect 2 'no two files are of one job' sweep --scaling once.json
+
+# Two processes of a sweep, of which the second is slowed down as a slow GPU would be: each writes its file, and the report names it.
+echo '{"rounds": 2, "repeats": 3, "seconds": 0, "sets": [{"operations": ["forward_project"], "sizes": [16], "backends": ["serial"]}]}' >sweep.json
+two=(sweep --file sweep.json --output two.jsonl)
+tool=("$mpiexec" -n 1 "$iso" "${two[@]}" --slow-down 1 : -n 1 "$iso")
+expect 0 '' "${two[@]}" --slow-down 300
+alone
+if python3 -c 'import numpy' 2>/dev/null; then
+  expect 0 'slow: rank 1 on .* takes [0-9.]+ times as long as the fastest' sweep --merge two.rank0.jsonl two.rank1.jsonl --output two.json
+else
+  not_run 'the slow one of two processes (python3 has no NumPy); run scripts/setup.sh, which makes one that has'
+fi
 
 on 3
 expect 0 'processes without a plane: 1 of 3' project "${phantom[@]}" --size 2 --geometry cone.json --json x.json
@@ -193,6 +261,9 @@ lines 'iso: error' 1
 leftover=$(find unseen other/unseen -type f)
 [ -z "$leftover" ] || fail "left $leftover"
 rm other/p.h5
+unseen=(project "${phantom[@]}" --size 8 --geometry cone.json --output unseen/v.h5)
+tool=("$mpiexec" -n 1 "$iso" "${unseen[@]}" : -n 1 -wdir "$PWD/other" "$iso")
+expect 2 "'unseen/v.h5': 1 of 2 processes do not see its folder" "${unseen[@]}"
 # Volumes of different sizes.
 "$iso" project "${phantom[@]}" --size 8 --geometry cone.json --output other/once.mha >/dev/null || fail 'no image'
 unlike=(project --volume once.mha --geometry cone.json --output x.h5)

@@ -11,6 +11,7 @@
 #include <iso/files/text.hpp>
 #include <iso/jobs/dose.hpp>
 #include <iso/jobs/dvh.hpp>
+#include <iso/jobs/rank_files.hpp>
 #include <iso/jobs/ranks.hpp>
 
 #include <fmt/core.h>
@@ -253,13 +254,26 @@ int run_dose(dose_options& options) {
   }
   jobs::session const session(options.common.threads, device_of_rank(options.common));
   request.backend = sole_backend(options.common.backend, "dose");
+  // Curves and a picture are across all planes.
+  request.keeps_planes = jobs::num_ranks() > 1 && options.curves.empty() && options.png.empty() &&
+                         (options.output.empty() || files::takes_planes(options.output));
+  bool const shares = request.keeps_planes && !options.output.empty();
+  if (shares) {
+    jobs::check_folder_of_ranks(options.output);
+  }
   auto const result = jobs::calculate_dose(request, terminal_observer());
+  auto written = shares ? jobs::write_planes_of_ranks(options.output, result.dose, result.planes,
+                                                      asked_of_user())
+                        : jobs::written_planes();
   if (!jobs::is_first_rank()) {
     return success;  // which writes and says what there is
   }
   json document = document_of(request, result);
   std::vector<files::atomic_file> outputs;
-  if (!options.output.empty()) {
+  if (shares) {
+    outputs.push_back(std::move(*written.file));
+    tell_bytes(document, {{}, written.bytes, {}});
+  } else if (!options.output.empty()) {
     outputs.push_back(files::ending(options.output) == ".dcm"
                           ? files::prepare_rt_dose(options.output, result.dose, options.rt)
                           : files::prepare_volume(options.output, result.dose, asked_of_user()));

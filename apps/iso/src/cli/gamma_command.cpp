@@ -9,6 +9,7 @@
 #include <iso/files/dicom_series.hpp>
 #include <iso/files/text.hpp>
 #include <iso/jobs/gamma.hpp>
+#include <iso/jobs/rank_files.hpp>
 #include <iso/jobs/ranks.hpp>
 
 #include <fmt/core.h>
@@ -16,6 +17,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -35,7 +38,8 @@ struct gamma_options {
   std::vector<double> at;
   std::string csv;
   bool same_frame = false;
-  bool frames_differ = false;  ///< and are taken for one
+  bool frames_differ = false;    ///< and are taken for one
+  std::uint64_t bytes_read = 0;  ///< of the doses, where ranks read their planes
   jobs::gamma_request request;
 };
 
@@ -86,8 +90,18 @@ void check_files(gamma_options const& options) {
                 {options.csv, options.status, options.reference, options.evaluated});
 }
 
-/// Returns what an RT Dose states, with an empty volume, and nothing of other files.
-std::optional<files::rt_dose> read_dose(std::string const& path, files::host_volume& volume) {
+/// Returns what an RT Dose states, with an empty volume, and nothing of other files. These ranks
+/// read by planes, where no picture shows them.
+std::optional<files::rt_dose> read_dose(gamma_options& options, std::string const& path,
+                                        files::host_volume& volume,
+                                        std::function<std::vector<float>(slab const&)>& read) {
+  if (!files::is_dicom_path(path) && jobs::num_ranks() > 1 && options.png.empty()) {
+    volume = files::read_volume_grid(path);
+    bool const is_reference = &volume == &options.request.reference;
+    read = reader_of_planes(path, volume, is_reference ? "reference doses" : "evaluated doses",
+                            options.bytes_read);
+    return {};
+  }
   if (!files::is_dicom_path(path)) {
     volume = files::read_volume(path, files::finite_values::required, files::subfolders::left_out,
                                 asked_of_user());
@@ -180,8 +194,10 @@ void tell_of_point(gamma_options const& options) {
 
 void read_doses(gamma_options& options) {
   auto& request = options.request;
-  auto const reference = read_dose(options.reference, request.reference);
-  auto const evaluated = read_dose(options.evaluated, request.evaluated);
+  auto const reference =
+      read_dose(options, options.reference, request.reference, request.read_reference);
+  auto const evaluated =
+      read_dose(options, options.evaluated, request.evaluated, request.read_evaluated);
   if (reference && evaluated) {
     try {
       files::check_same_frame(options.reference, reference->identity.frame_of_reference,
@@ -229,6 +245,52 @@ void tell_of_outside(gamma_options const& options, gamma::gamma_summary const& f
   }
 }
 
+/// A file of a volume, and which volume it is.
+using volume_output = std::pair<std::string, files::host_volume jobs::gamma_result::*>;
+
+/// Returns the volumes that are written, and has ranks keep their planes of them where they can.
+std::vector<volume_output> volumes_of(gamma_options& options) {
+  std::vector<volume_output> volumes;
+  if (!options.output.empty()) {
+    volumes.emplace_back(options.output, &jobs::gamma_result::gamma);
+  }
+  if (!options.status.empty()) {
+    volumes.emplace_back(options.status, &jobs::gamma_result::status);
+  }
+  options.request.keeps_planes =
+      jobs::num_ranks() > 1 && options.png.empty() &&
+      std::ranges::all_of(volumes, [](auto const& one) { return files::takes_planes(one.first); });
+  for (auto const& [path, volume] : volumes) {
+    if (options.request.keeps_planes) {
+      jobs::check_folder_of_ranks(path);
+    }
+  }
+  return volumes;
+}
+
+/// Prepares their files, of which rank 0 gets those that ranks have written together.
+/// \param[out] written  bytes of each rank, where they have
+std::vector<files::atomic_file> prepare_volumes(gamma_options const& options,
+                                                std::vector<volume_output> const& volumes,
+                                                jobs::gamma_result const& result,
+                                                jobs::bytes_of_ranks& written) {
+  std::vector<files::atomic_file> outputs;
+  for (auto const& [path, volume] : volumes) {
+    if (options.request.keeps_planes) {
+      auto shared =
+          jobs::write_planes_of_ranks(path, result.*volume, result.planes, asked_of_user());
+      written.resize(shared.bytes.size());
+      std::ranges::transform(written, shared.bytes, written.begin(), std::plus());
+      if (shared.file) {
+        outputs.push_back(std::move(*shared.file));
+      }
+    } else if (jobs::is_first_rank()) {
+      outputs.push_back(files::prepare_volume(path, result.*volume, asked_of_user()));
+    }
+  }
+  return outputs;
+}
+
 int run_gamma(gamma_options& options) {
   check_files(options);
   read_options(options);
@@ -236,7 +298,11 @@ int run_gamma(gamma_options& options) {
   auto& request = options.request;
   jobs::session const session(options.common.threads, device_of_rank(options.common));
   request.backend = sole_backend(options.common.backend, "gamma");
+  auto const volumes = volumes_of(options);
   auto const result = jobs::compare_doses(request, terminal_observer());
+  jobs::bytes_of_ranks written;
+  auto outputs = prepare_volumes(options, volumes, result, written);
+  auto const read = jobs::numbers_of_ranks(options.bytes_read);
   if (!jobs::is_first_rank()) {
     return success;  // which writes and says what there is
   }
@@ -244,13 +310,7 @@ int run_gamma(gamma_options& options) {
   tell_of_outside(options, first);
   json document = gamma_document(request, result);
   document["assumed_same_frame"] = options.frames_differ;
-  std::vector<files::atomic_file> outputs;
-  if (!options.output.empty()) {
-    outputs.push_back(files::prepare_volume(options.output, result.gamma, asked_of_user()));
-  }
-  if (!options.status.empty()) {
-    outputs.push_back(files::prepare_volume(options.status, result.status, asked_of_user()));
-  }
+  tell_bytes(document, {read, written, {}});
   if (!options.csv.empty()) {
     auto const told =
         options.frames_differ

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "iterative_options.hpp"
 #include "described.hpp"
+#include "ranks.hpp"
+#include "scan_options.hpp"
 #include "support.hpp"
 
 #include <iso/core/error.hpp>
+#include <iso/files/dicom_series.hpp>
 #include <iso/files/stack_file.hpp>
 #include <iso/files/text.hpp>
+#include <iso/jobs/ranks.hpp>
 
 #include <fmt/core.h>
 #include <spdlog/spdlog.h>
@@ -23,6 +27,19 @@ files::host_volume placed(files::host_volume volume, placement const& place) {
     volume.origin[axis] -= place.isocentre[axis];
   }
   return volume;
+}
+
+/// Reads a volume, or prepares that each rank reads its own planes of it.
+/// \param[in,out] volume  its grid; then its values too
+void read_given(iterative_options& options, std::string const& file, placement const& place,
+                files::host_volume& volume, jobs::planes_reader& read) {
+  if (jobs::num_ranks() == 1 || files::is_dicom_path(file)) {
+    volume = placed(files::read_volume(file, files::finite_values::required,
+                                       files::subfolders::left_out, asked_of_user()),
+                    place);
+    return;
+  }
+  read = reader_of_planes(file, volume, "volumes", options.bytes_read);
 }
 
 /// Returns the names of the methods that take a field; empty where all do.
@@ -129,7 +146,7 @@ void check_iterative_outputs(iterative_options const& options) {
   check_writable(checkpoint);
 }
 
-void read_iterative_inputs(iterative_options& options, placement const& place,
+void read_iterative_inputs(iterative_options& options, placement const& place, bool by_views,
                            jobs::reconstruct_request& of) {
   auto& request = of.iterative.emplace(std::move(options.request));
   request.rules = ct::default_rules(request.method);
@@ -155,19 +172,20 @@ void read_iterative_inputs(iterative_options& options, placement const& place,
   }
   jobs::check_shapes(of);
   if (!options.reading_mask.empty()) {
-    request.reading_mask = files::read_stack<float>(
-        options.reading_mask, leave, {}, files::finite_values::required, asked_of_user());
+    if (by_views) {
+      request.read_reading_mask = read_by_views(options.reading_mask, request.reading_mask->extent,
+                                                files::finite_values::required, options.bytes_read);
+    } else {
+      request.reading_mask = files::read_stack<float>(
+          options.reading_mask, leave, {}, files::finite_values::required, asked_of_user());
+    }
   }
   if (!options.start.empty()) {
-    request.start = placed(files::read_volume(options.start, files::finite_values::required,
-                                              files::subfolders::left_out, asked_of_user()),
-                           place);
+    read_given(options, options.start, place, *request.start, request.read_start);
     warn_of_unit(options.start, request.start->unit, "1/mm", "the numbers are taken as they are");
   }
   if (!options.mask.empty()) {
-    request.mask = placed(files::read_volume(options.mask, files::finite_values::required,
-                                             files::subfolders::left_out, asked_of_user()),
-                          place);
+    read_given(options, options.mask, place, *request.mask, request.read_mask);
   }
   if (request.projector().projection == ct::projection::texture) {
     spdlog::warn(

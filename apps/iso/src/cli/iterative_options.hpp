@@ -8,6 +8,7 @@
 
 #include <iso/jobs/reconstruct.hpp>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@ struct iterative_options {
   std::string mask;
   std::string reading_mask;
   std::string history;
+  std::uint64_t bytes_read = 0;  ///< of these files, where ranks read their parts
 };
 
 /// Returns the options added, none of which filtered backprojection has.
@@ -38,9 +40,11 @@ void choose_method(iterative_options& options, ct::iterative_method method);
 void check_iterative_outputs(iterative_options const& options);
 
 /// Makes `request` iterate, and reads start and masks, once their headers fit the shapes of its
-/// scan and of its result. Their coordinates are those of `place`.
+/// scan and of its result, or prepares that ranks read their parts. Their coordinates are those of
+/// `place`.
+/// \param by_views  ranks read their parts of the mask of readings too
 /// \throws iso::file_error, iso::invalid_argument, iso::out_of_memory
-void read_iterative_inputs(iterative_options& options, placement const& place,
+void read_iterative_inputs(iterative_options& options, placement const& place, bool by_views,
                            jobs::reconstruct_request& request);
 
 /// Prepares the table of the iterations: a line each; a number that the method does not know is

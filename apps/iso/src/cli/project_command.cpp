@@ -19,7 +19,6 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
 #include <optional>
 
@@ -49,11 +48,6 @@ struct project_options {
   jobs::project_request request;
 };
 
-bool is_stack_path(fs::path const& path) {
-  auto const end = files::ending(path);
-  return end == ".h5" || end == ".hdf5";
-}
-
 // Everything that can be wrong before any work is done.
 void check_outputs(project_options const& options) {
   if (options.output.empty() && options.png.empty() && options.common.json_file.empty() &&
@@ -64,7 +58,7 @@ void check_outputs(project_options const& options) {
   check_scan_folder(options.scan);
   fs::path const output = options.output;
   auto const end = files::ending(output);
-  if (!options.output.empty() && !is_stack_path(output) && end != ".mha" && end != ".nrrd") {
+  if (!options.output.empty() && !files::is_stack_path(output) && end != ".mha" && end != ".nrrd") {
     throw file_error(
         fmt::format("'{}': ending '{}' is not a format for projections (.h5, .hdf5, .mha and .nrrd "
                     "are); name a file with one of these",
@@ -97,33 +91,16 @@ void warn_of_units(project_options const& options, std::string const& unit) {
   }
 }
 
-/// Reads some planes of the volume as attenuation: those of this rank.
-std::vector<float> read_planes(project_options& options, slab const& planes) {
-  auto const& n = options.request.volume.extent;
-  std::vector<float> values(std::size_t(n[0] * n[1] * planes.count()));
-  if (planes.count() > 0) {
-    options.bytes_read += std::uint64_t(files::read_planes(
-        options.volume, planes.first, values, files::finite_values::required, asked_of_user()));
-  }
-  convert_to_attenuation(options, values);
-  return values;
-}
-
 /// Reads the volume, or its header where each rank reads its own planes later.
 void read_volume(project_options& options) {
   auto& volume = options.request.volume;
   if (jobs::num_ranks() > 1 && !files::is_dicom_path(options.volume)) {
     volume = files::read_volume_grid(options.volume);
-    std::string said = fmt::format("{}", fs::file_size(options.volume));
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-      said +=
-          fmt::format(" {} {} {}", volume.extent[axis], volume.spacing[axis], volume.origin[axis]);
-    }
-    jobs::check_alike(jobs::number_of_text(said),
-                      "processes with different volumes (each reads its planes of the file "
-                      "itself); name files on a file system that all see");
-    options.request.read_planes = [&options](slab const& planes) {
-      return read_planes(options, planes);
+    auto const read = reader_of_planes(options.volume, volume, "volumes", options.bytes_read);
+    options.request.read_planes = [&options, read](slab const& planes) {
+      auto values = read(planes);
+      convert_to_attenuation(options, values);
+      return values;
     };
     return;
   }
@@ -181,20 +158,11 @@ jobs::bytes_of_ranks join_reading(project_options& options) {
   return jobs::numbers_of_ranks(options.bytes_read);
 }
 
-// Voxels near the largest number overflow in a sum.
-template <class T>
-std::int64_t count_not_finite(std::vector<T> const& values) {
-  return std::count_if(values.begin(), values.end(), [](T x) { return !std::isfinite(x); });
-}
-
-std::int64_t warn_not_finite(jobs::projection_result const& result) {
-  auto const count =
-      std::visit([](auto const& values) { return count_not_finite(values); }, result.values);
-  if (count > 0) {
+void warn_not_finite(jobs::projection_result const& result) {
+  if (result.not_finite > 0) {
     spdlog::warn("{} of {} pixels are not finite (the sums are too large); scale the volume down",
-                 count, result.extent[0] * result.extent[1] * result.extent[2]);
+                 result.not_finite, result.extent[0] * result.extent[1] * result.extent[2]);
   }
-  return count;
 }
 
 /// Says so where rays pass the volume by.
@@ -232,7 +200,7 @@ template <class T>
 files::atomic_file prepare_projections(project_options const& options,
                                        jobs::projection_result const& result,
                                        std::vector<T> const& values) {
-  if (is_stack_path(options.output)) {
+  if (files::is_stack_path(options.output)) {
     return files::prepare_readings<T>(options.output,
                                       {result.extent, {}, "1", options.request.geometry.text},
                                       values, asked_of_user());
@@ -240,6 +208,25 @@ files::atomic_file prepare_projections(project_options const& options,
   return files::prepare_projection_image<T>(options.output, values, result.extent,
                                             ct::detector_pitch(options.request.geometry.scan),
                                             asked_of_user());
+}
+
+/// Has ranks write their own views, and rank 0 get no more than a picture shows. Counts of a
+/// detector are made of all.
+std::optional<jobs::shared_views> share_output(project_options& options) {
+  auto& request = options.request;
+  if (jobs::num_ranks() == 1 || !options.scan.folder.empty()) {
+    return std::nullopt;
+  }
+  request.gathers = false;
+  if (!options.png.empty()) {
+    request.shown_view = options.view;
+  }
+  if (options.output.empty()) {
+    return std::nullopt;
+  }
+  jobs::check_folder_of_ranks(options.output);
+  return jobs::shared_views(options.output, request.geometry.text,
+                            ct::detector_pitch(request.geometry.scan));
 }
 
 // One view, u to the right, v upwards.
@@ -256,44 +243,50 @@ files::gray_image picture(jobs::projection_result const& result, std::vector<T> 
   return image;
 }
 
+json document_of(project_options const& options, jobs::projection_result const& result) {
+  auto const& request = options.request;
+  json document = {{"isocenter", ISO_VERSION},          {"operation", "project"},
+                   {"method", to_word(request.method)}, {"sum", to_word(request.sum)},
+                   {"backend", request.backend},        {"precision", to_word(request.precision)},
+                   {"extent", result.extent},           {"voxels", result.voxels},
+                   {"views", result.extent[0]},         {"unit", "1"},
+                   {"blind_views", result.blind_views}, {"views_within", result.views_within},
+                   {"not_finite", result.not_finite},   {"hash", result.hash},
+                   {"time_ms", result.time_ms}};
+  if (!options.volume.empty()) {
+    document["isocentre_mm"] = options.isocentre;
+  }
+  return document;
+}
+
 int run_project(project_options& options) {
   check_outputs(options);
   read_inputs(options);
   auto& request = options.request;
   jobs::session const session(options.common.threads, device_of_rank(options.common));
   request.backend = sole_backend(options.common.backend, "project");
+  auto output = share_output(options);
+  request.shared_output = output ? &*output : nullptr;
   auto const result = jobs::project(request, terminal_observer());
   auto const read = join_reading(options);
+  auto const needed = jobs::numbers_of_ranks(std::uint64_t(result.bytes_needed));
+  auto const written = output ? jobs::numbers_of_ranks(output->bytes()) : jobs::bytes_of_ranks();
   if (!jobs::is_first_rank()) {
     return success;  // which writes and says what there is
   }
   warn_of_blind_views(options, result);
+  warn_not_finite(result);
   warn_of_views_within(result.views_within, result.extent[0]);
-  json document = {{"isocenter", ISO_VERSION},
-                   {"operation", "project"},
-                   {"method", to_word(request.method)},
-                   {"sum", to_word(request.sum)},
-                   {"backend", request.backend},
-                   {"precision", to_word(request.precision)},
-                   {"extent", result.extent},
-                   {"voxels", result.voxels},
-                   {"views", result.extent[0]},
-                   {"unit", "1"},
-                   {"blind_views", result.blind_views},
-                   {"views_within", result.views_within},
-                   {"not_finite", warn_not_finite(result)},
-                   {"hash", result.hash},
-                   {"time_ms", result.time_ms}};
-  if (!options.volume.empty()) {
-    document["isocentre_mm"] = options.isocentre;
-  }
+  json document = document_of(options, result);
   std::string const text =
       fmt::format("{} views of {} x {} pixels by {} on {} in {:.4g} ms; hash {}", result.extent[0],
                   result.extent[1], result.extent[2], to_word(request.method), request.backend,
                   result.time_ms, result.hash);
   std::optional<output_folder> kept;  // what is not put in place leaves it before it goes
   std::vector<files::atomic_file> outputs;
-  if (!options.output.empty()) {
+  if (output) {
+    outputs.push_back(output->take().value());
+  } else if (!options.output.empty()) {
     outputs.push_back(
         std::visit([&](auto const& values) { return prepare_projections(options, result, values); },
                    result.values));
@@ -310,8 +303,10 @@ int run_project(project_options& options) {
     std::move(images.begin(), images.end(), std::back_inserter(outputs));
   }
   if (!options.png.empty()) {
+    bool const alone = request.shown_view.has_value();
     auto const image = std::visit(
-        [&](auto const& values) { return picture(result, values, options.view); }, result.values);
+        [&](auto const& values) { return picture(result, values, alone ? 0 : options.view); },
+        alone ? result.shown : result.values);
     auto const window = files::full_window(image);
     outputs.push_back(files::prepare_png(options.png, image, window, files::png_depth::bits16));
     spdlog::info("'{}': view {}, black is {:.6g}, white {:.6g}", options.png, options.view,
@@ -326,9 +321,7 @@ int run_project(project_options& options) {
   tell_scratch(options.common, document);
   tell_repeats(options.common, result.repeats, document);
   tell_ranks(document, planes_and_rows);
-  if (!read.empty()) {
-    document["bytes_read"] = read;
-  }
+  tell_bytes(document, {read, written, needed});
   write_json(options.common.json_file, document, std::move(outputs));
   return success;
 }

@@ -5,6 +5,7 @@
 
 #include <iso/core/detail/fnv1a.hpp>
 #include <iso/core/error.hpp>
+#include <iso/files/text.hpp>
 #include <iso/jobs/info.hpp>
 #include <iso/jobs/ranks.hpp>
 
@@ -15,9 +16,12 @@
 #include <array>
 #include <cstdint>
 #include <cstdio>
+#include <filesystem>
+#include <functional>
 #include <numeric>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace iso::cli {
 namespace {
@@ -111,6 +115,35 @@ void check_command_lines(int argc, char const* const* argv) {
       "share one job); start all by one command");
 }
 
+std::function<std::vector<float>(slab const&)> reader_of_planes(std::string const& file,
+                                                                files::host_volume const& grid,
+                                                                std::string_view what,
+                                                                std::uint64_t& bytes_read) {
+  auto const n = grid.extent;
+  std::string said = fmt::format("{}", std::filesystem::file_size(file));
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    said += fmt::format(" {} {} {}", n[axis], grid.spacing[axis], grid.origin[axis]);
+  }
+  if (!files::ending(file).starts_with(".nii")) {
+    std::vector<float> plane(std::size_t(n[0] * n[1]));
+    bytes_read += std::uint64_t(files::read_planes(
+        file, n[2] / 2, plane, files::finite_values::not_required, asked_of_user()));
+    said.append(reinterpret_cast<char const*>(plane.data()), plane.size() * sizeof(float));
+  }
+  jobs::check_alike(jobs::number_of_text(said),
+                    fmt::format("processes with different {} (each reads its planes of the file "
+                                "itself); name files on a file system that all see",
+                                what));
+  return [file, n, &bytes_read](slab const& planes) {
+    std::vector<float> values(std::size_t(n[0] * n[1] * planes.count()));
+    if (planes.count() > 0) {
+      bytes_read += std::uint64_t(files::read_planes(
+          file, planes.first, values, files::finite_values::required, asked_of_user()));
+    }
+    return values;
+  };
+}
+
 std::optional<int> device_of_rank(common_options const& options) {
   int const ranks = jobs::num_ranks();
   bool const on_device = options.backend == "default" || options.backend == "cuda";
@@ -122,6 +155,17 @@ std::optional<int> device_of_rank(common_options const& options) {
     jobs::check_one_rank_a_device(device);
   }
   return device;
+}
+
+void tell_bytes(json& document, bytes_by_rank const& bytes) {
+  auto const tell = [&](char const* name, jobs::bytes_of_ranks const& of) {
+    if (jobs::num_ranks() > 1 && std::ranges::any_of(of, [](auto n) { return n > 0; })) {
+      document[name] = of;
+    }
+  };
+  tell("bytes_read", bytes.read);
+  tell("bytes_written", bytes.written);
+  tell("bytes_needed", bytes.needed);
 }
 
 void tell_ranks(json& document, std::string_view has) {

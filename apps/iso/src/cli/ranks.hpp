@@ -4,9 +4,16 @@
 
 #include "support.hpp"
 
+#include <iso/core/grid.hpp>
+#include <iso/files/volume_file.hpp>
+#include <iso/jobs/rank_files.hpp>
+
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace iso::cli {
 
@@ -30,9 +37,29 @@ void check_command_lines(int argc, char const* const* argv);
 /// \throws iso::invalid_argument  two ranks on a GPU, without --share-gpus
 std::optional<int> device_of_rank(common_options const& options);
 
+/// Returns what reads a rank's planes of a volume that is no DICOM, counting their bytes in
+/// `bytes_read`, which must outlive it. All ranks call it.
+/// \param grid  of the file
+/// \param what  what volumes of it are called
+/// \throws iso::invalid_argument  on every rank: their headers, lengths or, of files that are read
+///                                by planes, middle planes differ
+std::function<std::vector<float>(slab const&)> reader_of_planes(std::string const& file,
+                                                                files::host_volume const& grid,
+                                                                std::string_view what,
+                                                                std::uint64_t& bytes_read);
+
 /// What each rank has of a job of projections.
 inline constexpr std::string_view planes_and_rows =
     "its planes of the volume and its rows of the detector";
+
+/// The bytes of each rank, in the order of ranks; empty, or all 0: not told.
+struct bytes_by_rank {
+  jobs::bytes_of_ranks read;
+  jobs::bytes_of_ranks written;
+  jobs::bytes_of_ranks needed;  ///< where it computes
+};
+/// Puts them into `document`, where ranks share a job.
+void tell_bytes(json& document, bytes_by_rank const& bytes);
 
 /// Says how many ranks share the job and what each has, and puts their number into `document`.
 void tell_ranks(json& document, std::string_view has);

@@ -47,6 +47,7 @@ struct reconstruct_options {
   placement place;
   hounsfield_options table;
   scan_options scan;
+  std::uint64_t bytes_read = 0;  ///< of the readings, where ranks read their parts
   jobs::reconstruct_request request;
   iterative_options iterative;
   std::vector<CLI::Option*> of_filter;      ///< that iterations have not
@@ -95,7 +96,7 @@ void check(reconstruct_options const& options) {
   check_iterative_outputs(options.iterative);
 }
 
-/// The readings that are reconstructed from; none where a phantom is.
+/// The readings that are reconstructed from; none where a phantom is, or ranks read them.
 std::optional<jobs::scan_request> read_inputs(reconstruct_options& options) {
   auto& request = options.request;
   scan_header header;
@@ -114,8 +115,11 @@ std::optional<jobs::scan_request> read_inputs(reconstruct_options& options) {
                                        parallel ? "fbp" : "fdk"));
   }
   options.place = place_grid(options.grid, request);
+  bool const shared = jobs::num_ranks() > 1;
+  bool const by_views =
+      shared && (!options.phantom.empty() || is_read_by_views(options.scan, options.projections));
   if (!is_filtered(options.method) && options.method != adjoint) {
-    read_iterative_inputs(options.iterative, options.place, request);
+    read_iterative_inputs(options.iterative, options.place, by_views, request);
   }
   if (options.table.water > 0) {
     request.table = table_of(options.table);
@@ -125,6 +129,13 @@ std::optional<jobs::scan_request> read_inputs(reconstruct_options& options) {
   }
   std::vector<float> const all;
   bool const masked = request.iterative && request.iterative->reading_mask;
+  if (by_views) {
+    request.read_views =
+        read_by_views(options.projections, request.shape,
+                      masked ? files::finite_values::not_required : files::finite_values::required,
+                      options.bytes_read);
+    return std::nullopt;
+  }
   bool const passes = request.memory && !request.iterative && jobs::num_ranks() == 1;
   return read_scan(options.scan, options.projections, options.geometry, header,
                    masked ? request.iterative->reading_mask->values : all,
@@ -380,16 +391,19 @@ int run_reconstruct(reconstruct_options& options) {
   }
   warn_of_blocks(request);
   // A picture shows slices across all planes.
-  request.keeps_planes = jobs::num_ranks() > 1 && options.png.empty() && !options.output.empty() &&
-                         files::takes_planes(options.output);
-  if (request.keeps_planes) {
+  request.keeps_planes = jobs::num_ranks() > 1 && options.png.empty() &&
+                         (options.output.empty() || files::takes_planes(options.output));
+  bool const shares = request.keeps_planes && !options.output.empty();
+  if (shares) {
     jobs::check_folder_of_ranks(options.output);
   }
   auto result = jobs::reconstruct(request, terminal_observer());
   move_to(options.place, result.volume);
-  auto written = request.keeps_planes ? jobs::write_planes_of_ranks(options.output, result.volume,
-                                                                    result.planes, asked_of_user())
-                                      : jobs::written_planes();
+  auto written = shares ? jobs::write_planes_of_ranks(options.output, result.volume, result.planes,
+                                                      asked_of_user())
+                        : jobs::written_planes();
+  auto const read = jobs::numbers_of_ranks(options.bytes_read + options.iterative.bytes_read);
+  auto const needed = jobs::numbers_of_ranks(std::uint64_t(result.bytes_needed));
   if (!jobs::is_first_rank()) {
     return success;  // which says what there is, and puts files in place
   }
@@ -404,9 +418,7 @@ int run_reconstruct(reconstruct_options& options) {
   tell_scratch(options.common, document);
   tell_repeats(options.common, result.repeats, document);
   tell_ranks(document, planes_and_rows);
-  if (!written.bytes.empty()) {
-    document["bytes_written"] = written.bytes;
-  }
+  tell_bytes(document, {read, written.bytes, needed});
   write_json(options.common.json_file, document, std::move(outputs));
   return success;
 }

@@ -9,8 +9,10 @@
 #include <iso/files/text.hpp>
 #include <iso/files/volume_file.hpp>
 #include <iso/files/xtekct_file.hpp>
+#include <iso/jobs/ranks.hpp>
 
 #include <fmt/core.h>
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include <charconv>
@@ -219,6 +221,34 @@ jobs::scan_request read_scan(scan_options const& options, std::string const& pro
     request.readings = files::read_images(projections, images);
   }
   return request;
+}
+
+bool is_read_by_views(scan_options const& options, std::string const& projections) {
+  return jobs::num_ranks() > 1 && options.centre.empty() && !is_image_series(projections);
+}
+
+jobs::views_reader read_by_views(std::string const& stack, std::array<std::int64_t, 3> const& shape,
+                                 files::finite_values values, std::uint64_t& bytes_read) {
+  constexpr std::int64_t most = std::int64_t(1) << 24;  // numbers that all ranks read to compare
+  jobs::views_reader reader;
+  reader.piece = files::views_of_piece(stack);
+  std::int64_t const image = shape[1] * shape[2];
+  std::string said =
+      fmt::format("{} {} {}", fs::file_size(stack), fmt::join(shape, " "), reader.piece);
+  if (reader.piece * image <= most) {
+    std::vector<float> first(static_cast<std::size_t>(image));
+    bytes_read += std::uint64_t(files::read_views<float>(
+        stack, 0, first, files::finite_values::not_required, asked_of_user()));
+    said.append(reinterpret_cast<char const*>(first.data()), first.size() * sizeof(float));
+  }
+  jobs::check_alike(jobs::number_of_text(said),
+                    "processes with different readings (each reads its views of the file "
+                    "itself); name files on a file system that all see");
+  reader.read = [stack, values, &bytes_read](std::int64_t first, std::span<float> views) {
+    bytes_read +=
+        std::uint64_t(files::read_views<float>(stack, first, views, values, asked_of_user()));
+  };
+  return reader;
 }
 
 jobs::scan_result correct_scan(jobs::scan_request request, std::string const& backend,

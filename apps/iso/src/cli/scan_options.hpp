@@ -5,6 +5,8 @@
 #include "support.hpp"
 
 #include <iso/files/image_stack.hpp>
+#include <iso/files/volume_file.hpp>
+#include <iso/jobs/reconstruct.hpp>
 #include <iso/jobs/scan_input.hpp>
 
 #include <array>
@@ -49,6 +51,16 @@ scan_header read_scan_header(scan_options const& options, std::string const& pro
 jobs::scan_request read_scan(scan_options const& options, std::string const& projections,
                              std::string const& geometry_file, scan_header const& header,
                              std::vector<float> const& mask, bool keeps_stored);
+
+/// Returns what reads a rank's views of a stack, counting their bytes in `bytes_read`, which must
+/// outlive it. All ranks call it.
+/// \param values  whether those that are not finite are refused
+/// \throws iso::invalid_argument  on every rank: their headers, lengths or first views differ
+jobs::views_reader read_by_views(std::string const& stack, std::array<std::int64_t, 3> const& shape,
+                                 files::finite_values values, std::uint64_t& bytes_read);
+
+/// Returns whether ranks read a scan by views: a stack, whose axis of rotation is not looked for.
+bool is_read_by_views(scan_options const& options, std::string const& projections);
 
 /// Corrects on `backend`, says what was found, and notes it in `facts`.
 jobs::scan_result correct_scan(jobs::scan_request request, std::string const& backend,

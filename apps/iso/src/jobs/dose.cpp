@@ -159,17 +159,17 @@ volume_view<T, typename Exec::memory_space> density_of(Exec const& exec,
   return density;
 }
 
-void find_maximum(files::plan const& plan, dose_result& result) {
+/// Tells the largest dose, and where it is.
+/// \throws iso::invalid_argument  one that says that the dose is of no use
+void tell_maximum(files::plan const& plan, largest_value const& found, dose_result& result) {
   auto const& v = result.dose;
-  if (!std::all_of(v.values.begin(), v.values.end(), [](auto x) { return std::isfinite(x); })) {
+  if (found.not_finite > 0) {
     throw invalid_argument(
         "iso dose: the dose is not finite everywhere (the numbers of the plan, its kernel or its "
         "spectrum are beyond what the precision holds); try --precision double");
   }
-  auto const at =
-      std::int64_t(std::max_element(v.values.begin(), v.values.end()) - v.values.begin());
-  std::int64_t const column = at / v.extent[2];
-  result.maximum = v.values[std::size_t(at)];
+  std::int64_t const column = found.at / v.extent[2];
+  result.maximum = found.value;
   // Of weights that are so small the dose rounds to 0.
   bool const is_light = std::any_of(plan.beams.begin(), plan.beams.end(), [](auto const& beam) {
     return beam.beam.weight > 0 && beam.beam.weight < 1e-20;
@@ -179,7 +179,7 @@ void find_maximum(files::plan const& plan, dose_result& result) {
       "iso dose: the dose is at most {} Gy (results are floats, which lose digits below 1.2e-38); "
       "raise the beams' weights",
       result.maximum);
-  result.maximum_at = {column / v.extent[1], column % v.extent[1], at % v.extent[2]};
+  result.maximum_at = {column / v.extent[1], column % v.extent[1], found.at % v.extent[2]};
   for (std::size_t axis = 0; axis < 3; ++axis) {
     result.maximum_position[axis] =
         v.origin[axis] + double(result.maximum_at[axis]) * v.spacing[axis];
@@ -239,23 +239,22 @@ void add_beams(Exec const& exec, placed_beams const& beams, grid const& g, obser
   }
 }
 
-/// Puts the dose of the whole into a result.
+/// Puts doses into a result: the whole, or this rank's planes.
 template <class T>
 void keep(grid const& g, std::vector<T> const& values, dose_result& result) {
-  result.hash = hash_text(hash_bits<T>(values));
-  result.dose = volume_on_host(g, values);
+  result.dose = files::make_host_volume(g);
+  result.dose.values.assign(values.begin(), values.end());
   result.dose.unit = "Gy";
 }
 
-/// Adds up beams by a calculator, which has its options, and finds what is told of the dose. The
-/// dose comes to rank 0.
+/// Adds up beams by a calculator, which has its options, and finds what is told of the dose.
 /// \param total   what is here of the dose
-/// \param whole   whole(numbers) returns all of them, of what is here; on other ranks nothing
+/// \param take    take(numbers) puts what is here into the result, and tells of it
 /// \param before  before(beam) is called before each
-template <class T, class Exec, class Calculator, class Volume, class Whole, class Before>
+template <class T, class Exec, class Calculator, class Volume, class Take, class Before>
 void calculate(Exec const& exec, dose_request const& request, placed_beams const& beams,
                grid const& g, observer const& watch, Calculator& calculator, Volume const& density,
-               Volume const& total, Whole const& whole, Before const& before, dose_result& result) {
+               Volume const& total, Take const& take, Before const& before, dose_result& result) {
   add_beams(exec, beams, g, watch, result, before, [&](placed_beam const& b, job const& control) {
     calculator.add(b.beam, density, total, control);
     exec.fence("iso::jobs::dose: the beam is there");
@@ -263,10 +262,7 @@ void calculate(Exec const& exec, dose_request const& request, placed_beams const
   if (request.keep_density && is_first_rank()) {
     result.density = volume_on_host(g, fetch(exec, density.data));
   }
-  auto const values = whole(fetch(exec, total.data));
-  if (is_first_rank()) {
-    keep<T>(g, values, result);
-  }
+  take(fetch(exec, total.data));
   result.repeats = repeat(
       exec, request.repeats, watch,
       [&](job const& asked) {
@@ -304,7 +300,18 @@ void run_on_ranks(Exec const& exec, dose_request const& request, placed_beams co
   calculate<T>(
       exec, request, beams, g, watch, calculator, density, total,
       [&](std::vector<T> const& here) {
-        return gather_planes(ranks, here, g.extent[0] * g.extent[1], planes);
+        slab const mine = planes[std::size_t(ranks.rank())];
+        std::int64_t const columns = g.extent[0] * g.extent[1];
+        std::vector<float> const told(here.begin(), here.end());
+        auto const most = largest_value::of(told, mine, g.extent[2]).joined(ranks);
+        result.hash = hash_text(hash_of_planes(ranks, here, columns, planes));
+        if (request.keeps_planes) {
+          keep(g, told, result);
+          result.planes = mine;
+        } else {
+          keep(g, gather_planes(ranks, told, columns, planes), result);
+        }
+        tell_maximum(request.plan, most, result);
       },
       [](placed_beam const&) {}, result);
 }
@@ -328,23 +335,26 @@ dose_result run(Exec const& exec, dose_request const& request, observer const& w
     result.directions = calculator.num_directions();
     double const wanted = (2.0 * double(g.size()) + double(beams.largest)) * double(sizeof(T));
     watch.step(0, "preparing");
-    guard_memory(exec, wanted < 0x1p62 ? std::int64_t(wanted) : std::int64_t(1) << 62, "iso dose",
-                 [&] {
-                   auto const density = sound_density<T>(exec, request, g);
-                   auto const total = make_volume<T, space>(exec, "iso::jobs::dose", g);
-                   calculate<T>(
-                       exec, request, beams, g, watch, calculator, density, total,
-                       [](std::vector<T> const& all) { return all; },
-                       [&](placed_beam const& b) {
-                         check_free(exec, calculator.bytes_needed(b.beam) - calculator.bytes_held(),
-                                    "iso dose");
-                       },
-                       result);
-                   return 0;
-                 });
-  }
-  if (is_first_rank()) {
-    find_maximum(plan, result);
+    guard_memory(
+        exec, wanted < 0x1p62 ? std::int64_t(wanted) : std::int64_t(1) << 62, "iso dose", [&] {
+          auto const density = sound_density<T>(exec, request, g);
+          auto const total = make_volume<T, space>(exec, "iso::jobs::dose", g);
+          calculate<T>(
+              exec, request, beams, g, watch, calculator, density, total,
+              [&](std::vector<T> const& all) {
+                result.hash = hash_text(hash_bits<T>(all));
+                keep(g, all, result);
+                tell_maximum(plan,
+                             largest_value::of(result.dose.values, {0, g.extent[2]}, g.extent[2]),
+                             result);
+              },
+              [&](placed_beam const& b) {
+                check_free(exec, calculator.bytes_needed(b.beam) - calculator.bytes_held(),
+                           "iso dose");
+              },
+              result);
+          return 0;
+        });
   }
   watch.step(1, "done");
   return result;

@@ -10,12 +10,14 @@
 #include <iso/backend/registry.hpp>
 #include <iso/cases/bits.hpp>
 #include <iso/core/job.hpp>
+#include <iso/detail/agreement.hpp>
 #include <iso/gamma/gamma_index.hpp>
 #include <iso/gamma/ranked_gamma.hpp>
 #include <iso/jobs/gamma.hpp>
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -23,9 +25,8 @@
 namespace iso::jobs {
 namespace {
 
-std::array<double, 3> position_of_maximum(files::host_volume const& v) {
-  auto const at =
-      std::int64_t(std::max_element(v.values.begin(), v.values.end()) - v.values.begin());
+/// Returns where a value of a volume lies, mm.
+std::array<double, 3> position_of(files::host_volume const& v, std::int64_t at) {
   std::int64_t const row = at / v.extent[2];
   return {v.origin[0] + double(row / v.extent[1]) * v.spacing[0],
           v.origin[1] + double(row % v.extent[1]) * v.spacing[1],
@@ -195,11 +196,10 @@ class comparison {
   std::optional<placed> kept_;  ///< a single slab
 };
 
-/// Puts gamma and status of the whole into a result.
-/// \param numbers  [criteria, nx, ny, nz]
+/// Puts gamma and status into a result: of the whole, or of this rank's planes.
+/// \param numbers  [criteria, nx, ny, nz], or of the first criterion alone
 void keep(gamma_request const& request, std::vector<float> const& numbers,
           std::vector<gamma::point_status> const& status, gamma_result& result) {
-  result.hash = hash_text(hash_bits<float>(numbers));
   result.gamma.extent = request.reference.extent;
   result.gamma.spacing = request.reference.spacing;
   result.gamma.origin = request.reference.origin;
@@ -211,25 +211,40 @@ void keep(gamma_request const& request, std::vector<float> const& numbers,
   }
 }
 
+/// Returns some planes of a dose on ranks: read by each, or of the whole that all have read.
+std::vector<float> planes_of_rank(backend::communicator& ranks, files::host_volume const& whole,
+                                  std::function<std::vector<float>(slab const&)> const& read,
+                                  slab const& planes, char const* what) {
+  if (!read) {
+    check_alike(whole.values, what);
+    return cut_columns(whole.values, whole.extent[2], range_of(planes));
+  }
+  std::vector<float> here;
+  iso::detail::check_together(ranks, "iso gamma", [&] { here = read(planes); });
+  return here;
+}
+
 /// Compares on the ranks that share the job: each has its planes of both doses. Gamma and status
-/// come to rank 0, what is counted to all.
+/// come to rank 0, or stay; what is counted comes to all.
 template <class Exec>
 gamma_result run_on_ranks(Exec const& exec, gamma_request const& request, observer const& watch) {
   backend::communicator& ranks = sharing_ranks();
   check_unstreamed(request.memory, "gamma");
-  check_alike(request.reference.values, "reference doses");
-  check_alike(request.evaluated.values, "evaluated doses");
   grid const r = make_grid(request.reference);
   grid const e = make_grid(request.evaluated);
   validate(r, "iso gamma");
   validate(e, "iso gamma");
   auto const evaluated_planes = share_planes(e);
   auto const planes = share_planes(r);
-  slab_report unused;
-  using volume = volume_view<float const, typename Exec::memory_space>;
+  using space = typename Exec::memory_space;
+  using volume = volume_view<float const, space>;
   auto const brought = [&](grid const& g, std::vector<float> const& values, slab const& own) {
-    return own.count() == 0 ? volume{g, {}, own.first}
-                            : volume(bring_planes(exec, g, values.data(), own, unused));
+    if (own.count() == 0) {
+      return volume{g, {}, own.first};
+    }
+    auto const there = make_slab<float, space>(exec, "iso::jobs::slab", g, own);
+    cases::put(exec, there.data, values);
+    return volume(there);
   };
   auto const here = std::size_t(ranks.rank());
   slab const own = planes[here];
@@ -241,10 +256,20 @@ gamma_result run_on_ranks(Exec const& exec, gamma_request const& request, observ
                                                  request, r, e, own))
                                            : 0.0)),
       "iso gamma", false);
-  auto const reference = brought(r, request.reference.values, planes[here]);
-  auto const evaluated = brought(e, request.evaluated.values, evaluated_planes[here]);
-  watch.step(0, "preparing");
   gamma_result result;
+  auto const take = [&](files::host_volume const& whole, auto const& read, grid const& g,
+                        slab const& some, char const* what) {
+    auto const values = planes_of_rank(ranks, whole, read, some, what);
+    if (&whole == &request.reference) {
+      auto const most = largest_value::of(values, some, g.extent[2]).joined(ranks);
+      result.maximum_position = position_of(whole, most.at);
+    }
+    return brought(g, values, some);
+  };
+  auto const reference = take(request.reference, request.read_reference, r, own, "reference doses");
+  auto const evaluated =
+      take(request.evaluated, request.read_evaluated, e, evaluated_planes[here], "evaluated doses");
+  watch.step(0, "preparing");
   using ranked = gamma::ranked_gamma<Exec, float>;
   auto const make = [&] {
     return std::make_unique<ranked>(exec, ranks, reference, evaluated, planes, evaluated_planes,
@@ -260,16 +285,23 @@ gamma_result run_on_ranks(Exec const& exec, gamma_request const& request, observ
   result.seconds = seconds_of(exec, [&] { comparison->apply(values, states, control); });
   result.criteria = comparison->summarise(values, states, request.summary);
   std::int64_t const columns = r.extent[0] * r.extent[1];
-  auto const numbers = gather_planes(ranks, fetch(exec, values),
-                                     std::int64_t(request.criteria.size()) * columns, planes);
-  auto const status = gather_planes(ranks, fetch(exec, states), columns, planes);
-  keep(request, numbers, status, result);
+  auto numbers = fetch(exec, values);
+  result.hash = hash_text(
+      hash_of_planes(ranks, numbers, std::int64_t(request.criteria.size()) * columns, planes));
+  numbers.resize(std::size_t(columns * own.count()));  // the first criterion's
+  auto const status = fetch(exec, states);
+  if (request.keeps_planes) {
+    keep(request, numbers, status, result);
+    result.planes = own;
+  } else {
+    keep(request, gather_planes(ranks, numbers, columns, planes),
+         gather_planes(ranks, status, columns, planes), result);
+  }
   result.repeats = repeat(exec, request.repeats, watch, [&](job const& asked) {
     comparison.reset();  // its memory, before there is more
     comparison = make();
     comparison->apply(values, states, asked);
   });
-  result.maximum_position = position_of_maximum(request.reference);
   watch.step(1, "done");
   return result;
 }
@@ -295,12 +327,17 @@ gamma_result run(Exec const& exec, gamma_request const& request, observer const&
     if (request.memory) {
       result.streamed = doses.report;
     }
+    result.hash = hash_text(hash_bits<float>(doses.numbers));
     keep(request, doses.numbers, doses.status, result);
     result.repeats =
         repeat(exec, request.repeats, watch, [&](job const& asked) { doses.search(asked); });
     return 0;
   });
-  result.maximum_position = position_of_maximum(request.reference);
+  result.maximum_position =
+      position_of(request.reference,
+                  largest_value::of(request.reference.values, {0, request.reference.extent[2]},
+                                    request.reference.extent[2])
+                      .at);
   watch.step(1, "done");
   return result;
 }

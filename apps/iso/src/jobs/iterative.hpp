@@ -74,19 +74,23 @@ double checkpoint_bytes(std::int64_t visited, double voxels, double pixels) {
 }
 
 /// Returns what a checkpoint belongs to.
-template <class T>
+/// \param given  ct::detail::given_arrays or given_hashes
+template <class T, class Given>
 ct::detail::belongings belongings_of(iterative_request const& request, ct::geometry const& g,
-                                     grid const& box, std::vector<T> const& readings) {
-  auto const span_of = [](auto const& given) {
-    return given ? std::span<float const>(given->values) : std::span<float const>();
-  };
-  ct::detail::given_arrays<T> const given{readings, span_of(request.reading_mask),
-                                          span_of(request.start), span_of(request.mask)};
+                                     grid const& box, Given const& given) {
   return std::visit(
       [&](auto const& options) {
         return ct::detail::belongings_of<T>(request.method, options, g, box, given);
       },
       request.options);
+}
+template <class T>
+ct::detail::given_arrays<T> arrays_of(iterative_request const& request,
+                                      std::vector<T> const& readings) {
+  auto const span_of = [](auto const& given) {
+    return given ? std::span<float const>(given->values) : std::span<float const>();
+  };
+  return {readings, span_of(request.reading_mask), span_of(request.start), span_of(request.mask)};
 }
 
 /// Returns the blocks of views by which the request's method projects.
@@ -225,24 +229,31 @@ ct::iterative_masks<T, typename Exec::memory_space> put_given(
 }
 
 /// Returns the request's rules, with what the noise of its photons leaves.
+/// \param part  what is here of the readings
 template <class T, class Exec, class Space>
 ct::stopping_rules rules_of(Exec const& exec, iterative_request const& request,
                             projection_view<T const, Space> const& b,
-                            ct::iterative_masks<T, Space> const& masks,
-                            reconstruct_result& result) {
+                            ct::iterative_masks<T, Space> const& masks, reconstruct_result& result,
+                            ct::detail::rank_part const& part = {}) {
   auto rules = request.rules;
   if (request.stop_noise) {
     // Readings of one photon lie above the logarithm of slightly fewer, and add nothing then.
     double const photons =
         *request.stop_noise * (result.are_clipped_left_out ? 1 - 3 * reading_rounding : 1);
-    rules.noise = ct::noise_of_counts<Exec, T>(exec, b, photons, {masks.readings});
+    // As ct::noise_of_counts, of all parts.
+    bool const all_count = masks.readings.size() == 0;
+    ct::detail::variance_of_counts<T> const variance{
+        b.data.data(), all_count ? b.data.data() : masks.readings.data(), all_count,
+        photons * (1 + reading_rounding)};
+    rules.noise = std::sqrt(
+        ct::detail::sum_of_parts(exec, part, std::int64_t(b.data.size()), variance) / photons);
     result.noise = rules.noise;
     ISO_VALIDATE(is_finite(rules.noise),
                  "iso reconstruct: --stop-noise (readings are too large to be of counted "
                  "photons); mask them, or leave --stop-noise out");
-    result.dark_readings = ct::detail::count_of(
+    result.dark_readings = part.count(ct::detail::count_of(
         exec, std::int64_t(b.data.size()),
-        above_reading<T>{b.data.data(), masks.readings.data(), std::log(*request.stop_noise)});
+        above_reading<T>{b.data.data(), masks.readings.data(), std::log(*request.stop_noise)}));
   }
   return rules;
 }
@@ -342,60 +353,77 @@ std::int64_t bytes_on_rank(Exec const& exec, iterative_request const& request,
                      ((request.mask ? part.voxels() : 0) + (masked ? part.readings() : 0));
 }
 
+/// Puts the planes of a given volume where the method has them. Returns the hash of the whole,
+/// where a checkpoint wants it.
+template <class Exec, class View>
+std::uint64_t put_given_planes(Exec const& exec, iterative_request const& request,
+                               rank_parts const& parts, files::host_volume const& given,
+                               planes_reader const& read, bool as_ones, View const& to) {
+  auto const own = parts.plan().planes(parts.rank());
+  std::vector<float> here;
+  if (!read) {
+    check_alike(given.values, "volumes");
+  }
+  iso::detail::check_together(parts.ranks(), "iso reconstruct", [&] {
+    here = read ? read(own)
+                : cut_columns(given.values, given.extent[2], column_range{own.first, own.last});
+  });
+  auto const& n = given.extent;
+  std::uint64_t const hash =
+      request.checkpoint.empty()
+          ? iso::detail::fnv1a_of_nothing
+          : hash_of_planes(parts.ranks(), here, n[0] * n[1], parts.all_planes());
+  cases::put(exec, to, as_ones ? ones_of(std::move(here)) : here);
+  return hash;
+}
+
 /// Runs the method on the ranks that share the job: each has its planes and its rows of all that
-/// the method has. `readings` are the whole scan's, in host memory; `keep` takes the planes.
+/// the method has. `take` fills rows of readings and of their mask, and returns the hashes of the
+/// whole; `keep` takes the planes.
 /// \param passes  makes what the parts pass through; empty: they lie where `exec` computes
-template <class T, class Exec, class Keep>
+template <class T, class Exec, class Take, class Keep>
 void iterate_on_ranks(Exec const& exec, iterative_request const& request, ct::geometry const& g,
                       rank_parts const& parts, repeats_request const& repeats,
                       observer const& watch,
                       std::function<ct::ranked(ct::rank_plan const&)> const& passes,
-                      reconstruct_result& result, std::vector<T> const& readings,
-                      Keep const& keep) {
+                      reconstruct_result& result, Take const& take, Keep const& keep) {
   using space = typename Exec::memory_space;
   check_options(request, g.num_views());
   check_gap<T>(request);
-  parts.check_memory<T>(exec, bytes_on_rank<T>(exec, request, parts, bool(passes)),
-                        "iso reconstruct");
+  result.bytes_needed = parts.check_memory<T>(
+      exec, bytes_on_rank<T>(exec, request, parts, bool(passes)), "iso reconstruct");
   watch.step(0, "preparing");
   auto const b = parts.readings<T>(exec, "iso::jobs::projections");
-  parts.put_readings(exec, b.data, readings);
-  auto const x = parts.volume<T>(exec, "iso::jobs::volume");
   ct::iterative_masks<T, space> masks;
+  auto of_readings = decltype(b.data)();
+  if (request.reading_mask) {
+    of_readings = parts.readings<T>(exec, "iso::jobs::reading_mask").data;
+    masks.readings = of_readings;
+  }
+  auto given = take(b.data, of_readings);
+  auto const x = parts.volume<T>(exec, "iso::jobs::volume");
   auto const restart = [&] {
     Kokkos::deep_copy(exec, x.data, T(0));
     if (request.start) {
-      parts.put_volume(exec, x.data, request.start->values);
+      given.start =
+          put_given_planes(exec, request, parts, *request.start, request.read_start, false, x.data);
     }
   };
   restart();
   if (request.mask) {
     auto const mask = parts.volume<T>(exec, "iso::jobs::mask");
-    parts.put_volume(exec, mask.data, ones_of(request.mask->values));
+    given.voxel_mask =
+        put_given_planes(exec, request, parts, *request.mask, request.read_mask, true, mask.data);
     masks.voxels = mask.data;
   }
-  ct::iterative_masks<T, Kokkos::HostSpace> whole_masks;
-  Kokkos::DefaultHostExecutionSpace const host;
-  if (request.reading_mask) {
-    auto const ones = ones_of(request.reading_mask->values);
-    auto const mask = parts.readings<T>(exec, "iso::jobs::reading_mask");
-    parts.put_readings(exec, mask.data, ones);
-    masks.readings = mask.data;
-    auto const whole = make_projections<T, Kokkos::HostSpace>(host, "iso::jobs::reading_mask",
-                                                              g.num_views(), g.num_u(), g.num_v());
-    cases::put(host, whole.data, ones);
-    whole_masks.readings = whole.data;
-  }
   // What the noise leaves is of the whole, and every rank finds the same.
-  auto const rules = rules_of<T>(
-      host, request,
-      wrap_projections<Kokkos::HostSpace>(readings.data(), g.num_views(), g.num_u(), g.num_v()),
-      whole_masks, result);
+  auto const rules =
+      rules_of<T>(exec, request, projection_view<T const, space>(b), masks, result, parts.part());
   auto const through = parts.place(exec, passes);
   checkpoint_of<T, Exec> const checkpoint(
       exec, request.checkpoint,
       request.checkpoint.empty() ? typename checkpoint_of<T, Exec>::belongings()
-                                 : belongings_of<T>(request, g, parts.plan().grid(), readings),
+                                 : belongings_of<T>(request, g, parts.plan().grid(), given),
       &parts);
   job control;
   control.cancelled = watch.cancelled;
@@ -462,8 +490,9 @@ void iterate_scan(Exec const& exec, iterative_request const& request, ct::geomet
     auto const rules = rules_of<T>(exec, request, b, masks, result);
     checkpoint_of<T, Exec> const checkpoint(
         exec, request.checkpoint,
-        request.checkpoint.empty() ? typename checkpoint_of<T, Exec>::belongings()
-                                   : belongings_of<T>(request, g, box, cases::fetch(exec, b.data)));
+        request.checkpoint.empty()
+            ? typename checkpoint_of<T, Exec>::belongings()
+            : belongings_of<T>(request, g, box, arrays_of<T>(request, cases::fetch(exec, b.data))));
     job control;
     control.cancelled = [&] {
       if (watch.cancelled) {

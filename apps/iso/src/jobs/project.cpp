@@ -3,6 +3,7 @@
 #include "memory.hpp"
 #include "precision.hpp"
 #include "rank_parts.hpp"
+#include "rank_views.hpp"
 #include "repeats.hpp"
 #include "scan.hpp"
 
@@ -12,7 +13,9 @@
 #include <iso/jobs/project.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
+#include <span>
 
 namespace iso::jobs {
 namespace {
@@ -70,8 +73,42 @@ void project_in_parts(Exec const& exec, ct::geometry const& g,
   }
 }
 
-/// Projects on the ranks that share the job: each has its planes and its rows. The result's values
-/// come to rank 0.
+/// Counts values that are not finite: voxels near the largest number overflow in a sum.
+template <class T>
+std::int64_t count_not_finite(std::span<T const> values) {
+  return std::count_if(values.begin(), values.end(), [](T x) { return !std::isfinite(x); });
+}
+
+/// Keeps the rows that ranks have projected: as views in their file, whole on rank 0, or neither.
+/// \param rows  of this rank, [views, u, rows], on the host
+template <class T>
+void keep_rows(project_request const& request, rank_parts const& parts, T const* rows,
+               observer const& watch, projection_result& result) {
+  auto const& g = parts.plan().scan();
+  job const asked{{}, watch.cancelled};
+  view_carrier<T> const carrier(parts.ranks(), parts.plan(),
+                                view_shares(g, num_ranks(), sizeof(T)));
+  if (request.shared_output != nullptr) {
+    request.shared_output->begin<T>({g.num_views(), g.num_u(), g.num_v()});
+  }
+  std::int64_t spoiled = 0;
+  result.hash = hash_text(carrier.collect(rows, [&](std::int64_t first, std::span<T const> values) {
+    spoiled += count_not_finite(values);
+    if (request.shared_output != nullptr) {
+      request.shared_output->write<T>(first, values, asked);
+    }
+    asked.step(0);
+  }));
+  result.not_finite = parts.part().count(spoiled);
+  if (request.shown_view) {
+    result.shown = carrier.collect_views(rows, {*request.shown_view, *request.shown_view + 1}, 0);
+  }
+  if (request.gathers) {
+    result.values = carrier.collect_views(rows, {0, g.num_views()}, 0);
+  }
+}
+
+/// Projects on the ranks that share the job: each has its planes and its rows.
 template <class T, class Exec>
 void project_on_ranks(Exec const& exec, project_request const& request, ct::geometry const& g,
                       grid const& box, ct::forward_project_options const& options,
@@ -81,11 +118,12 @@ void project_on_ranks(Exec const& exec, project_request const& request, ct::geom
   ct::projector_options const by{
       .method = options.method, .sum = options.sum, .oversampling = options.oversampling};
   auto const all = ct::split_views(g.num_views(), g.num_views(), ct::block_order::sequential);
-  parts.check_memory<T>(exec,
-                        through.pairs ? 0
-                                      : ct::ranked_pair<Exec, T>::bytes_needed(
-                                            exec, parts.rank(), parts.plan(), all, by),
-                        "iso project");
+  result.bytes_needed = parts.check_memory<T>(
+      exec,
+      through.pairs
+          ? 0
+          : ct::ranked_pair<Exec, T>::bytes_needed(exec, parts.rank(), parts.plan(), all, by),
+      "iso project");
   auto const x = parts.volume<T>(exec, "iso::jobs::volume");
   if (request.read_planes) {
     std::vector<float> here;
@@ -110,9 +148,10 @@ void project_on_ranks(Exec const& exec, project_request const& request, ct::geom
   if (result.streaming) {
     result.streaming = streamed_calls{.forward = true}.of(*result.streaming);
   }
-  auto values = parts.gather_readings(exec, p.data);
-  result.hash = hash_text(hash_bits<T>(values));
-  result.values = std::move(values);
+  auto const rows = Kokkos::create_mirror_view(Kokkos::WithoutInitializing, p.data);
+  Kokkos::deep_copy(exec, rows, p.data);
+  exec.fence("iso::jobs::project: the rows are on the host");
+  keep_rows<T>(request, parts, rows.data(), watch, result);
   result.repeats = repeat(exec, request.repeats, watch, compute);
 }
 
@@ -185,6 +224,7 @@ projection_result run(Exec const& exec, project_request const& request, observer
         });
     auto values = fetch(exec, projections.data);
     result.hash = hash_text(hash_bits<T>(values));
+    result.not_finite = count_not_finite(std::span<T const>(values));
     result.values = std::move(values);
     if (!compute) {
       compute = [&, staged = ct::stage(exec, g)](job const& asked) {

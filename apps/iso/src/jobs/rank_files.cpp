@@ -3,6 +3,7 @@
 #include <iso/core/check.hpp>
 #include <iso/core/error.hpp>
 #include <iso/detail/agreement.hpp>
+#include <iso/files/stack_file.hpp>
 #include <iso/jobs/rank_files.hpp>
 #include <iso/jobs/ranks.hpp>
 
@@ -55,8 +56,8 @@ void check_folder_of_ranks(std::string const& path) {
   ranks.sum(std::span<std::uint64_t>(&unseen, 1));
   if (unseen > 0) {
     throw file_error(
-        message("'{}': {} of {} processes do not see its folder (each writes its planes of the "
-                "volume there); name a file on a file system that all see",
+        message("'{}': {} of {} processes do not see its folder (each writes its part of the file "
+                "there); name a file on a file system that all see",
                 {std::string_view(path), std::int64_t(unseen), num_ranks()}));
   }
 }
@@ -87,5 +88,44 @@ written_planes write_planes_of_ranks(std::string const& path, files::host_volume
   }
   return written;
 }
+
+template <class T>
+void shared_views::begin(std::array<std::int64_t, 3> const& extent) {
+  auto& ranks = sharing_ranks();
+  extent_ = extent;
+  iso::detail::check_together(ranks, of_all, [&] {
+    if (is_first_rank() && files::is_stack_path(path_)) {
+      file_.emplace(files::prepare_stack_frame<T>(path_, {extent, {}, "1", geometry_}));
+    } else if (is_first_rank()) {
+      auto frame = files::prepare_projection_frame<T>(path_, extent, pitch_);
+      offset_ = frame.offset;
+      file_.emplace(std::move(frame.file));
+    }
+  });
+  told_file told;
+  if (file_) {
+    told = told_file(file_->temporary());
+    told.offset = offset_;
+  }
+  ranks.broadcast(std::as_writable_bytes(std::span(&told, 1)), 0);
+  temporary_ = told.name.data();
+  offset_ = told.offset;
+}
+
+template <class T>
+void shared_views::write(std::int64_t first_view, std::span<T const> values, job const& asked) {
+  if (files::is_stack_path(path_)) {
+    files::write_stack_views<T>(path_, temporary_, extent_, first_view, values, asked);
+  } else {
+    files::write_projection_views<T>(path_, temporary_, offset_, extent_, first_view, values,
+                                     asked);
+  }
+  bytes_ += values.size_bytes();
+}
+
+template void shared_views::begin<float>(std::array<std::int64_t, 3> const&);
+template void shared_views::begin<double>(std::array<std::int64_t, 3> const&);
+template void shared_views::write(std::int64_t, std::span<float const>, job const&);
+template void shared_views::write(std::int64_t, std::span<double const>, job const&);
 
 }  // namespace iso::jobs

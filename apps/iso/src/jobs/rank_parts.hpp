@@ -64,6 +64,14 @@ class rank_parts {
       : ranks_(sharing_ranks()), plan_(g, box, share_planes(box)) {}
 
   [[nodiscard]] ct::rank_plan const& plan() const { return plan_; }
+  /// Returns the planes of all ranks.
+  [[nodiscard]] std::vector<slab> all_planes() const {
+    std::vector<slab> all;
+    for (int rank = 0; rank < plan_.size(); ++rank) {
+      all.push_back(plan_.planes(rank));
+    }
+    return all;
+  }
   [[nodiscard]] backend::communicator& ranks() const { return ranks_; }
   [[nodiscard]] int rank() const { return ranks_.rank(); }
   /// Returns where projections find the parts: what `passes` makes, or where `exec` computes.
@@ -73,13 +81,15 @@ class rank_parts {
     return passes ? passes(plan_) : ct::ranked(exec, ranks_, plan_);
   }
   /// Throws on every rank, before anything is allocated, unless each has memory for its volume, its
-  /// readings and so many bytes more where `exec` computes.
+  /// readings and so many bytes more where `exec` computes. Returns how many bytes these are here.
   /// \throws iso::out_of_memory
   template <class T, class Exec>
-  void check_memory(Exec const& exec, std::int64_t more, char const* what) const {
+  std::int64_t check_memory(Exec const& exec, std::int64_t more, char const* what) const {
     geometry_part const part(plan_, rank());
     double const arrays = double(sizeof(T)) * (part.voxels() + part.readings());
-    check_memory_of_ranks(exec, whole_bytes(arrays + double(more)), what);
+    std::int64_t const bytes = whole_bytes(arrays + double(more));
+    check_memory_of_ranks(exec, bytes, what);
+    return bytes;
   }
   /// Returns what sums of parts add up by.
   [[nodiscard]] ct::detail::rank_part part() const { return {ranks_, plan_}; }
@@ -114,6 +124,13 @@ class rank_parts {
     jobs::check_alike(whole, "readings");
     cases::put(exec, to, cut_columns(whole, plan_.scan().num_v(), rows_of(ranks_.rank())));
   }
+  /// Does so on the host.
+  template <class Number, class From>
+  void cut_readings(std::vector<From> const& whole, std::span<Number> to) const {
+    jobs::check_alike(whole, "readings");
+    auto const rows = cut_columns(whole, plan_.scan().num_v(), rows_of(ranks_.rank()));
+    std::copy(rows.begin(), rows.end(), to.begin());
+  }
   /// Returns the whole on rank 0, and nothing elsewhere.
   template <class Exec, class View>
   [[nodiscard]] auto gather_volume(Exec const& exec, View const& part) const {
@@ -134,8 +151,20 @@ class rank_parts {
   }
   template <class Exec, class View>
   [[nodiscard]] auto gather_readings(Exec const& exec, View const& part) const {
+    return gather_rows(cases::fetch(exec, part));
+  }
+  /// Does so with rows of whole views, of which there may be any number.
+  /// \param rows  [views, u, rows], on the host
+  template <class T>
+  [[nodiscard]] std::vector<T> gather_rows(std::vector<T> const& rows) const {
     auto const& g = plan_.scan();
-    return gather_columns(ranks_, cases::fetch(exec, part), g.num_views() * g.num_u(), g.num_v(),
+    // Some rank has rows; those without know no number of columns.
+    auto const own = rows_of(ranks_.rank());
+    std::uint64_t columns = own.second > own.first
+                                ? std::uint64_t(rows.size()) / std::uint64_t(own.second - own.first)
+                                : 0;
+    ranks_.maximum(std::span<std::uint64_t>(&columns, 1));
+    return gather_columns(ranks_, rows, std::int64_t(columns), g.num_v(),
                           [&](int rank) { return rows_of(rank); });
   }
 

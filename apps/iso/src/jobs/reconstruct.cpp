@@ -6,6 +6,7 @@
 #include "memory.hpp"
 #include "precision.hpp"
 #include "rank_parts.hpp"
+#include "rank_scan.hpp"
 #include "repeats.hpp"
 #include "scan.hpp"
 
@@ -24,6 +25,7 @@
 #include <numbers>
 #include <span>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 namespace iso::jobs {
@@ -67,12 +69,27 @@ template <class T>
 files::host_volume on_host(grid const& g, std::span<T const> values,
                            std::optional<files::attenuation_table> const& table, char const* unit) {
   auto v = files::make_host_volume(g);
-  v.values.resize(values.size());
   v.unit = table ? "HU" : unit;
+  v.values.resize(values.size());
   std::transform(values.begin(), values.end(), v.values.begin(), [&](T x) {
     return table ? files::hounsfield_units(double(x), *table) : float(x);
   });
   return v;
+}
+
+/// Likewise, without a copy where the numbers are those of the result.
+template <class T>
+files::host_volume on_host(grid const& g, std::vector<T> values,
+                           std::optional<files::attenuation_table> const& table, char const* unit) {
+  if constexpr (std::is_same_v<T, float>) {
+    if (!table) {
+      auto v = files::make_host_volume(g);
+      v.unit = unit;
+      v.values = std::move(values);
+      return v;
+    }
+  }
+  return on_host(g, std::span<T const>(values), table, unit);
 }
 
 /// Returns the readings of a request as they are held.
@@ -241,28 +258,15 @@ void check_readings(reconstruct_request const& request) {
                readings.size());
 }
 
-/// Looks for readings that equal the largest, as they do where a number took the place of
-/// logarithms of nothing. Those above the reading of one photon are no counts in any case. `mask`
-/// is empty, or 0 where a reading does not count.
-void find_clipped(given_readings const& readings, std::span<float const> mask, double photons,
-                  reconstruct_result& result) {
-  std::int64_t all = 0;
-  std::int64_t equal = 0;
-  float most = -std::numeric_limits<float>::infinity();
-  for (std::size_t i = 0; i < readings.size(); ++i) {
-    if (!mask.empty() && mask[i] == 0) {
-      continue;
-    }
-    ++all;
-    equal = readings[i] > most ? 1 : equal + (readings[i] == most ? 1 : 0);
-    most = std::max(most, readings[i]);
-  }
+/// Tells of readings that equal the largest, as they do where a number took the place of logarithms
+/// of nothing. Those above the reading of one photon are no counts in any case.
+void tell_clipped(largest_readings const& found, double photons, reconstruct_result& result) {
   double const one_photon = std::log(photons);
-  result.largest_reading = double(most);
-  if (equal > 1 && equal * 1000 > all && most > 0 &&
-      double(most) <= one_photon + reading_rounding) {
-    result.clipped_readings = equal;
-    result.are_clipped_left_out = double(most) >= one_photon - reading_rounding;
+  result.largest_reading = double(found.most);
+  if (found.equal > 1 && found.equal * 1000 > found.all && found.most > 0 &&
+      double(found.most) <= one_photon + reading_rounding) {
+    result.clipped_readings = found.equal;
+    result.are_clipped_left_out = double(found.most) >= one_photon - reading_rounding;
   }
 }
 
@@ -273,7 +277,7 @@ void check(reconstruct_request const& request, ct::geometry const& g) {
                "{}: readings of 16 bits (they pass through a part of a backend's memory, in float, "
                "to a filtered backprojection or an adjoint of one process); give numbers",
                command_of(request));
-  if (!request.phantom_width) {
+  if (!request.phantom_width && !request.read_views.read) {
     check_readings(request);
   }
   if (request.table) {
@@ -297,6 +301,19 @@ void check_views(reconstruct_request const& request, ct::geometry const& g, grid
                command_of(request), result.views);
 }
 
+/// Tells what of the scanned body a volume and the detector do not hold.
+void tell_outside(reconstruct_request const& request, ct::geometry const& scan, grid const& box,
+                  given_readings const& readings, std::span<float const> mask,
+                  reconstruct_result& result) {
+  auto const outside = find_body_outside(scan, box, readings, mask);
+  result.part_cut = outside.cut;
+  // Filtered backprojection makes each voxel by itself.
+  if (request.iterative && outside.volume_too_small()) {
+    result.part_outside = outside.part;
+    result.voxels_wanted = outside.voxels;
+  }
+}
+
 /// Looks into the readings for what they tell of the noise and of what was scanned.
 void examine_readings(reconstruct_request const& request, given_readings const& readings,
                       ct::geometry const& given, grid const& box, reconstruct_result& result) {
@@ -305,15 +322,18 @@ void examine_readings(reconstruct_request const& request, given_readings const& 
       masked ? std::span<float const>(request.iterative->reading_mask->values)
              : std::span<float const>();
   if (request.iterative && request.iterative->stop_noise) {
-    find_clipped(readings, mask, *request.iterative->stop_noise, result);
+    largest_readings found;
+    found.add(readings, mask);
+    tell_clipped(found, *request.iterative->stop_noise, result);
   }
-  auto const outside = find_body_outside(given, box, readings, mask);
-  result.part_cut = outside.cut;
-  // Filtered backprojection makes each voxel by itself.
-  if (request.iterative && outside.volume_too_small()) {
-    result.part_outside = outside.part;
-    result.voxels_wanted = outside.voxels;
+  std::int64_t const step = sample_step(given);
+  if (step == 1) {
+    tell_outside(request, given, box, readings, mask, result);
+    return;
   }
+  std::int64_t const image = given.num_u() * given.num_v();
+  tell_outside(request, sampled_geometry(given, step), box, sampled_images(readings, image, step),
+               sampled_images(mask, image, step), result);
 }
 
 /// Returns what back_project_scan does by the device of `through`, as a call.
@@ -416,20 +436,20 @@ void back_project_scan(Exec const& exec, reconstruct_request const& request, ct:
   });
 }
 
-/// Does it on the ranks that share the job: each has its planes and its rows. `keep` takes the
-/// planes.
-template <class T, class Exec, class Keep>
+/// Does it on the ranks that share the job: each has its planes and its rows. `take` fills the
+/// rows, `keep` takes the planes.
+template <class T, class Exec, class Take, class Keep>
 void back_project_on_ranks(Exec const& exec, reconstruct_request const& request,
                            rank_parts const& parts, observer const& watch,
-                           passing<T> const& through, reconstruct_result& result,
-                           std::vector<T> const& readings, Keep const& keep) {
+                           passing<T> const& through, reconstruct_result& result, Take const& take,
+                           Keep const& keep) {
   using space = typename Exec::memory_space;
   auto const& plan = parts.plan();
   std::int64_t const views = plan.scan().num_views();
   auto const all = ct::split_views(views, views, ct::block_order::sequential);
   ct::projector_options by{.sum = summation::reproducible, .oversampling = request.oversampling};
   by.method = request.adjoint_of.value_or(by.method);
-  parts.check_memory<T>(
+  result.bytes_needed = parts.check_memory<T>(
       exec,
       through.pairs ? 0
       : request.adjoint_of
@@ -438,7 +458,7 @@ void back_project_on_ranks(Exec const& exec, reconstruct_request const& request,
       command_of(request));
   watch.step(0, "preparing");
   auto const p = parts.readings<T>(exec, "iso::jobs::projections");
-  parts.put_readings(exec, p.data, readings);
+  take(p.data, decltype(p.data)());
   auto const x = parts.volume<T>(exec, "iso::jobs::volume");
   auto const time = [&](auto const& compute) {
     job const control{[&](double fraction) { watch.step(fraction, "reconstructing"); },
@@ -477,9 +497,8 @@ void back_project_on_ranks(Exec const& exec, reconstruct_request const& request,
 /// and how far they are from the phantom's.
 /// \param truth  this rank's planes of the phantom; empty: there is none
 template <class T>
-void keep_volume(reconstruct_request const& request, rank_parts const& parts,
-                 std::vector<T> const& here, std::vector<T> const& truth,
-                 reconstruct_result& result) {
+void keep_volume(reconstruct_request const& request, rank_parts const& parts, std::vector<T> here,
+                 std::vector<T> const& truth, reconstruct_result& result) {
   auto const& box = parts.plan().grid();
   auto const& n = box.extent;
   std::vector<T> whole;
@@ -500,7 +519,7 @@ void keep_volume(reconstruct_request const& request, rank_parts const& parts,
     }
   }
   result.planes = request.keeps_planes ? parts.plan().planes(parts.rank()) : slab();
-  result.volume = on_host<T>(box, request.keeps_planes ? here : whole, request.table,
+  result.volume = on_host<T>(box, std::move(request.keeps_planes ? here : whole), request.table,
                              request.adjoint_of ? "mm" : "1/mm");
   result.hash = hash_text(hash);
   if (compares && is_first_rank()) {
@@ -508,21 +527,55 @@ void keep_volume(reconstruct_request const& request, rank_parts const& parts,
   }
 }
 
-/// Does what run() does on the ranks that share the job. Each reads all that is given, and keeps
-/// its part where it computes; the volume comes to rank 0, or stays.
+/// Fills a rank's readings, and its mask of readings where that has memory, and looks through them.
+/// All ranks call it. Returns the hashes of the whole arrays, where a checkpoint wants them.
+template <class T, class Exec, class View>
+ct::detail::given_hashes take_scan(Exec const& exec, reconstruct_request const& request,
+                                   rank_parts const& parts, ct::geometry const& given,
+                                   grid const& box, observer const& watch, View const& readings,
+                                   View const& mask, reconstruct_result& result) {
+  job const asked{{}, watch.cancelled};
+  auto const host = Kokkos::create_mirror_view(Kokkos::WithoutInitializing, readings);
+  scan_rows<T> rows(request, parts, std::span<T>(host.data(), host.size()));
+  rows.read(asked);
+  Kokkos::deep_copy(exec, readings, host);
+  exec.fence("iso::jobs::reconstruct: readings in place");
+  if (mask.size() > 0) {
+    cases::put(exec, mask, ones_of(rows.mask()));
+  }
+  if (request.iterative && request.iterative->stop_noise) {
+    largest_readings found;
+    found.add(rows.rows(), rows.mask());
+    found.join(parts);
+    tell_clipped(found, *request.iterative->stop_noise, result);
+  }
+  if (!request.adjoint_of && (request.iterative || !request.phantom_width)) {
+    auto const some = rows.sample(given);
+    iso::detail::check_together(parts.ranks(), "iso reconstruct", [&] {
+      if (is_first_rank()) {
+        tell_outside(request, some.scan, box, some.readings, some.mask, result);
+      }
+    });
+  }
+  ct::detail::given_hashes hashes;
+  if (request.iterative && !request.iterative->checkpoint.empty()) {
+    hashes.readings = rows.hash();
+    hashes.reading_mask = rows.hash_of_mask();
+  }
+  return hashes;
+}
+
+/// Does what run() does on the ranks that share the job. Each reads its share, and keeps its part
+/// where it computes; the volume comes to rank 0, or stays.
 template <class T, class Exec>
 void reconstruct_on_ranks(Exec const& exec, reconstruct_request const& request,
                           ct::geometry const& given, ct::geometry const& g, grid const& box,
                           observer const& watch, passing<T> const& through,
                           reconstruct_result& result) {
   rank_parts const parts(g, box);
-  Kokkos::DefaultHostExecutionSpace const host;
-  auto const readings =
-      fetch(host, readings_of<T>(host, request, g, job{{}, watch.cancelled}).data);
-  if (request.iterative && request.phantom_width) {
-    examine_readings(request, std::vector<float>(readings.begin(), readings.end()), given, box,
-                     result);
-  }
+  auto const take = [&](auto const& readings, auto const& mask) {
+    return take_scan<T>(exec, request, parts, given, box, watch, readings, mask, result);
+  };
   auto const keep = [&](volume_view<T, typename Exec::memory_space> const& x) {
     std::vector<T> truth;
     bool const compares = request.phantom_width && !request.adjoint_of;
@@ -538,9 +591,9 @@ void reconstruct_on_ranks(Exec const& exec, reconstruct_request const& request,
   };
   if (request.iterative) {
     iterate_on_ranks<T>(exec, *request.iterative, g, parts, request.repeats, watch, through.pairs,
-                        result, readings, keep);
+                        result, take, keep);
   } else {
-    back_project_on_ranks<T>(exec, request, parts, watch, through, result, readings, keep);
+    back_project_on_ranks<T>(exec, request, parts, watch, through, result, take, keep);
   }
 }
 
@@ -586,13 +639,13 @@ reconstruct_result run(Exec const& exec, reconstruct_request const& request, obs
       result.error = error.value();
     }
   };
-  if (!request.adjoint_of && !request.phantom_width) {
-    examine_readings(request, given_to(request), given, volume_grid, result);
-  }
   if (num_ranks() > 1) {
     reconstruct_on_ranks<T>(exec, request, given, g, volume_grid, watch, by, result);
     watch.step(1, "done");
     return result;
+  }
+  if (!request.adjoint_of && !request.phantom_width) {
+    examine_readings(request, given_to(request), given, volume_grid, result);
   }
   if (request.iterative) {
     auto const readings = [&] {

@@ -39,10 +39,8 @@ class number_print {
       add(x);
     }
   }
-  template <class T>
-  void add(std::span<T const> numbers) {
-    add(std::bit_cast<double>(hash_of(numbers)));
-  }
+  /// Adds an array by its hash.
+  void add_hash(std::uint64_t hash) { add(std::bit_cast<double>(hash)); }
   [[nodiscard]] std::string text() const {
     char digits[17];
     std::snprintf(digits, sizeof digits, "%016llx",
@@ -50,7 +48,6 @@ class number_print {
     return digits;
   }
 
- private:
   template <class T>
   static std::uint64_t hash_of(std::span<T const> numbers) {
     std::uint64_t hash = iso::detail::fnv1a_of_nothing;
@@ -60,6 +57,7 @@ class number_print {
     return hash;
   }
 
+ private:
   std::vector<double> values_;
 };
 
@@ -100,10 +98,18 @@ struct given_arrays {
   std::span<float const> voxel_mask;
 };
 
+/// The hashes of the same arrays by number_print::hash_of, where no process has the whole ones.
+struct given_hashes {
+  std::uint64_t readings = iso::detail::fnv1a_of_nothing;
+  std::uint64_t reading_mask = iso::detail::fnv1a_of_nothing;
+  std::uint64_t start = iso::detail::fnv1a_of_nothing;
+  std::uint64_t voxel_mask = iso::detail::fnv1a_of_nothing;
+};
+
 /// Returns what a checkpoint belongs to. How often an iteration runs, and where, changes no bit.
 template <class T, class Options>
 belongings belongings_of(iterative_method method, Options const& options, geometry const& g,
-                         iso::grid const& box, given_arrays<T> const& given) {
+                         iso::grid const& box, given_hashes const& given) {
   number_print scan;
   scan.add(g.kind() == beam::cone ? 0.0 : 1.0);
   for (view_vectors const& view : g.views()) {
@@ -113,22 +119,30 @@ belongings belongings_of(iterative_method method, Options const& options, geomet
   }
   scan.add(double(g.num_u()));
   scan.add(double(g.num_v()));
-  scan.add(given.readings);
-  scan.add(given.reading_mask);
+  scan.add_hash(given.readings);
+  scan.add_hash(given.reading_mask);
   number_print volume;
   for (auto const n : box.extent) {
     volume.add(double(n));
   }
   volume.add(box.spacing);
   volume.add(box.origin);
-  volume.add(given.start);
-  volume.add(given.voxel_mask);
+  volume.add_hash(given.start);
+  volume.add_hash(given.voxel_mask);
   belongings all{{"method", std::string(to_word(method))},
                  {"precision", std::string(to_word(precision_of<T>))},
                  {"scan", scan.text()},
                  {"volume", volume.text()}};
   describe(field_teller{method, all}, options);
   return all;
+}
+template <class T, class Options>
+belongings belongings_of(iterative_method method, Options const& options, geometry const& g,
+                         iso::grid const& box, given_arrays<T> const& given) {
+  return belongings_of<T>(
+      method, options, g, box,
+      given_hashes{number_print::hash_of(given.readings), number_print::hash_of(given.reading_mask),
+                   number_print::hash_of(given.start), number_print::hash_of(given.voxel_mask)});
 }
 
 }  // namespace iso::ct::detail

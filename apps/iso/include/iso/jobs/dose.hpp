@@ -2,6 +2,7 @@
 //! \file  iso/jobs/dose.hpp
 #pragma once
 
+#include <iso/core/grid.hpp>
 #include <iso/files/plan_file.hpp>
 #include <iso/files/volume_file.hpp>
 #include <iso/jobs/repeats.hpp>
@@ -24,6 +25,7 @@ struct dose_request {
   files::table_source density_table{"schneider_2000"};
   double phantom_voxel = 0;   ///< mm; above 0: the slab phantom of such voxels instead
   bool keep_density = false;  ///< the result holds the density too
+  bool keeps_planes = false;  ///< leave the planes of the dose where the ranks have them
   repeats_request repeats{};
 };
 
@@ -39,7 +41,10 @@ struct beam_result {
 };
 
 struct dose_result {
-  files::host_volume dose;     ///< Gy for the beams' weights, on the grid of the whole volume
+  /// Gy for the beams' weights, on the grid of the whole volume; its values are on rank 0 alone, or
+  /// those of `planes`, where ranks keep them.
+  files::host_volume dose;
+  slab planes{};
   files::host_volume density;  ///< g/cm3; without values unless asked for
   std::vector<beam_result> beams;
   std::int64_t directions = 0;               ///< of each kernel

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,6 +21,10 @@ struct gamma_request {
   std::string backend;
   files::host_volume reference;
   files::host_volume evaluated;  ///< in the same unit
+  // On ranks, where these have no values: return those of some of their planes, [nx, ny, planes].
+  std::function<std::vector<float>(slab const& planes)> read_reference{};
+  std::function<std::vector<float>(slab const& planes)> read_evaluated{};
+  bool keeps_planes = false;  ///< leave the planes of gamma and status where the ranks have them
   std::vector<gamma::criterion> criteria;
   gamma::gamma_options options;
   gamma::summary_options summary;
@@ -33,7 +38,10 @@ struct gamma_result {
   double reference_maximum = 0;
   std::array<double, 3> maximum_position{};  ///< mm; of its first voxel
   double cut_off_dose = 0;
-  files::host_volume gamma;   ///< of the first criterion, on the reference's grid; NaN below
+  /// Of the first criterion, on the reference's grid; NaN below. Its values and those of the status
+  /// are on rank 0 alone, or those of `planes`, where ranks keep them.
+  files::host_volume gamma;
+  slab planes{};
   files::host_volume status;  ///< gamma::point_status as a number, there too
   std::string hash;           ///< of the bits of gamma, all criteria
   double seconds = 0;         ///< of the search alone, data in place

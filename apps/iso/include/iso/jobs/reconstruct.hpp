@@ -17,7 +17,9 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -32,6 +34,15 @@ std::vector<std::string> iterative_projector_names();
 std::string name_of(ct::projector_options const& options);
 ct::projector_options projector_named(std::string const& name, ct::projector_options options);
 
+/// The way in which each of the ranks that share a job reads some views of a stack.
+struct views_reader {
+  /// Reads [views, u, v] from a first view on; empty: the whole stack has been read.
+  std::function<void(std::int64_t first_view, std::span<float> values)> read{};
+  std::int64_t piece = 1;  ///< views that the file has as one
+};
+/// The way in which it reads some planes of a volume: [nx, ny, planes].
+using planes_reader = std::function<std::vector<float>(slab const& planes)>;
+
 /// How to reconstruct by iterations.
 struct iterative_request {
   ct::iterative_method method = ct::iterative_method::sirt;
@@ -45,6 +56,10 @@ struct iterative_request {
   std::optional<files::host_volume> mask{};
   /// Readings that count are not 0; of the scan's shape. None: all do.
   std::optional<files::projection_stack<float>> reading_mask{};
+  // On ranks, where the volumes and the mask above have no values.
+  planes_reader read_start{};
+  planes_reader read_mask{};
+  views_reader read_reading_mask{};
   bool final_residual = false;         ///< project the result once more
   std::string checkpoint{};            ///< file to go on from, and to write; empty: none
   std::int64_t checkpoint_every = 10;  ///< iterations
@@ -67,6 +82,7 @@ struct reconstruct_request {
   files::geometry_file geometry;
   std::array<std::int64_t, 3> shape{};  ///< of `projections`: views, u, v
   std::vector<float> projections;       ///< [views, u, v]; empty with phantom_width or `stored`
+  views_reader read_views{};            ///< on ranks, where `projections` is empty
   /// Integers of 16 bits in their place, which are held and pass through as such. With `memory`, by
   /// one process, without iterations, and in float.
   std::optional<files::stored_stack> stored{};
@@ -125,7 +141,8 @@ struct reconstruct_result {
   double time_ms = 0;  ///< of the reconstruction alone, data in place
   repeats_result repeats{};
   std::optional<ct::streaming_report> streaming{};  ///< how it was divided, and what it carried
-  /// Of iterations: what they were to take in the backend's memory, and take within a tenth.
+  /// Of iterations, and of what ranks do: what it was to take in the backend's memory, and takes
+  /// within a tenth; of ranks this one's.
   std::int64_t bytes_needed = 0;
 };
 
