@@ -17,11 +17,40 @@ import isocenter as iso  # noqa: E402
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 
+#: Before a release: what takes minutes.
+RELEASE = int(os.environ.get("ISO_EXAMPLES", "300")) >= 10_000
 
-def run_python(code, *, fails=False, timeout=120, env=None):
+#: Seconds after which a process hangs, on cores that others keep busy too.
+HANG = 1800
+
+#: The environment of a program whose calls last on many cores too.
+TWO_THREADS = {"OMP_NUM_THREADS": "2"}
+
+#: Functions of a program that is interrupted after some seconds, and then calls print_seconds().
+#: Time is the main thread's on a processor, a half of two: busy cores make it no longer.
+INTERRUPT = """
+import os, signal, threading, time
+main_clock = time.pthread_getcpuclockid(threading.main_thread().ident)
+def interrupt(seconds):
+    time.sleep(seconds)
+    interrupt.at = time.clock_gettime(main_clock)
+    os.kill(os.getpid(), signal.SIGINT)
+def interrupt_after(seconds):
+    thread = threading.Thread(target=interrupt, args=(seconds,))
+    thread.start()
+    return thread
+def print_seconds():
+    print(time.clock_gettime(main_clock) - interrupt.at)
+"""
+
+
+def run_python(code, *, fails=False, timeout=HANG, env=None):
     """Run code in a process of its own; return (standard output, standard error)."""
+    program = textwrap.dedent(code)
+    if "interrupt_after" in code:
+        program = INTERRUPT + program
     done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code)],
+        [sys.executable, "-c", program],
         capture_output=True,
         text=True,
         timeout=timeout,

@@ -5,16 +5,18 @@ import inspect
 import json
 import os
 import pathlib
+import pty
 import re
 import shutil
 import subprocess
 import sys
+import tomllib
 import zipfile
 
 import pytest
 
 import isocenter
-from conftest import TOP, run_python
+from conftest import HANG, TOP, run_python
 from isocenter import _generate
 
 PACKAGE = pathlib.Path(isocenter.__file__).parent
@@ -146,6 +148,66 @@ def test_no_source_of_the_library_is_compiled():
             assert name.startswith(("CMakeFiles/_core.dir/src/", "CMakeFiles/nanobind")), name
 
 
+STAND_IN = """
+def build_wheel(*arguments):
+    print("compiled")
+    return "a wheel"
+build_editable = build_wheel
+"""
+
+
+def told_by_the_backend(tmp_path, settings, env=None):
+    """What reaches the terminal of a frontend that hides all that its backend prints."""
+    (tmp_path / "scikit_build_core").mkdir(exist_ok=True)
+    (tmp_path / "scikit_build_core" / "build.py").write_text(STAND_IN)
+    code = f"""if True:
+        import fcntl, os, subprocess, sys, termios
+        os.setsid()
+        fcntl.ioctl(int(sys.argv[1]), termios.TIOCSCTTY, 0)
+        built = "import isocenter_build as b; print(b.build_wheel('.', {settings!r}))"
+        done = subprocess.run([sys.executable, "-c", built], capture_output=True, text=True)
+        sys.exit(done.stderr or done.stdout.split() != ["compiled", "a", "wheel"])
+    """
+    master, slave = pty.openpty()
+    found = {**os.environ, **(env or {})}
+    found["PYTHONPATH"] = os.pathsep.join([str(tmp_path), str(TOP / "python" / "backend")])
+    command = [sys.executable, "-c", code, str(slave)]
+    subprocess.run(command, check=True, env=found, pass_fds=[slave], timeout=HANG)
+    os.write(slave, b"end")
+    os.close(slave)
+    told = b""
+    while not told.endswith(b"end"):
+        told += os.read(master, 4096)
+    os.close(master)
+    return told.decode().removesuffix("end").strip()
+
+
+def test_a_build_of_the_library_says_so(tmp_path):
+    told = told_by_the_backend(tmp_path, None)
+    assert "half an hour" in told and "Ctrl-C" in told and len(told.splitlines()) == 1
+    for given in ({"cmake.define.Isocenter_ROOT": "/usr"}, {"cmake.args": "-DIsocenter_DIR=/usr"}):
+        assert told_by_the_backend(tmp_path, given) == ""
+    there = {"CMAKE_ARGS": "-DIsocenter_ROOT=/usr"}
+    assert told_by_the_backend(tmp_path, {}, there) == ""
+    # The wheel is built by it.
+    chosen = tomllib.loads((TOP / "python" / "pyproject.toml").read_text())["build-system"]
+    assert chosen["build-backend"] == "isocenter_build" and chosen["backend-path"] == ["backend"]
+
+
+def test_a_build_names_all_that_is_missing(tmp_path):
+    tag = "cp%d%d" % sys.version_info[:2]
+    tools = TOP / "build" / "python" / f"tools-{tag}" / "bin" / "python"
+    if not tools.exists():
+        pytest.skip("scripts/wheel.sh has made no environment of build tools")
+    nanobind = said_by(str(tools), "-m", "nanobind", "--cmake_dir").strip()
+    command = ["cmake", "-S", str(TOP / "python"), "-B", str(tmp_path), f"-Dnanobind_DIR={nanobind}"]
+    hidden = [f"-DCMAKE_DISABLE_FIND_PACKAGE_{name}=ON" for name in ("fmt", "Boost", "valijson")]
+    done = subprocess.run([*command, *hidden], capture_output=True, text=True)
+    said = " ".join(done.stderr.split())
+    assert done.returncode != 0
+    assert "for want of fmt 9, Boost 1.70, valijson (CMake finds none of the version); run" in said
+
+
 def runtimes_with(first, second):
     """Return the files of OpenMP's runtime in a process that has loaded both and computed."""
     out, _ = run_python(
@@ -200,7 +262,7 @@ def test_in_an_empty_environment(tmp_path):
     """The wheel, by pip with what it depends on, and nothing else."""
     file = wheel()
     env = tmp_path / "env"
-    subprocess.run([sys.executable, "-m", "venv", str(env)], check=True, timeout=120)
+    subprocess.run([sys.executable, "-m", "venv", str(env)], check=True, timeout=HANG)
     python = str(env / "bin" / "python")
     pip = [python, "-m", "pip", "--disable-pip-version-check"]
     done = subprocess.run([*pip, "install", "--quiet", str(file)], capture_output=True, text=True)
@@ -241,7 +303,7 @@ def test_spinning_beside_a_runtime_of_another_name(other_name, tmp_path):
 
 def test_help_of_the_program():
     done = subprocess.run(
-        [sys.executable, "-m", "isocenter", "--help"], capture_output=True, text=True, timeout=60
+        [sys.executable, "-m", "isocenter", "--help"], capture_output=True, text=True, timeout=HANG
     )
     assert done.returncode == 0 and "usage: python -m isocenter" in done.stdout
     assert "picture" in done.stdout and "verify" not in done.stdout
