@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How calls behave in a process: interruption, threads, its end, forks, other OpenMP programs."""
 
+import os
 import threading
 import time
 
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 
 import isocenter as iso
-from conftest import run_python
+from conftest import HANG, RELEASE, TWO_THREADS, run_python
 
 LONG = """
     import numpy as np, isocenter as iso, os, signal, sys, threading, time
@@ -47,25 +48,20 @@ def test_ctrl_c_ends_a_call_within_a_second(call):
         LONG
         + f"""
     iso.info()
-    def interrupt():
-        time.sleep(0.5)
-        interrupt.at = time.perf_counter()
-        os.kill(os.getpid(), signal.SIGINT)
-    thread = threading.Thread(target=interrupt)
-    thread.start()
+    thread = interrupt_after(0.5)
     try:
         {call}
         print("not interrupted")
     except KeyboardInterrupt:
-        print(time.perf_counter() - interrupt.at)
+        print_seconds()
     thread.join()
     # The next call works.
     small = scan.subset(0, 1)
     assert np.isfinite(iso.project(small, grid, x)).all()
-    """
+    """,
+        env=TWO_THREADS,
     )
-    # One second on quiet cores; a test shares them with others.
-    assert float(out) < 3.0
+    assert float(out) < 1.0
 
 
 def cone(size, views):
@@ -190,15 +186,33 @@ def call_gamma():
     return lambda **how: iso.gamma(*doses, grid, criteria="1%/5mm", **how)
 
 
-class SetAtSecondQuestion:
-    """An event by which a call ends that asks on its way, and no other."""
+class Watched:
+    """An event that notes when it is asked, and is set at the second question where it is to end.
 
-    def __init__(self):
-        self.asked = []
+    Time is this thread's on a processor, a half of two: busy cores make it no longer.
+    """
+
+    def __init__(self, ends):
+        self.ends = ends
+        self.asked = [time.thread_time()]
 
     def is_set(self):
-        self.asked.append(time.perf_counter())
-        return len(self.asked) > 1
+        self.asked.append(time.thread_time())
+        return self.ends and len(self.asked) > 2
+
+    def largest_gap(self):
+        return max(np.diff([*self.asked, time.thread_time()]))
+
+
+@pytest.fixture
+def two_threads():
+    """As the promise has it: many cores are soon done, and no call lasts."""
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, sorted(cores)[:2])  # of threads that are not OpenMP's
+    iso.set_threads(2)
+    yield
+    iso.set_threads(None)
+    os.sched_setaffinity(0, cores)
 
 
 @pytest.mark.parametrize(
@@ -209,17 +223,16 @@ class SetAtSecondQuestion:
         if name.startswith("call_")
     ],
 )
-def test_calls_that_last_are_asked(make):
-    iso.use("serial")  # many cores are soon done
-    try:
-        call, stop = make(), SetAtSecondQuestion()
-        began = time.perf_counter()
-        with pytest.raises(iso.Cancelled):
-            call(cancel=stop)
-    finally:
-        iso.use("openmp")
-    # One second on quiet cores; a test shares them with others.
-    assert stop.asked[-1] - began < 3 and time.perf_counter() - stop.asked[-1] < 3
+def test_calls_that_last_are_asked(make, two_threads):
+    """Within a second, at the beginning and, before a release, until the call ends."""
+    call, watched = make(), Watched(ends=True)
+    with pytest.raises(iso.Cancelled):
+        call(cancel=watched)
+    assert watched.largest_gap() < 1.0
+    if RELEASE:
+        watched = Watched(ends=False)
+        call(cancel=watched)
+        assert len(watched.asked) > 2 and watched.largest_gap() < 1.0
 
 
 def test_ctrl_c_between_products():
@@ -234,17 +247,14 @@ def test_ctrl_c_between_products():
         values = np.ones(rows * count, np.float32)
         A = iso.DoseMatrix(scipy.sparse.csr_array((values, indices, offsets), (rows, 2000)))
         x = np.ones(2000)
-        def interrupt():
-            time.sleep(0.3)
-            interrupt.at = time.perf_counter()
-            os.kill(os.getpid(), signal.SIGINT)
-        threading.Thread(target=interrupt).start()
+        interrupt_after(0.3)
         try:
             while True:
                 A.T @ (A @ x)
         except KeyboardInterrupt:
-            print(time.perf_counter() - interrupt.at)
-        """
+            print_seconds()
+        """,
+        env=TWO_THREADS,
     )
     assert float(out) < 1.0
 
@@ -304,11 +314,17 @@ def test_signal_handler_of_the_program():
 def test_cancel_from_another_thread():
     scan, grid, x = long_call()
     stop = threading.Event()
-    threading.Timer(0.3, stop.set).start()
-    began = time.perf_counter()
+    began = []
+
+    def set_it():
+        began.append(time.clock_gettime(clock))
+        stop.set()
+
+    clock = time.pthread_getcpuclockid(threading.get_ident())
+    threading.Timer(0.3, set_it).start()
     with pytest.raises(iso.Cancelled, match="cancelled"):
         iso.project(scan, grid, x, projector="siddon", cancel=stop)
-    assert time.perf_counter() - began < 3.3
+    assert time.clock_gettime(clock) - began[0] < 1.0
 
 
 def test_cancel_of_a_call_in_another_thread():
@@ -326,7 +342,7 @@ def test_cancel_of_a_call_in_another_thread():
     thread.start()
     time.sleep(0.2)
     stop.set()
-    thread.join(10)
+    thread.join(HANG)
     assert len(raised) == 1
 
 
@@ -346,10 +362,10 @@ def test_cancel_while_waiting_for_another_call():
     time.sleep(0.2)
     threads[1].start()
     second.set()
-    threads[1].join(10)
+    threads[1].join(HANG)
     assert raised == [second]
     first.set()
-    threads[0].join(10)
+    threads[0].join(HANG)
     assert raised == [second, first]
 
 
@@ -577,7 +593,7 @@ def test_closed_by_another_thread(scan, grid, volume):
     time.sleep(0.1)
     projector.close()
     for thread in threads:
-        thread.join(10)
+        thread.join(HANG)
     assert len(failures) == 4 and all("closed" in text for text in failures)
 
 
@@ -677,7 +693,7 @@ def test_fork_after_use():
         context = multiprocessing.get_context("fork")
         process = context.Process(target=child)
         process.start()
-        process.join(60)
+        process.join(1800)
         assert process.exitcode == 0, process.exitcode
         assert np.array_equal(iso.project(scan, grid, x), expected)
         """
@@ -705,7 +721,7 @@ def test_forked_child_on_serial():
         expected = iso.fdk(scan, grid, lines), iso.cgls(scan, grid, lines, iterations=2).volume
         child = os.fork()
         if child == 0:
-            signal.alarm(60)
+            signal.alarm(1800)
             iso.use("serial")
             for name, call in {
                 "projector": lambda: projector(x),
@@ -806,9 +822,9 @@ def test_import_starts_nothing():
         """
         import os, threading, time, numpy
         before = len(os.listdir("/proc/self/task"))
-        began = time.perf_counter()
+        began = time.process_time()
         import isocenter
-        print(time.perf_counter() - began)
+        print(time.process_time() - began)
         from isocenter import _core
         assert not _core.started()
         assert len(os.listdir("/proc/self/task")) == before

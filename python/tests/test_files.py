@@ -15,7 +15,7 @@ import pytest
 import scipy.sparse
 
 import isocenter as iso
-from conftest import TOP
+from conftest import HANG, TOP
 from isocenter import files
 
 import files_support
@@ -34,7 +34,7 @@ needs_tool = pytest.mark.skipif(not TOOL.exists(), reason=f"{TOOL} is not built"
 
 def ask(command, questions):
     lines = "".join(f"{kind}\t{path}\n" for kind, path in questions)
-    done = subprocess.run(command, input=lines, capture_output=True, text=True, timeout=600)
+    done = subprocess.run(command, input=lines, capture_output=True, text=True, timeout=HANG)
     told = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(told) == len(questions), (done.returncode, questions[len(told)], done.stderr[-500:])
     return told
@@ -89,7 +89,7 @@ def test_files_of_the_librarys_tests(tmp_path):
         [MAKE, "--source-file=" + ",".join(f"*test_{name}.cpp" for name in made_by)],
         env={**os.environ, "ISO_KEEP_FILES": str(tmp_path)},
         capture_output=True,
-        timeout=600,
+        timeout=HANG,
         preexec_fn=small_files,
     )
     assert made.returncode == 0
@@ -315,7 +315,7 @@ def test_the_tool_reads_images(tmp_path, scan, readings):
     (tmp_path / "scan.json").write_text(scan.to_json())
     command = [TOOL, "--quiet", "reconstruct", "--projections", "scan", "--line-integrals"]
     command += ["--geometry", "scan.json", "--extent", "13", "11", "9", "--output", "v.mha"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=HANG)
     assert done.returncode == 0, done.stderr
     found = files.read_volume(tmp_path / "v.mha")
     assert np.array_equal(found.values, iso.fdk(scan, found.grid, readings))
@@ -434,7 +434,7 @@ def test_the_tool_goes_on_from_a_checkpoint(tmp_path, scan, grid, readings, meth
         )
         for key, value in options.items():
             command += [words[key], str(value)]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=HANG)
         assert done.returncode == 0, done.stderr
 
     whole = run(scan, grid, readings, iterations=4, **options)

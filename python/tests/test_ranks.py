@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import isocenter as iso
-from conftest import run_python
+from conftest import HANG, run_python
 
 PROGRAM = pathlib.Path(__file__).with_name("ranks_program.py")
 
@@ -44,7 +44,7 @@ needs_ranks = pytest.mark.skipif(REASON is not None, reason=str(REASON))
 )
 def test_ranks(ranks, kind):
     command = ["mpirun", "-n", str(ranks), sys.executable, "-P", "-m", "mpi4py", str(PROGRAM), kind]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=ENVIRONMENT)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=HANG, env=ENVIRONMENT)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("same on rank") == ranks
 
