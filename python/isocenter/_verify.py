@@ -3,16 +3,18 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 import pathlib
 import types
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from . import _core, dose, phantom
+from . import _core, _load, dose, phantom
+from ._calls import shown
 from ._dvh import Structure
 from ._fdk import fdk, filter_projections, weighted_back_project
 from ._gamma import GammaSummary, gamma
@@ -42,6 +44,50 @@ class Check(NamedTuple):
     def passed(self) -> bool:
         """Whether every bit is the same."""
         return self.expected == self.found
+
+
+class _Arrays:
+    """Where arrays lie: NumPy's on the host, CuPy's and PyTorch's on the GPU."""
+
+    def __init__(self, name: str):
+        self._name = name
+        self._of: Any = np if name == "numpy" else importlib.import_module(name)
+
+    def put(self, x: npt.NDArray[Any]) -> Any:
+        """The same numbers there, in the same order of memory."""
+        if self._name == "numpy":
+            return x
+        turn = np.argsort([-step for step in x.strides], kind="stable")
+        dense, back = np.ascontiguousarray(x.transpose(turn)), np.argsort(turn).tolist()
+        if self._name == "torch":
+            return self._of.from_numpy(dense).cuda().permute(back)
+        return self._of.asarray(dense).transpose(back)
+
+    def get(self, x: Any) -> npt.NDArray[Any]:
+        """An array of NumPy with the same order of memory."""
+        if self._name == "numpy" or isinstance(x, np.ndarray):
+            return cast("npt.NDArray[Any]", x)
+        steps = x.stride() if self._name == "torch" else x.strides
+        turn = np.argsort([-step for step in steps], kind="stable")
+        back = np.argsort(turn)
+        if self._name == "torch":
+            host = x.permute(turn.tolist()).contiguous().cpu().numpy()
+        else:
+            host = self._of.asnumpy(x.transpose(turn.tolist()))
+        return cast("npt.NDArray[Any]", host.transpose(back))
+
+    def out(self, grid: Grid, dtype: npt.DTypeLike) -> Any:
+        """What a function writes into that would make an array on the host; None there."""
+        if self._name == "numpy":
+            return None
+        return self.put(np.zeros(grid.size, dtype).transpose(2, 1, 0))
+
+    def out_of(self, scan: Geometry, dtype: npt.DTypeLike) -> Any:
+        """The same of projections."""
+        if self._name == "numpy":
+            return None
+        views, v, u = scan.shape
+        return self.put(np.zeros((views, u, v), dtype).transpose(0, 2, 1))
 
 
 def _scrambled(count: int, first: int = 0, step: int = 1) -> npt.NDArray[np.uint64]:
@@ -120,15 +166,17 @@ _ITERATED = ((11, 10, 12), (6, 6.5, 7))
 _BODIES = [[0, 0, 0, 25, 20, 30, 0, 0.02], [8, 3, 5, 9, 7, 8, 0, 0.03]]
 
 
-def _projections(dtype: npt.DTypeLike) -> Iterator[tuple[str, Callable[[], Any]]]:
+def _projections(
+    dtype: npt.DTypeLike, on: _Arrays
+) -> Iterator[tuple[str, Callable[[], Any]]]:
     large, small, box = Grid(*_LARGE), Grid(*_SMALL), Grid(*_BOX)
     cone, three = _small_cone(), _small_cone().subset(0, 3)
     yield "circular_cone", lambda: cone.vectors().astype(dtype)
-    x = _random_volume(large, dtype)
+    x = on.put(_random_volume(large, dtype))
     yield "project_joseph_ordered", lambda: project(cone, large, x)
     yield "project_joseph_reproducible", lambda: project(cone, large, x, sum="reproducible")
     yield "project_siddon", lambda: project(cone, large, x, projector="siddon")
-    y = _random_volume(small, dtype)
+    y = on.put(_random_volume(small, dtype))
     yield (
         "project_joseph_spline_ordered_cone",
         lambda: project(three, small, y, projector="joseph-spline"),
@@ -137,43 +185,52 @@ def _projections(dtype: npt.DTypeLike) -> Iterator[tuple[str, Callable[[], Any]]
         "project_amanatides_woo_cone_cylinder",
         lambda: project(three, small, y, projector="amanatides-woo", region="cylinder"),
     )
-    readings = _random_readings(cone, dtype)
+    readings = on.put(_random_readings(cone, dtype))
     yield "back_project_cone", lambda: back_project(cone, box, readings)
     yield "back_project_cone_general", lambda: back_project(cone, box, readings, path="general")
     yield "back_project_siddon_cone", lambda: back_project(cone, box, readings, projector="siddon")
     parallel = _small_parallel()
-    others = _random_readings(parallel, dtype)
+    others = on.put(_random_readings(parallel, dtype))
     yield "back_project_parallel", lambda: back_project(parallel, box, others)
     head = phantom.shepp_logan(60)
     yield (
         "phantom_projection_cone",
-        lambda: phantom.project(head, three, subsamples=3, dtype=dtype),
+        lambda: phantom.project(
+            head, three, subsamples=3, dtype=dtype, out=on.out_of(three, dtype)
+        ),
     )
     cube = Grid((48, 40, 44), (2.5, 3, 2.75))
-    yield "phantom_raster", lambda: phantom.rasterise(head, cube, samples=3, dtype=dtype)
+    yield (
+        "phantom_raster",
+        lambda: phantom.rasterise(head, cube, samples=3, dtype=dtype, out=on.out(cube, dtype)),
+    )
 
 
-def _reconstructions(dtype: npt.DTypeLike) -> Iterator[tuple[str, Callable[[], Any]]]:
+def _reconstructions(
+    dtype: npt.DTypeLike, on: _Arrays
+) -> Iterator[tuple[str, Callable[[], Any]]]:
     box, cone, parallel = Grid(*_BOX), _small_cone(), _small_parallel()
-    a, b = _random_readings(cone, dtype), _random_readings(parallel, dtype)
+
+    def readings_of(scan: Geometry) -> Any:
+        return on.put(_random_readings(scan, dtype))
+
+    a, b = readings_of(cone), readings_of(parallel)
     yield "fdk_cone", lambda: fdk(cone, box, a)
     yield "fdk_cone_hann", lambda: fdk(cone, box, a, window="hann", cutoff=0.75)
     yield "fbp_parallel", lambda: fdk(parallel, box, b, window="shepp-logan")
     short, aside = _wide_cone(4, 0, 24), _wide_cone(6.25, 30, 23)
-    yield "fdk_short_scan", lambda: fdk(short, box, _random_readings(short, dtype))
+    yield "fdk_short_scan", lambda: fdk(short, box, readings_of(short))
     yield (
         "fdk_displaced_detector",
-        lambda: fdk(aside, box, _random_readings(aside, dtype), truncation_correction=6),
+        lambda: fdk(aside, box, readings_of(aside), truncation_correction=6),
     )
     wide = _wide_cone(6.25, 0, 40)
     yield (
         "fdk_halves",
-        lambda: weighted_back_project(
-            wide, box, filter_projections(wide, _random_readings(wide, dtype))
-        ),
+        lambda: weighted_back_project(wide, box, filter_projections(wide, readings_of(wide))),
     )
     scan, grid = _few_pixels(), Grid(*_ITERATED)
-    c = phantom.project(_BODIES, scan, subsamples=1, dtype=dtype)
+    c = on.put(phantom.project(_BODIES, scan, subsamples=1, dtype=dtype))
     yield "sirt_tilted", lambda: sart(scan, grid, c, iterations=3).volume
     yield (
         "os_sart_tilted",
@@ -210,11 +267,13 @@ def _numbers_of(summaries: tuple[GammaSummary, ...], dtype: npt.DTypeLike) -> An
     return np.array(numbers, dtype)
 
 
-def _comparisons(dtype: npt.DTypeLike) -> Iterator[tuple[str, Callable[[], Any]]]:
+def _comparisons(
+    dtype: npt.DTypeLike, on: _Arrays
+) -> Iterator[tuple[str, Callable[[], Any]]]:
     first = Grid((9, 8, 10), (2.5, 2, 3), (-11, -6, -13))
     second = Grid((12, 9, 11), (1.75, 2.25, 2.5), (-9, -8, -14))
-    reference = _placed(first, _hill(first, 30, 0, 0.03, 0), dtype)
-    evaluated = _placed(second, 1.01 * _hill(second, 30, 1, 0.03, 1 << 40), dtype)
+    reference = on.put(_placed(first, _hill(first, 30, 0, 0.03, 0), dtype))
+    evaluated = on.put(_placed(second, 1.01 * _hill(second, 30, 1, 0.03, 1 << 40), dtype))
 
     def compared(**options: Any) -> Any:
         criteria = ["3%/3mm", "2%/2mm", "1%/1mm"]
@@ -228,19 +287,21 @@ def _comparisons(dtype: npt.DTypeLike) -> Iterator[tuple[str, Callable[[], Any]]
     yield "gamma_summary", lambda: _numbers_of(compared(bins=20).summaries, dtype)
 
 
-def _doses(dtype: npt.DTypeLike) -> Iterator[tuple[str, Callable[[], Any]]]:
+def _doses(
+    dtype: npt.DTypeLike, on: _Arrays
+) -> Iterator[tuple[str, Callable[[], Any]]]:
     ct = Grid((17, 29, 23), 1)
-    hounsfield = _placed(ct, 1000 + 2500 * _in_unit(math.prod(ct.size)), dtype)
+    hounsfield = on.put(_placed(ct, 1000 + 2500 * _in_unit(math.prod(ct.size)), dtype))
     yield "density_from_hounsfield", lambda: dose.density_from_hounsfield(hounsfield)
     body = Grid((33, 29, 41), (3, 4, 2.5))
-    density = _placed(body, 1 + _in_unit(math.prod(body.size)), dtype)
+    density = on.put(_placed(body, 1 + _in_unit(math.prod(body.size)), dtype))
     aside = dose.Beam.rectangle(
         -19, 22, -26, 17, gantry_deg=90, collimator_deg=14.32394487827058
     )
 
     def in_body(beam: dose.Beam, patient: Grid, there: Any, margin: float, **options: Any) -> Any:
         with dose.Calculator(patient, dtype=dtype, margin=margin, **options) as calculate:
-            gray = calculate(beam, there)
+            gray = on.get(calculate(beam, there))
         region = beam.region(patient, margin=margin)
         parts = []
         for axis in (2, 1, 0):
@@ -269,7 +330,7 @@ def _doses(dtype: npt.DTypeLike) -> Iterator[tuple[str, Callable[[], Any]]]:
     )
     water = Grid((21, 22, 20), (8, 7, 9))
     square = dose.Beam.rectangle(-50, 50, -50, 50, gantry_deg=20.05352282957881)
-    ones = np.ones(water.shape, dtype)
+    ones = on.put(np.ones(water.shape, dtype))
     # By ranks, of which one has the same bits.
     yield (
         "dose_ranked",
@@ -291,13 +352,16 @@ def _sphere(**options: Any) -> Structure:
     return Structure(contours, "body", **options)
 
 
-def _structures(dtype: npt.DTypeLike) -> Iterator[tuple[str, Callable[[], Any]]]:
+def _structures(
+    dtype: npt.DTypeLike, on: _Arrays
+) -> Iterator[tuple[str, Callable[[], Any]]]:
     gray = Grid((11, 12, 13), (3, 2.5, 2.25))
 
     def shares(**options: Any) -> Any:
         sphere = _sphere(**options)
         found = sphere._core.grid(gray._core, 3)
-        return sphere.fractions(Grid(found.size, found.spacing, found.origin), dtype=dtype)[0]
+        there = Grid(found.size, found.spacing, found.origin)
+        return sphere.fractions(there, dtype=dtype, out=on.out(there, dtype))[0]
 
     yield "dvh_fractions", lambda: shares()
     yield "dvh_fractions_rounded", lambda: shares(caps="rounded")
@@ -311,17 +375,23 @@ def _vectors(length: int, vectors: int = 1) -> npt.NDArray[np.float64]:
     return x if vectors == 1 else x.reshape(length, vectors)
 
 
-def _products(dtype: npt.DTypeLike) -> Iterator[tuple[str, Callable[[], Any]]]:
+def _products(
+    dtype: npt.DTypeLike, on: _Arrays
+) -> Iterator[tuple[str, Callable[[], Any]]]:
     if dtype is np.float32:
         return  # vectors are doubles
     indptr, indices, values = small_matrix()
     whole = types.SimpleNamespace(
-        format="csr", shape=SHAPE, indptr=indptr, indices=indices, data=values
+        format="csr",
+        shape=SHAPE,
+        indptr=on.put(indptr),
+        indices=on.put(indices),
+        data=on.put(values),
     )
-    wide = types.SimpleNamespace(**{**vars(whole), "data": values.astype(np.float64)})
+    wide = types.SimpleNamespace(**{**vars(whole), "data": on.put(values.astype(np.float64))})
 
     def product(matrix: Any, transposed: bool = False, vectors: int = 1, **options: Any) -> Any:
-        x = _vectors(SHAPE[0] if transposed else SHAPE[1], vectors)
+        x = on.put(_vectors(SHAPE[0] if transposed else SHAPE[1], vectors))
         with DoseMatrix(matrix, vectors=vectors, **options) as a:
             return (a.T if transposed else a)(x, sum="reproducible")
 
@@ -339,7 +409,7 @@ def _expected() -> dict[str, str]:
     return {f"{name} {kind}": found for name, kind, found in lines}
 
 
-def verify() -> list[Check]:
+def verify(arrays: Literal["numpy", "cupy", "torch"] = "numpy") -> list[Check]:
     """Compute 76 small results and compare their bits with the library's own.
 
     They are of phantoms, projection and its adjoint by several methods, filtered backprojection
@@ -350,12 +420,37 @@ def verify() -> list[Check]:
     The expected hashes are those that the library's test of bits prints, on every backend and by
     every compiler. It takes a few seconds.
 
+    Parameters
+    ----------
+    arrays : {'numpy', 'cupy', 'torch'}
+        Whose arrays are computed on: those of CuPy and PyTorch lie on the GPU, and so are computed
+        there, which needs the plug-in isocenter-cu13.
+
     Returns
     -------
     list of Check
         One for each operation and type of numbers; ``all(c.passed for c in verify())`` should hold.
+
+    Raises
+    ------
+    ValueError
+        For another framework, and for one on the GPU without the plug-in.
+
+    Notes
+    -----
+    Determinism: the same hashes everywhere.
     """
-    expected = _expected()
+    if arrays not in ("numpy", "cupy", "torch"):
+        raise ValueError(
+            f"verify: arrays {shown(arrays)} (there are 'numpy', 'cupy' and 'torch'); choose one "
+            "of them"
+        )
+    if arrays != "numpy" and not _core.has_cuda:
+        raise ValueError(
+            f"verify: arrays of {arrays} lie on a GPU (none is used: {_load.reason}); install "
+            "isocenter-cu13, or leave arrays out"
+        )
+    on, expected = _Arrays(arrays), _expected()
     checks = []
     for dtype, kind in ((np.float32, "float"), (np.float64, "double")):
         for part in (
@@ -366,7 +461,7 @@ def verify() -> list[Check]:
             _structures,
             _products,
         ):
-            for name, compute in part(dtype):
-                full = f"{name} {kind}"
-                checks.append(Check(full, expected[full], _core.hash_bits(compute())))
+            for name, compute in part(dtype, on):
+                full, found = f"{name} {kind}", _core.hash_bits(on.get(compute()))
+                checks.append(Check(full, expected[full], found))
     return checks

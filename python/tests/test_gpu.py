@@ -613,6 +613,15 @@ def test_volumes_on_the_host_pass_through_the_gpu(scan, grid, volume):
     assert np.array_equal(iso.project(scan, grid, volume, memory="64MB"), whole)
 
 
+@pytest.mark.parametrize("arrays", ["cupy", "torch"])
+def test_verify(arrays):
+    """The hashes of the library's test of bits, computed on the GPU."""
+    {"cupy": Cupy, "torch": Torch}[arrays]()  # where it is there
+    checks = iso.verify(arrays)
+    assert len(checks) == 76
+    assert [check for check in checks if not check.passed] == []
+
+
 def test_info_names_the_gpu():
     gpu = iso.info()["gpu"]
     assert "NVIDIA" in gpu["processor"] and gpu["memory_bytes"] > 0

@@ -13,6 +13,7 @@ import sys
 import tomllib
 import zipfile
 
+import numpy as np
 import pytest
 
 import isocenter
@@ -281,6 +282,17 @@ def test_in_an_empty_environment(tmp_path):
     """
     out = subprocess.run([python, "-P", "-c", code], check=True, capture_output=True, text=True)
     assert out.stdout.split("\n") == ["(1, 8, 8)", "True", ""] and out.stderr == ""
+    # What docs/python.md begins with.
+    command = [python, "-P", "-m", "isocenter", "head.png"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=HANG)
+    assert done.returncode == 0 and done.stderr == "", done.stderr
+    assert "76 of 76 results have the same bits" in done.stdout and "head.png" in done.stdout
+    image = pytest.importorskip("PIL.Image").open(tmp_path / "head.png")
+    values = np.asarray(image)
+    assert values.shape == (128, 384) and values.dtype == np.uint8
+    # Dark around the head, its skull white, the brain grey.
+    assert (values[:, 0] == 0).all() and (values[64] == 255).any()
+    assert 30 < np.median(values[44:84, 44:84]) < 120
 
 
 def test_spinning_beside_a_runtime_of_another_name(other_name, tmp_path):
