@@ -78,6 +78,10 @@ class Structure:
     ------
     ValueError
         For contours that bound nothing, or that are not in axial planes.
+
+    Notes
+    -----
+    Determinism: the same bits everywhere.
     """
 
     __slots__ = ("_core", "_contours", "_name", "_options")
@@ -326,7 +330,7 @@ class Dvh:
     def statistics(
         self, *, extremes: Extremes = "include", cancel: Event | None = None
     ) -> DoseStatistics:
-        """Return volume, mean, minimum and maximum."""
+        """Return volume, mean, minimum and maximum; ``extremes`` and ``cancel`` as of `evaluate`."""
         return DoseStatistics(**self._core.statistics(str(extremes), event(cancel, "Dvh")))
 
     def evaluate(
@@ -351,6 +355,11 @@ class Dvh:
             The points of which the minimum and the maximum are.
         cancel
             As `project`.
+
+        Returns
+        -------
+        dict of str to float
+            Of each name its value, in the unit that `unit_of` tells.
         """
         names = words(quantities, "Dvh.evaluate: quantities")
         values = self._core.evaluate(
@@ -364,14 +373,20 @@ class Dvh:
     def volumes_at(
         self, doses: npt.ArrayLike, *, cancel: Event | None = None
     ) -> npt.NDArray[np.float64]:
-        """Return the volume, mm3, that gets each dose or more; doses must ascend."""
+        """Return the volume, mm3, that gets each dose or more; doses must ascend.
+
+        ``cancel`` is that of `project`.
+        """
         given = np.atleast_1d(doubles(doses, "Dvh.volumes_at: doses"))
         return self._core.volumes_at(given, event(cancel, "Dvh"))
 
     def doses_at(
         self, volumes: npt.ArrayLike, *, cancel: Event | None = None
     ) -> npt.NDArray[np.float64]:
-        """Return the largest dose that each volume, mm3, gets."""
+        """Return the largest dose that each of ``volumes``, mm3, gets.
+
+        ``cancel`` is that of `project`.
+        """
         given = np.atleast_1d(doubles(volumes, "Dvh.doses_at: volumes"))
         return self._core.doses_at(given, event(cancel, "Dvh"))
 
@@ -388,6 +403,11 @@ class Dvh:
             Dose where the last bin ends; 0: 1.02 times the largest dose.
         cancel
             As `project`.
+
+        Returns
+        -------
+        Histogram
+            Each number is exact at its dose.
         """
         found = self._core.histogram(
             integer(bins, "Dvh.histogram: bins"),
@@ -401,5 +421,18 @@ class Dvh:
 
 
 def unit_of(quantity: str, prescription: float = 0.0) -> str:
-    """Return the unit of a quantity of `Dvh.evaluate`: 'Gy', '%', 'cm3' or '1'."""
+    """Return the unit of a quantity of `Dvh.evaluate`.
+
+    Parameters
+    ----------
+    quantity : str
+        Its name, such as 'D95'.
+    prescription : float
+        Gy; 0: not known.
+
+    Returns
+    -------
+    str
+        'Gy', '%', 'cm3' or '1'.
+    """
     return _core.unit_of_quantity(str(quantity), number(prescription, "unit_of: prescription"))

@@ -171,7 +171,18 @@ class Fdk(Closing[_core.Fdk]):
         cancel: Event | None = None,
         progress: Progress = None,
     ) -> ArrayT:
-        """Reconstruct: arguments and result as of `fdk`."""
+        """Reconstruct a volume.
+
+        Parameters
+        ----------
+        projections, out, add, cancel, progress
+            As `fdk`.
+
+        Returns
+        -------
+        array of the projections' type, shape (z, y, x)
+            Voxels, 1/mm: those of `fdk`.
+        """
         tell = progress_of(progress, "Fdk")
         if out is None and not add:
             out = device_array(projections, self._grid.size, VOLUME[self._axes])
@@ -318,6 +329,11 @@ def scan_weights(geometry: Geometry, **options: Unpack[ScanOptions]) -> ScanWeig
         The scan.
     **options
         See `ScanOptions`.
+
+    Returns
+    -------
+    ScanWeights
+        The arc and the detector that were found, and the weights.
 
     Raises
     ------

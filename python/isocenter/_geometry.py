@@ -95,7 +95,7 @@ class Grid:
 
     @classmethod
     def centred(cls, size: Sequence[int], spacing: float | Sequence[float] = 1.0) -> Grid:
-        """Return the grid of that size whose middle lies at the isocentre."""
+        """Return the grid of that size and ``spacing`` whose middle lies at the isocentre."""
         return cls(size, spacing)
 
     @property
@@ -277,7 +277,7 @@ class Geometry:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Geometry:
-        """Return the scan of a file: JSON, or the settings of a Nikon scanner (.xtekct).
+        """Return the scan of the file ``path``: JSON, or the settings of a Nikon scanner (.xtekct).
 
         Raises
         ------
@@ -385,8 +385,8 @@ class Geometry:
     def detectors_within(self, grid: Grid) -> tuple[int, float]:
         """Return how many views have their detector within a volume, or before it.
 
-        Cone rays end at their pixels, so that projections of these views leave out what lies
-        behind.
+        Cone rays end at their pixels, so that projections of these views leave out what of
+        ``grid`` lies behind.
 
         Returns
         -------

@@ -292,7 +292,10 @@ class _RunTotalVariation(_TotalVariationKeywords, StoppingRules, _Run, total=Fal
 
 
 class Sart(_Method):
-    """SIRT, SART and OS-SART, stepped: see `sart` for arguments."""
+    """SIRT, SART and OS-SART, stepped: see `sart` for arguments.
+
+    Determinism: as `sart`, and after a checkpoint too.
+    """
 
     __slots__ = ()
     _made = _core.Sart
@@ -304,7 +307,10 @@ class Sart(_Method):
 
 
 class Mlem(_Method):
-    """MLEM and OSEM, stepped: see `mlem` for arguments."""
+    """MLEM and OSEM, stepped: see `mlem` for arguments.
+
+    Determinism: as `mlem`, and after a checkpoint too.
+    """
 
     __slots__ = ()
     _made = _core.Mlem
@@ -316,7 +322,10 @@ class Mlem(_Method):
 
 
 class Cgls(_Method):
-    """CGLS, stepped: see `cgls` for arguments."""
+    """CGLS, stepped: see `cgls` for arguments.
+
+    Determinism: as `cgls`, and after a checkpoint too.
+    """
 
     __slots__ = ()
     _made = _core.Cgls
@@ -328,7 +337,10 @@ class Cgls(_Method):
 
 
 class Lsqr(_Method):
-    """LSQR, stepped: see `lsqr` for arguments."""
+    """LSQR, stepped: see `lsqr` for arguments.
+
+    Determinism: as `lsqr`, and after a checkpoint too.
+    """
 
     __slots__ = ()
     _made = _core.Lsqr
@@ -340,7 +352,10 @@ class Lsqr(_Method):
 
 
 class TotalVariation(_Method):
-    """Least squares with total variation, stepped: see `total_variation` for arguments."""
+    """Least squares with total variation, stepped: see `total_variation` for arguments.
+
+    Determinism: as `total_variation`, and after a checkpoint too.
+    """
 
     __slots__ = ()
     _made = _core.TotalVariation

@@ -135,7 +135,10 @@ class DoseMatrix(Closing[_core.DoseMatrix]):
         return self._transposed
 
     def report(self, *, transposed: bool = False) -> dict[str, Any]:
-        """Return the format that was chosen, its bytes, and what became of the values."""
+        """Return the format that was chosen, its bytes, and what became of the values.
+
+        With ``transposed`` they are those of the transpose.
+        """
         return self._core.report(bool(transposed))
 
     def __call__(
@@ -159,6 +162,11 @@ class DoseMatrix(Closing[_core.DoseMatrix]):
             else ordered.
         cancel
             As `project`.
+
+        Returns
+        -------
+        array of float64, shape (rows,) or (rows, vectors)
+            Of float32 where x is.
         """
         return self._apply(x, out, False, sum, cancel)
 
@@ -209,7 +217,20 @@ class TransposedDoseMatrix:
         sum: Literal["ordered", "reproducible"] | None = None,
         cancel: Event | None = None,
     ) -> ArrayT:
-        """Multiply vectors: arguments and result as of `DoseMatrix`."""
+        """Multiply vectors by the transpose.
+
+        Parameters
+        ----------
+        x : array, shape (rows,) or (rows, vectors)
+            As of `DoseMatrix`.
+        out, sum, cancel
+            As of `DoseMatrix`.
+
+        Returns
+        -------
+        array of the same type, shape (columns,) or (columns, vectors)
+            The product.
+        """
         return self._matrix._apply(x, out, True, sum, cancel)
 
     def __matmul__(self, x: ArrayT) -> ArrayT:

@@ -279,7 +279,18 @@ class Projector(Closing[_core.Projector]):
         cancel: Event | None = None,
         progress: Progress = None,
     ) -> ArrayT:
-        """Project a volume: arguments and result as of `project`."""
+        """Project a volume.
+
+        Parameters
+        ----------
+        volume, out, cancel, progress
+            As `project`.
+
+        Returns
+        -------
+        array of the volume's type, shape (view, v, u)
+            Line integrals: those of `project`.
+        """
         tell = None if progress is None else progress_of(progress, "Projector")
         if cancel is not None:
             event(cancel, "Projector")
@@ -330,7 +341,18 @@ class Adjoint:
         cancel: Event | None = None,
         progress: Progress = None,
     ) -> ArrayT:
-        """Project back: arguments and result as of `back_project`."""
+        """Project back.
+
+        Parameters
+        ----------
+        projections, out, add, cancel, progress
+            As `back_project`.
+
+        Returns
+        -------
+        array of the projections' type, shape (z, y, x)
+            Voxels: those of `back_project`.
+        """
         tell = None if progress is None else progress_of(progress, "Projector.T")
         if cancel is not None:
             event(cancel, "Projector.T")

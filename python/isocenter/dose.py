@@ -48,6 +48,10 @@ class Beam:
     ------
     ValueError
         For numbers that are not finite, or a fluence that is negative or zero everywhere.
+
+    Notes
+    -----
+    Determinism: the same bits everywhere.
     """
 
     __slots__ = ("_arguments", "_core")

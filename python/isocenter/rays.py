@@ -30,6 +30,10 @@ def between(first: npt.ArrayLike, last: npt.ArrayLike) -> npt.NDArray[np.float64
     -------
     ndarray of float64, shape (n, 8)
         Of each ray its origin, its direction, and t_min and t_max: the points origin + t direction.
+
+    Notes
+    -----
+    Determinism: the same bits everywhere.
     """
     a = np.atleast_2d(doubles(first, "rays.between: first"))
     b = np.atleast_2d(doubles(last, "rays.between: last"))

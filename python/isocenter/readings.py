@@ -248,6 +248,10 @@ def mirror_weights(geometry: Geometry) -> npt.NDArray[np.float64]:
     ------
     ValueError
         For a scan without such a symmetry.
+
+    Notes
+    -----
+    Determinism: the same bits everywhere.
     """
     return _core.mirror_weights(scan_core("readings.mirror_weights", geometry))
 

@@ -47,6 +47,72 @@ def test_adjoint(backend, scan, grid, volume, readings, dtype, projector):
     assert forward.dtype == back.dtype == dtype
 
 
+def test_what_lies_beyond_the_voxels(backend):
+    """Rays along x, a quarter of a voxel apart, across the middles of the last voxels."""
+    grid = iso.Grid((20, 20, 20))
+    scan = iso.Geometry.circular_parallel(
+        pixels=(9, 1), pitch=(0.25, 1.0), offset=(9.5, 0.0), angles=[0.0]
+    )
+    ones = np.ones(grid.shape)
+    inside = [20.0] * 5
+    for edge, beyond in (("zero", [15.0, 10.0, 5.0, 0.0]), ("truncate", [0.0] * 4)):
+        lines = iso.project(scan, grid, ones, edge=edge).ravel()
+        np.testing.assert_allclose(lines, inside + beyond, atol=1e-12)
+        back = iso.back_project(scan, grid, np.ones(scan.shape), edge=edge)
+        assert back.sum() == pytest.approx(sum(inside + beyond), rel=1e-12)
+        with iso.Projector(scan, grid, dtype=np.float64, edge=edge) as A:
+            assert np.array_equal((A @ ones).ravel(), lines)
+
+
+def test_oversampling_is_the_mean_over_finer_pixels(grid, volume):
+    x = volume.astype(np.float64)
+
+    def scan_of(parts):
+        return iso.Geometry.circular_cone(
+            pixels=(24 * parts, 20 * parts),
+            pitch=(2.0 / parts, 2.5 / parts),
+            source_axis=100.0,
+            source_detector=150.0,
+            angles=iso.even_angles(5, 2 * np.pi),
+        )
+
+    for parts in (2, 3):
+        found = iso.project(scan_of(1), grid, x, projector="siddon", oversampling=parts)
+        fine = iso.project(scan_of(parts), grid, x, projector="siddon")
+        means = fine.reshape(5, 20, parts, 24, parts).mean(axis=(2, 4))
+        np.testing.assert_allclose(found, means, rtol=1e-9, atol=1e-9)
+        y = np.random.default_rng(3).random(found.shape)
+        options = {"projector": "siddon", "oversampling": parts}
+        back = iso.back_project(scan_of(1), grid, y, **options)
+        assert np.vdot(found, y) == pytest.approx(np.vdot(x, back), rel=1e-12)
+
+
+def test_the_largest_size_may_be_told(scan, grid, volume, readings):
+    options = {"sum": "reproducible"}
+    found = iso.project(scan, grid, volume, **options)
+    largest = float(np.abs(volume).max())
+    assert np.array_equal(iso.project(scan, grid, volume, max_abs=largest, **options), found)
+    # Of a larger one the sums have fewer bits, and the same values to them.
+    wide = iso.project(scan, grid, volume, max_abs=4 * largest, **options)
+    assert not np.array_equal(wide, found)
+    np.testing.assert_allclose(wide, found, atol=1e-5 * float(found.max()))
+    back = iso.back_project(scan, grid, readings, projector="siddon")
+    largest = float(np.abs(readings).max())
+    told = iso.back_project(scan, grid, readings, projector="siddon", max_abs=largest)
+    assert np.array_equal(told, back)
+    with pytest.raises(ValueError, match="max_abs"):
+        iso.project(scan, grid, volume, max_abs=-1.0, **options)
+
+
+def test_grids_about_the_isocentre():
+    for size, spacing in (((4, 5, 6), 2.0), ((1, 2, 3), (0.5, 1.5, 2.5))):
+        grid = iso.Grid.centred(size, spacing)
+        steps = np.broadcast_to(spacing, 3)
+        assert grid == iso.Grid(size, spacing)
+        np.testing.assert_array_equal(grid.origin, -(np.array(size) - 1) * steps / 2)
+        assert grid.shape == size[::-1] and grid.spacing == tuple(steps)
+
+
 def test_same_bits_on_every_backend_and_number_of_threads(scan, grid, volume, readings):
     found = set()
     for name in ("openmp", "serial"):

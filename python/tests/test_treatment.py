@@ -142,6 +142,25 @@ def test_dvh(backend):
         dvh.statistics(extremes="none")
 
 
+def test_conformity():
+    """Of Paddick: (target within the isodose)^2 / (target x isodose)."""
+    grid = iso.Grid((40, 40, 60), 1.0)
+    organ = iso.Structure(cylinder(15.0, np.arange(-20, 21, 2.0)))
+    target, whole = np.pi * 15**2 * 42, 40 * 40 * 60
+    everywhere = iso.Dvh(organ, grid, np.full(grid.shape, 70.0))
+    assert everywhere.evaluate("CI60Gy")["CI60Gy"] == pytest.approx(target / whole, rel=1e-3)
+    assert everywhere.evaluate("CI80Gy")["CI80Gy"] == 0
+    found = everywhere.evaluate(["CI", "CI60Gy"], prescription=60.0)
+    assert found["CI"] == found["CI60Gy"]
+    half = np.zeros(grid.shape)
+    half[:30] = 70.0
+    # Between the last voxel's middle, 0.5 mm before the target's, and the next the dose falls to 0.
+    edge = -0.5 + (70 - 60) / 70
+    both, isodose = target * (21 + edge) / 42, 40 * 40 * (30 + edge)
+    found = iso.Dvh(organ, grid, half).evaluate("CI60Gy")["CI60Gy"]
+    assert found == pytest.approx(both**2 / (target * isodose), rel=1e-3)
+
+
 def test_dvh_keeps_its_dose():
     grid = iso.Grid((40, 40, 60), 1.0)
     dose = iso.native(np.ones(grid.shape, np.float32))
@@ -196,6 +215,33 @@ def test_matrix_of_half_values(sparse):
     assert a.report()["values"] == "half"
     with pytest.raises(ValueError, match="not asked for"):
         a.T @ rng.random(300)
+
+
+@pytest.mark.parametrize("form", ["csr32", "csr16", "row_block4", "row_block8"])
+def test_formats_of_a_matrix(sparse, form):
+    rng = np.random.default_rng(5)
+    given = sparse.random_array((300, 70), density=0.1, format="csr", rng=rng).astype(np.float32)
+    # Quarters, exact in 16 bits: nothing is lost, and all formats have the same bits.
+    given.data = np.ceil(given.data * 32).astype(np.float32) / 4
+    x, y = rng.random(70), rng.random(300)
+    with iso.DoseMatrix(given) as plain, iso.DoseMatrix(given, values="half", format=form) as a:
+        for transposed in (False, True):
+            told = a.report(transposed=transposed)
+            assert told["format"] == form and told["values"] == "half"
+            assert told["entries"] == given.nnz
+            assert told["overflowed"] == told["underflowed"] == told["lost"] == 0
+        # Offsets of rows of 64 bits; of an entry two bytes, and four or two of its column.
+        bytes_of = {"csr32": 6 * given.nnz + 8 * 301, "csr16": 4 * given.nnz + (8 + 4) * 301 - 4}
+        if form in bytes_of:
+            assert a.report()["matrix_bytes"] == bytes_of[form]
+        assert np.array_equal(a(x, sum="reproducible"), plain(x, sum="reproducible"))
+        assert np.array_equal(a.T(y, sum="reproducible"), plain.T(y, sum="reproducible"))
+        ordered = a(x, sum="ordered")
+        np.testing.assert_allclose(ordered, given.toarray().astype(float) @ x, rtol=1e-12)
+    iso.use("serial")
+    with iso.DoseMatrix(given, values="half", format=form) as again:
+        assert np.array_equal(again(x, sum="ordered"), ordered)
+    iso.use("openmp")
 
 
 def test_matrix_refusals(sparse):
@@ -263,6 +309,40 @@ def test_a_beam_from_another_side_has_the_same_bits():
     np.testing.assert_array_equal(b, a.transpose(0, 2, 1)[:, :, ::-1])
     turned = iso.dose.Beam.rectangle(-20, 20, -20, 20, gantry_deg=450.0)
     assert np.array_equal(calculate(turned, density), b)
+
+
+def test_the_kernel_follows_diverging_rays():
+    """By an angle that falls with the source's distance; `verify` has the bits."""
+    water = iso.Grid((30, 20, 30), 8.0, (-116, 0, -116))
+    density = np.ones(water.shape)
+    options = {"cones": 6, "azimuths": 8, "dtype": np.float64}
+
+    def change(source_distance):
+        beam = iso.dose.Beam.rectangle(
+            -90, 90, -90, 90, source_distance=source_distance, weight=1e10
+        )
+        tilted, upright = (
+            iso.dose.Calculator(water, tilt=tilt, **options)(beam, density)
+            for tilt in (True, False)
+        )
+        assert tilted.sum() == pytest.approx(upright.sum(), rel=5e-3)  # energy is carried elsewhere
+        return np.abs(tilted - upright).max() / upright.max()
+
+    near, far, farther = change(1e3), change(1e5), change(1e6)
+    assert near > 0.01 and farther == pytest.approx(far / 10, rel=0.05)
+
+
+def test_placings_of_cones_carry_the_same_energy():
+    water = iso.Grid((30, 20, 30), 8.0, (-116, 0, -116))
+    density = np.ones(water.shape)
+    beam = iso.dose.Beam.rectangle(-60, 60, -60, 60, weight=1e10)
+    options = {"cones": 16, "azimuths": 8, "dtype": np.float64}
+    doses = [
+        iso.dose.Calculator(water, placing=placing, **options)(beam, density)
+        for placing in ("equal_energy", "equal_solid_angle")
+    ]
+    assert not np.array_equal(*doses)
+    assert doses[0].sum() == pytest.approx(doses[1].sum(), rel=5e-3)
 
 
 def test_fluence_map():
@@ -379,6 +459,52 @@ def test_convolve_is_what_a_calculator_does(engine):
         iso.dose.convolve(beam, outside, released, water, density)
     with pytest.raises(ValueError, match="shape"):
         iso.dose.convolve(beam, region, density[1:], water, density)
+
+
+def results():
+    """One of each class that tells what a call has found."""
+    grid = iso.Grid((20, 18, 16), 2.0)
+    dose = hill(grid)
+    organ = iso.Structure(cylinder(10.0, [-2.0, 0.0, 2.0]))
+    dvh = iso.Dvh(organ, grid, dose)
+    scan = iso.Geometry.circular_parallel(pixels=(8, 8), pitch=4.0, angles=iso.even_angles(6, np.pi))
+    compared = iso.gamma(dose, hill(grid, 0.5), grid)
+    lines = iso.project(scan, grid, dose)
+    return [
+        iso.scan_weights(scan),
+        compared,
+        compared.summaries[0],
+        dvh.histogram(bins=20),
+        dvh.statistics(),
+        organ.fractions(grid)[1],
+        iso.cgls(scan, grid, lines, iterations=2),
+        iso.Check("project float", "0", "1"),
+    ]
+
+
+def same_fields(one, other):
+    if isinstance(one, np.ndarray):
+        same = one.dtype == other.dtype and one.shape == other.shape
+        return same and one.tobytes() == other.tobytes()
+    if isinstance(one, tuple):
+        return len(one) == len(other) and all(map(same_fields, one, other))
+    names = getattr(type(one), "__dataclass_fields__", None)
+    if names is None:
+        return one == other
+    return all(same_fields(getattr(one, name), getattr(other, name)) for name in names)
+
+
+def test_results_are_pickled():
+    for one in results():
+        same = pickle.loads(pickle.dumps(one))
+        assert type(same) is type(one) and same_fields(one, same), type(one)
+        assert repr(one).startswith(type(one).__name__)
+
+
+def test_results_without_arrays_are_compared():
+    for one, again in zip(results(), results(), strict=True):
+        if type(one).__name__ in ("DoseStatistics", "StructureReport", "Check"):
+            assert one == again and one is not again
 
 
 def test_what_describes_is_compared_and_pickled():
