@@ -110,6 +110,10 @@ def native(
     -------
     array
         ``x`` itself where it has this order already, else a new array.
+
+    Notes
+    -----
+    Determinism: the same values everywhere.
     """
     of_projections, laid = _is_projections(kind), order(axes, "native")
     asked = event(cancel, "native")
@@ -148,7 +152,10 @@ def info() -> dict[str, Any]:
     """
     facts = {"version": _core.version, **_core.facts()}
     if _core.has_cuda:
-        facts["gpu"] = _core.gpu_facts()
+        try:
+            facts["gpu"] = _core.gpu_facts()
+        except RuntimeError as error:  # in a child that was forked
+            facts["gpu"] = f"none is used: {error}"
     else:
         facts["gpu"] = (
             f"none is used ({_load.reason}): arrays on a GPU are refused; install isocenter-cu13, "

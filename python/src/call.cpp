@@ -11,6 +11,7 @@
 #include <omp.h>
 
 #if defined(KOKKOS_ENABLE_CUDA)
+#include <Cuda/Kokkos_Cuda_Instance.hpp>
 #include <cuda_runtime_api.h>
 #endif
 
@@ -226,6 +227,13 @@ void after_fork_in_child() {
   new (&p.mutex) std::timed_mutex;
   p.depth = 0;
   p.owner = std::thread::id();
+#if defined(KOKKOS_ENABLE_CUDA)
+  if (p.started) {
+    // Where memory of the host is given back too, Kokkos waits for all devices of this set. CUDA
+    // answers a child by an error, by which Kokkos would end it.
+    Kokkos::Impl::CudaInternal::cuda_devices.clear();
+  }
+#endif
 }
 
 void use(std::string const& name) {
@@ -343,7 +351,7 @@ namespace {
 nb::dict gpu_facts() {
   nb::dict result;
   backend::device_facts of;
-  call({}, [&](job const&) { of = backend::facts(Kokkos::Cuda()); });
+  call({}, place::cuda, [&](job const&) { of = backend::facts(Kokkos::Cuda()); });
   result["processor"] = of.processor;
   result["compute_capability"] = of.vector_isa;
   result["memory_bytes"] = of.memory_bytes;
@@ -443,6 +451,10 @@ admission::admission(place where) {
         p.forked_within_call
             ? "this process was forked while another thread computed (what it needs is lost); "
               "start it by multiprocessing's method spawn or forkserver"
+        : where == place::cuda
+            ? "this process was forked after its parent computed (CUDA gives it no GPU); start it by "
+              "multiprocessing's method spawn or forkserver, or give arrays on the host after "
+              "isocenter.use('serial')"
         : p.serial
             ? "this call needs OpenMP, as contours and objects that were made on it do (after a "
               "fork its threads are not there); start the process by multiprocessing's method "

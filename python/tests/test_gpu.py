@@ -672,6 +672,37 @@ time.sleep(1)
 """,
 }
 
+def test_a_forked_child_computes_on_the_host_alone():
+    run_python(
+        SMALL.replace("SPACE", "Plain")
+        + """
+import os
+import warnings
+warnings.simplefilter("ignore")
+ones = np.ones(grid.shape, np.float32)
+lines = iso.project(scan, grid, ones)
+out = space.put(lines)
+iso.project(scan, grid, x, out=out)
+child = os.fork()
+if child == 0:
+    iso.use("serial")
+    try:
+        iso.project(scan, grid, x, out=out)
+        os._exit(3)
+    except RuntimeError as error:
+        assert "no GPU" in str(error) and "spawn" in str(error), error
+    # Memory of the host is given back here.
+    assert np.array_equal(iso.project(scan, grid, ones), lines)
+    assert np.array_equal(iso.Projector(scan, grid)(ones), lines)
+    gpu = iso.info()["gpu"]
+    assert gpu.startswith("none is used") and "forked" in gpu, gpu
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+assert np.array_equal(space.get(out), lines)
+"""
+    )
+
+
 #: What uses no more than arrays.
 THEIRS = """
 def work():
