@@ -68,6 +68,14 @@ bool fast_path_applies(geometry const& g, iso::grid const& volume, std::int64_t 
 }
 
 bool lanes_go_along_u(geometry const& g, iso::grid const& volume) {
+  // Lines so short leave most lanes idle, which costs more than voxels that lie apart: a detector
+  // of one row, upright, takes 30 times as long by lanes along v (one core with AVX-512).
+  constexpr std::int64_t min_line_of_lanes = 16;
+  bool const short_u = g.num_u() < min_line_of_lanes;
+  bool const short_v = g.num_v() < min_line_of_lanes;
+  if (short_u != short_v) {
+    return short_v;
+  }
   // Of a step on the detector, the share that goes along z.
   double u = 0;
   double v = 0;

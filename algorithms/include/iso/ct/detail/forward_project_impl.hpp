@@ -119,8 +119,8 @@ struct projection_scratch {
   }
 };
 
-/// Returns whether the general kernel's lanes are better neighbours along u than along v: they
-/// reach voxels that are nearer to each other along z, and so in memory.
+/// Returns whether the general kernel's lanes are better neighbours along u than along v: there are
+/// enough of them, or they reach voxels that are nearer to each other along z, and so in memory.
 bool lanes_go_along_u(geometry const& g, iso::grid const& volume);
 
 /// Returns whether the general kernel may walk with 32 rays together: its offsets in the planes
