@@ -161,9 +161,10 @@ std::int64_t fdk_bytes_needed(Exec const&, geometry const& g, fdk_options const&
 ///
 /// Determinism: backend_to_backend. A row is convolved by fma with u ascending, without the taps at
 /// even distances that are zero for the plain ramp; a voxel adds its views by fma in ascending
-/// order, in blocks of 16 views whose sums are added to the voxel one after the other. Subsets give
-/// the bits of the whole plan if each begins at a multiple of 16 views, they are taken in ascending
-/// order, the first with onto::zero and the others with onto::stored.
+/// order, in blocks of 16 views whose sums are added to the voxel one after the other. A NaN that
+/// leaves is the canonical one. Subsets give the bits of the whole plan if each begins at a
+/// multiple of 16 views, they are taken in ascending order, the first with onto::zero and the
+/// others with onto::stored.
 ///
 /// \param[in]  plan         views, u, v; lengths in mm; a subset gives its part of the sum
 /// \param[in]  projections  [views, u, v], line integrals, dimensionless
@@ -205,7 +206,8 @@ std::int64_t filter_projections_bytes_needed(Exec const&, geometry const& g,
 /// The work is enqueued on `exec`; the function does not fence and does not allocate. It overwrites
 /// `filtered`. No two of `filtered`, `projections` and `scratch` may overlap.
 ///
-/// Determinism: backend_to_backend. A row is convolved as in fdk.
+/// Determinism: backend_to_backend, but for the sign and the payload of a NaN, which are the
+/// processor's. A row is convolved as in fdk.
 ///
 /// \param[in]  plan         views, u, v; a subset filters its views
 /// \param[in]  projections  [views, u, v], line integrals, dimensionless
@@ -249,7 +251,7 @@ std::int64_t weighted_back_project_bytes_needed(Exec const&, geometry const& g,
 /// `volume`, or adds to it (`to`). No two of `volume`, `filtered` and `scratch` may overlap.
 ///
 /// Determinism: backend_to_backend. A voxel adds its views as in fdk: the two halves give the bits
-/// of fdk.
+/// of fdk. A NaN that leaves is the canonical one.
 ///
 /// \param[in]  plan      views, u, v; lengths in mm; a subset gives its part of the sum
 /// \param[in]  filtered  [views, extended u, v], as filter_projections writes them, dimensionless

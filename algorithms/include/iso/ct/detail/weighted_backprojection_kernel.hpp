@@ -6,6 +6,7 @@
 
 #include <iso/backend/lane_group.hpp>
 #include <iso/core/grid.hpp>
+#include <iso/core/numerics.hpp>
 #include <iso/ct/detail/column_pair.hpp>
 #include <iso/ct/detail/entry_table.hpp>
 #include <iso/ct/detail/padded_images.hpp>
@@ -213,7 +214,7 @@ struct weighted_backprojection_kernel {
     for (int row = 0; row < Rows; ++row) {
       group.each([&](int lane) {
         if (32 * row + lane < height) {
-          voxels[32 * row + lane] = s.total(row, lane);
+          voxels[32 * row + lane] = canonical(s.total(row, lane));
         }
       });
     }
