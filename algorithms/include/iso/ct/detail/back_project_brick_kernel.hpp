@@ -9,6 +9,7 @@
 #include <iso/core/numerics.hpp>
 #include <iso/ct/detail/back_project_brick_lanes.hpp>
 #include <iso/ct/detail/back_project_bricks.hpp>
+#include <iso/ct/detail/back_project_chord_lanes.hpp>
 #include <iso/ct/detail/voxel_step.hpp>
 
 #include <Kokkos_Core.hpp>
@@ -144,12 +145,13 @@ struct brick_kernel {
   KOKKOS_FORCEINLINE_FUNCTION void add_by_lanes(Group const& group, Words const& words,
                                                 brick_place const& brick,
                                                 pixel_rectangle const* views) const {
-    brick_line<T> const none{};
+    brick_ray<T, Samples> const none{};
     lanes side_by_side(brick);
     for (std::int32_t view = 0; view < num_views; ++view) {
       pixel_rectangle const pixels = views[view];
-      brick_line<T> const* ray = rays + (view * num_u + pixels.u) * num_v + pixels.v;
-      brick_line<T> const* const middle = ray + (pixels.count_u / 2) * num_v + pixels.count_v / 2;
+      brick_ray<T, Samples> const* ray = rays + (view * num_u + pixels.u) * num_v + pixels.v;
+      brick_ray<T, Samples> const* const middle =
+          ray + (pixels.count_u / 2) * num_v + pixels.count_v / 2;
       int const sets = pixels.count_u > 0 && pixels.count_v > 1
                            ? side_by_side.template sets_for<Group>(middle[-1], middle[0])
                            : 1;

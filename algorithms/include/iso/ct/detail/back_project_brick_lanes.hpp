@@ -33,8 +33,7 @@ class brick_lanes {
  public:
   /// True where the groups of a team add rays so.
   template <class Group>
-  static constexpr bool apply =
-      Group::has_windows && Shape::words == 1 && !std::is_same_v<Samples, exact_chords>;
+  static constexpr bool apply = Group::has_windows && Shape::words == 1;
 
   KOKKOS_FORCEINLINE_FUNCTION explicit brick_lanes(brick_place const& brick) : brick_(brick) {}
 

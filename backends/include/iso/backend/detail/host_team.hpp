@@ -47,6 +47,21 @@ class host_team {
       words_[(place + std::uint32_t(Offset)) / 4] += x;
     }
 
+    /// Adds a value of each lane at a place of its own, one lane after the other.
+    template <class Value>
+    KOKKOS_FORCEINLINE_FUNCTION void add_each(Value const& place, Value const& x) const {
+      using isa = typename Value::isa;
+      constexpr int width = Value::shape::width;
+      alignas(64) std::uint32_t places[width];
+      alignas(64) std::uint32_t values[width];
+      for (int n = 0; n < Value::shape::registers; ++n) {
+        isa::store_each(places, place.r[n]);
+        isa::store_each(values, x.r[n]);
+        ISO_EACH_REGISTER(int lane = 0; lane < width; ++lane) {
+          words_[places[lane] / 4] += values[lane];
+        }
+      }
+    }
     /// Adds values of lanes at places of their own: `a` and `b` to neighbouring words, `c` and `d`
     /// to those `Offset` further on. The lower word of each pair must stay a number of 32 bits
     /// without a sign as it is added to, or its carry goes to the upper one.
