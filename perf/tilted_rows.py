@@ -137,8 +137,8 @@ def main():
         faults += alone(names) + faults_of_sweeps(TOP / "examples" / "sweeps")
         stale, count = stale + unused(names, False), count + len(names)
     for fault in faults:
-        print(f"FAILED: {fault} has no tilted row beside it (a calibrated scan is tilted); add one, "
-              "or a reason to EXCEPTIONS")
+        print(f"FAILED: {fault} has no tilted row beside it (a calibrated scan is tilted); add one "
+              "or, to EXCEPTIONS, a reason")
     for pattern in stale:
         print(f"FAILED: EXCEPTIONS has {pattern} (no row is named so); take it out")
     print(f"{count} rows, {len(faults)} upright ones alone")
