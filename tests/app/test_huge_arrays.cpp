@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A volume and a stack of more than 2^31 numbers: written and read by blocks, projected and
-// back-projected on the host; every number is looked at.
+// back-projected on the host, and streamed; every number is looked at.
 #include "file_support.hpp"
 #include "not_run.hpp"
 
@@ -8,6 +8,8 @@
 #include <iso/ct/back_project.hpp>
 #include <iso/ct/forward_project.hpp>
 #include <iso/ct/geometry.hpp>
+#include <iso/ct/stored_readings.hpp>
+#include <iso/ct/streamed_pair.hpp>
 #include <iso/files/stack_file.hpp>
 #include <iso/files/volume_view.hpp>
 
@@ -33,8 +35,9 @@ static_assert(n * n * n > std::int64_t(1) << 31);
 KOKKOS_FUNCTION float number_at(std::int64_t i) { return float(i % 9973 + i / n % 1009); }
 
 /// Returns whether memory holds one array and the disk one file of such; says so where they do not.
-bool has_room() {
-  auto const bytes = std::uint64_t(n * n * n) * sizeof(float) + (std::uint64_t(1) << 30);
+/// \param beside  bytes beside the array
+bool has_room(std::uint64_t beside = std::uint64_t(1) << 30) {
+  auto const bytes = std::uint64_t(n * n * n) * sizeof(float) + beside;
   std::error_code unknown;
   auto const disk = fs::space(fs::temp_directory_path(), unknown).available;
   auto const memory = iso::detail::read_host_memory().available;
@@ -179,4 +182,116 @@ TEST_CASE("a stack of more than 2^31 readings is written, read, projected and ba
   }
   CHECK(others == 0);
   CHECK(alone.data.data()[0] > 0);
+}
+
+namespace {
+
+/// What streams all views of a scan through 1.5 GiB.
+iso::ct::streamed_pair<exec_space, float> streamed(exec_space const& exec,
+                                                   iso::ct::geometry const& g,
+                                                   iso::grid const& volume,
+                                                   bool stored_readings = false) {
+  auto const views = g.num_views();
+  return {exec,
+          g,
+          volume,
+          iso::ct::split_views(views, views, iso::ct::block_order::sequential),
+          {.sum = iso::summation::reproducible},
+          {.device_bytes = std::int64_t(3) << 29, .stored_readings = stored_readings}};
+}
+
+/// Returns the adjoint of one view along x whose reading at (u, v) is f(u, v).
+template <class F>
+auto adjoint_of_one(exec_space const& exec, iso::grid const& volume, F const& f) {
+  auto const g = along_x(1);
+  auto const image = iso::make_projections<float, space>(exec, "one image", 1, n, n);
+  for (std::int64_t i = 0; i < n * n; ++i) {
+    image.data.data()[i] = f(i / n, i % n);
+  }
+  auto const sums = iso::make_volume<float, space>(exec, "of one image", volume);
+  iso::workspace<space> const work(iso::ct::back_project_bytes_needed<float>(exec, g, volume));
+  iso::ct::back_project<exec_space, float>(exec, iso::ct::stage(exec, g), image, sums, work);
+  exec.fence("back-projected");
+  return sums;
+}
+
+}  // namespace
+
+TEST_CASE("a volume of more than 2^31 voxels is streamed: both ends of a ray, and every voxel") {
+  if (!has_room(std::uint64_t(3) << 30)) {
+    return;
+  }
+  exec_space const exec;
+  auto const box = iso::grid::centred({n, n, n}, {1, 1, 1});
+  auto const g = along_x(1);
+  auto const volume = iso::make_volume<float, space>(exec, "huge volume", box);
+  float* const voxels = volume.data.data();
+  auto const image = iso::make_projections<float, space>(exec, "image", 1, n, n);
+  float* const pixels = image.data.data();
+  fill(exec, voxels,
+       [](std::int64_t i) { return i < n * n || i >= (n - 1) * n * n ? number_at(i) : 0.0F; });
+  auto pair = streamed(exec, g, box);
+  CHECK(pair.report().adjoint.planes < n);
+  pair.forward(0, volume, image);
+  CHECK(pair.report().bytes_in >= n * n * n * std::int64_t(sizeof(float)));
+  std::int64_t others = 0;
+  for (std::int64_t i = 0; i < n * n; ++i) {
+    others += pixels[i] != number_at(i) + number_at((n - 1) * n * n + i) ? 1 : 0;
+  }
+  CHECK(others == 0);
+  for (std::int64_t i = 0; i < n * n; ++i) {
+    pixels[i] = number_at(i);
+  }
+  pair.adjoint(0, image, volume);
+  CHECK(count_others(exec, voxels, [](std::int64_t i) { return number_at(i % (n * n)); }) == 0);
+}
+
+TEST_CASE("a stack of more than 2^31 integers of 16 bits is streamed") {
+  if (!has_room()) {
+    return;
+  }
+  exec_space const exec;
+  auto const g = along_x(n);
+  Kokkos::View<std::uint16_t***, Kokkos::LayoutRight, space> const integers("huge stack", n, n, n);
+  // Of all views the first and the last read anything, at both ends of the array.
+  auto const integer = [](std::int64_t i) { return std::uint16_t(i % 60013); };
+  for (std::int64_t i = 0; i < n * n; ++i) {
+    integers.data()[i] = integer(i);
+    integers.data()[(n - 1) * n * n + i] = integer((n - 1) * n * n + i);
+  }
+  auto const small = iso::grid::centred({4, 6, 8}, {1, 1, 1});
+  auto const sums = iso::make_volume<float, space>(exec, "small volume", small);
+  auto pair = streamed(exec, g, small, true);
+  pair.adjoint(0, {integers, 0.25, 0}, sums);
+  CHECK(pair.report().bytes_in >= 2 * n * n * n);
+  auto const expected = adjoint_of_one(exec, small, [&](std::int64_t u, std::int64_t v) {
+    std::int64_t const i = u * n + v;
+    return 0.25F * (float(integer(i)) + float(integer((n - 1) * n * n + i)));
+  });
+  std::int64_t others = 0;
+  for (std::int64_t i = 0; i < small.size(); ++i) {
+    others += sums.data.data()[i] != expected.data.data()[i] ? 1 : 0;
+  }
+  CHECK(others == 0);
+  CHECK(sums.data.data()[0] > 0);
+}
+
+TEST_CASE("a stack of more than 2^31 readings comes out of a stream") {
+  if (!has_room(std::uint64_t(3) << 30)) {
+    return;
+  }
+  exec_space const exec;
+  auto const small = iso::grid::centred({4, 6, 8}, {1, 1, 1});
+  auto const volume = iso::make_volume<float, space>(exec, "small volume", small);
+  for (std::int64_t i = 0; i < small.size(); ++i) {
+    volume.data.data()[i] = number_at(i + 1);
+  }
+  auto const stack = iso::make_projections<float, space>(exec, "huge stack", n, n, n);
+  float* const readings = stack.data.data();
+  streamed(exec, along_x(n), small).forward(0, volume, stack);
+  auto const image = iso::make_projections<float, space>(exec, "image", 1, n, n);
+  streamed(exec, along_x(1), small).forward(0, volume, image);
+  float const* const pixels = image.data.data();
+  CHECK(pixels[n * n / 2 + n / 2] > 0);
+  CHECK(count_others(exec, readings, [=](std::int64_t i) { return pixels[i % (n * n)]; }) == 0);
 }
