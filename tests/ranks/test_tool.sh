@@ -89,12 +89,12 @@ for end in h5 mha nrrd; do
   alone
   # shellcheck disable=SC2086
   expect 0 'hash' "${wide[@]}" $reproducible --output "one.$end" --png one.png
-  for ranks in 2 3; do
-    on $ranks
+  for ranks in $([ $end = mha ] || echo 2) $([ $end = nrrd ] || echo 3); do
+    on "$ranks"
     expect 0 'hash' "${wide[@]}" --output "w.$end" --png w.png --json ranks.json
     cmp "one.$end" "w.$end" || fail "$ranks processes write another w.$end"
     cmp one.png w.png || fail "$ranks processes draw another picture"
-    [ "$(numbers bytes_written | wc -w)" -eq $ranks ] || fail "not $ranks numbers of bytes: $(cat ranks.json)"
+    [ "$(numbers bytes_written | wc -w)" -eq "$ranks" ] || fail "not $ranks numbers of bytes: $(cat ranks.json)"
     [ "$(in_all bytes_written)" -eq $((8 * piece)) ] || fail "wrote $(numbers bytes_written) bytes"
     [ "$(numbers bytes_written | tr ' ' '\n' | sort -n | tail -n 1)" -lt $((8 * piece * 3 / 5)) ] || fail "one wrote $(numbers bytes_written)"
   done
