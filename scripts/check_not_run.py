@@ -11,6 +11,8 @@ import pathlib
 import re
 import sys
 
+from harness import words_of
+
 LIST = pathlib.Path(__file__).resolve().parent.parent / ".ci/not_run.txt"
 OURS = re.compile(r"^(?:\[isocenter\] )?(?:left out|not run): (.*)$")
 PYTEST = re.compile(r"^SKIPPED \[\d+\] ([^:]+):(?:\d+:)? (.*)$")
@@ -42,10 +44,11 @@ def left_out(text):
 
 
 def main():
-    if len(sys.argv) < 3 or sys.argv[1] not in ("ci", "release"):
-        raise SystemExit(__doc__)
-    known = allowed(sys.argv[1], LIST.read_text().splitlines())
-    texts = [pathlib.Path(name).read_text(errors="replace") for name in sys.argv[2:]]
+    whose, *logs = words_of(__doc__, least=2)
+    if whose not in ("ci", "release"):
+        raise SystemExit(f"check_not_run.py: '{whose}' (a list is ci or release); name one")
+    known = allowed(whose, LIST.read_text().splitlines())
+    texts = [pathlib.Path(name).read_text(errors="replace") for name in logs]
     found = sorted({what for text in texts for what in left_out(text)})
     unknown = [what for what in found if not any(one.search(what) for one in known)]
     for what in unknown:

@@ -301,7 +301,8 @@ std::int64_t read_views(fs::path const& path, std::int64_t first_view, std::span
     decode(path, set, readings);
     // HDF5 rounds doubles without a word. Whether the largest of all is too small, a part of them
     // does not tell.
-    if (sizeof(T) == sizeof(float) && H5Tget_size(set.type()) > sizeof(float) &&
+    if (values == finite_values::required && sizeof(T) == sizeof(float) &&
+        H5Tget_size(set.type()) > sizeof(float) &&
         std::ranges::any_of(readings, [](T x) { return std::isinf(x); })) {
       std::vector<double> stored(readings.size());
       set.read_to(H5T_NATIVE_DOUBLE, stored.data(), {}, &views);

@@ -115,7 +115,7 @@ if ! "$iso" info . 2>&1 | grep -q 'this build has no DCMTK'; then
   expect 2 "'rtplan.dcm': is an RT Plan of DICOM .a geometry is JSON" project --phantom shepp-logan --geometry rtplan.dcm --json no.json
   # A folder with a slice that is empty, and more slices below; a patient who lay feet first.
   expect 0 '^CT series of 6 slices' info feet
-  says "warning: 'feet': 7 files look like DICOM and are not read .1 empty, 6 in a folder within.: slices may be missing; --recursive reads slices in folders within; --name-files names them"
+  says "warning: 'feet': 7 files look like DICOM and are not read .1 empty, 6 in a folder within: slices may be missing.; check them, read slices in folders within by --recursive, list them by --name-files"
   says '^patient position +FFS$'
   grep -q SECRET <<<"$answer" && fail "a file's name: $answer"
   expect 0 "warning: 'feet/SECRET.dcm' is not read .empty.$" info feet --name-files

@@ -7,7 +7,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 tree=$work/tree
 mkdir -p "$tree/scripts" "$tree/.ci"
-cp "$1/release.sh" "$1/common.sh" "$1/check_not_run.py" "$tree/scripts"
+cp "$1"/{release.sh,common.sh,check_not_run.py,harness.py,python_modules.py} "$tree/scripts"
 printf '%s\n' '# why' 'both  ^a: b  -- c' 'ci  ^tests of x  -- it is not there' >"$tree/.ci/not_run.txt"
 echo /build/ >"$tree/.gitignore"
 cd "$tree" && git init -q . && git add . && git commit -qm first

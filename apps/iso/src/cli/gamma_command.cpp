@@ -301,8 +301,9 @@ int run_gamma(gamma_options& options) {
   auto const volumes = volumes_of(options);
   auto const result = jobs::compare_doses(request, terminal_observer());
   jobs::bytes_of_ranks written;
-  auto outputs = prepare_volumes(options, volumes, result, written);
   auto const read = jobs::numbers_of_ranks(options.bytes_read);
+  // Behind what all ranks tell: where rank 0 throws here, none waits for it.
+  auto outputs = prepare_volumes(options, volumes, result, written);
   if (!jobs::is_first_rank()) {
     return success;  // which writes and says what there is
   }

@@ -286,6 +286,9 @@ int run_project(project_options& options) {
   std::vector<files::atomic_file> outputs;
   if (output) {
     outputs.push_back(output->take().value());
+    auto const& n = result.extent;
+    std::size_t const each = request.precision == precision::f64 ? sizeof(double) : sizeof(float);
+    outputs.back().check_written(std::size_t(n[0] * n[1] * n[2]) * each);
   } else if (!options.output.empty()) {
     outputs.push_back(
         std::visit([&](auto const& values) { return prepare_projections(options, result, values); },

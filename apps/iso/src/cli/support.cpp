@@ -329,11 +329,12 @@ void warn_of_unread(std::string const& path, files::host_volume const& volume,
   }
   bool const has_subfolders = std::any_of(unread.begin(), unread.end(),
                                           [](auto const& file) { return file.is_in_subfolder; });
-  spdlog::warn("'{}': {} file{} like DICOM and {} not read ({}): slices may be missing{}{}", path,
-               unread.size(), unread.size() == 1 ? " looks" : "s look",
-               unread.size() == 1 ? "is" : "are", files::count_reasons(unread),
-               has_subfolders ? "; --recursive reads slices in folders within" : "",
-               options.name_files ? "" : "; --name-files names them");
+  spdlog::warn(
+      "'{}': {} file{} like DICOM and {} not read ({}: slices may be missing); check them{}{}",
+      path, unread.size(), unread.size() == 1 ? " looks" : "s look",
+      unread.size() == 1 ? "is" : "are", files::count_reasons(unread),
+      has_subfolders ? ", read slices in folders within by --recursive" : "",
+      options.name_files ? "" : ", list them by --name-files");
   for (auto const& file : unread) {
     if (options.name_files) {
       spdlog::warn("'{}' is not read ({}); check whether it is a slice", file.file.string(),
