@@ -139,8 +139,11 @@ thread_local bool axes_are_zyx = true;
 /// \throws nb::python_error  what the handler of a signal raised meanwhile
 std::string in_python(char const* what) {
   try {
+    // Bytes of a damaged file may stand in it.
+    nb::object const text = nb::steal(
+        PyUnicode_DecodeUTF8(what, Py_ssize_t(std::string_view(what).size()), "replace"));
     return nb::cast<std::string>(
-        nb::module_::import_("isocenter._messages").attr("translated")(what, axes_are_zyx));
+        nb::module_::import_("isocenter._messages").attr("translated")(text, axes_are_zyx));
   } catch (std::exception const&) {
     if (!here().ends) {
       throw;

@@ -10,6 +10,7 @@ import sys
 
 import numpy as np
 
+import isocenter as iso
 from isocenter import _core, files
 
 
@@ -99,6 +100,15 @@ def told_of(kind, path):
     if kind == "volume":
         found = files.read_volume(path)
         return of_volume(found.values, found.grid, found.unit)
+    if kind == "images":
+        values = files.read_images(path).values
+        views, v, u = values.shape
+        assert values.dtype == np.float32
+        return {"size": [views, u, v], "hash": hash_of(values.transpose(0, 2, 1))}
+    if kind == "geometry":
+        scan = iso.Geometry.read(path)
+        views, v, u = scan.shape
+        return {"size": [views, u, v], "hash": hash_of(scan.vectors())}
     if kind == "vector":
         return {"hash": hash_of(files.read_vector(path))}
     return {"ct": of_ct, "dose": of_dose, "structures": of_structures, "stack": of_stack}.get(
@@ -117,7 +127,8 @@ def answer(kind, path):
 
 
 VOLUMES = (".mha", ".mhd", ".nrrd", ".nhdr", ".nii", ".nii.gz")
-OTHERS = (".tif", ".tiff", ".xtekct", ".json", ".jsonl", ".csv", ".raw", ".bin")
+IMAGES, GEOMETRIES = (".tif", ".tiff"), (".xtekct", ".json")
+OTHERS = (".jsonl", ".csv", ".raw", ".bin")
 
 
 def questions(folder):
@@ -136,6 +147,10 @@ def questions(folder):
                 asked.append(("volume", path))
         elif name.endswith((".h5", ".hdf5")):
             asked += [(kind, path) for kind in ("stack", "matrix", "vector") if is_new]
+        elif name.endswith(IMAGES):
+            asked += [("images", path)] if is_new else []
+        elif name.endswith(GEOMETRIES):
+            asked += [("geometry", path)] if is_new else []
         elif name.endswith(".mtx"):
             asked += [("matrix", path)] if is_new else []
         elif not name.endswith(OTHERS):

@@ -3,8 +3,11 @@
 // its sentence, as JSON. The tests of the Python package compare it with isocenter.files.
 #include <iso/core/detail/fnv1a.hpp>
 #include <iso/core/error.hpp>
+#include <iso/ct/circular_scan.hpp>
 #include <iso/files/dicom_rt.hpp>
 #include <iso/files/dicom_series.hpp>
+#include <iso/files/geometry_file.hpp>
+#include <iso/files/image_stack.hpp>
 #include <iso/files/matrix_file.hpp>
 #include <iso/files/stack_file.hpp>
 #include <iso/files/volume_file.hpp>
@@ -99,6 +102,24 @@ void put_matrix(json& to, files::host_matrix const& m) {
       m.values);
 }
 
+void put_images(json& to, std::string const& path) {
+  auto const images = files::read_images(path, {});
+  to["size"] = images.extent;
+  to["hash"] = hash_of(images.values);
+}
+
+void put_geometry(json& to, std::string const& path) {
+  auto const g = iso::ct::make_geometry(files::read_geometry(path).scan);
+  std::vector<double> numbers;
+  for (auto const& view : g.views()) {
+    for (auto const& x : {view.source, view.detector_origin, view.u_step, view.v_step}) {
+      numbers.insert(numbers.end(), {x.x, x.y, x.z});
+    }
+  }
+  to["size"] = {std::int64_t(g.views().size()), g.num_u(), g.num_v()};
+  to["hash"] = hash_of(numbers);
+}
+
 void put(json& to, std::string const& kind, std::string const& path) {
   if (kind == "volume") {
     put_volume(to, files::read_volume(path));
@@ -125,6 +146,10 @@ void put(json& to, std::string const& kind, std::string const& path) {
     put_stack<double>(to, path, "double");
   } else if (kind == "matrix") {
     put_matrix(to, files::read_matrix(path));
+  } else if (kind == "images") {
+    put_images(to, path);
+  } else if (kind == "geometry") {
+    put_geometry(to, path);
   } else {
     to["hash"] = hash_of(files::read_vector(path));
   }
