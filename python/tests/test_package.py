@@ -410,7 +410,7 @@ def test_documentation_of_modules(module):
     for where, function in found:
         text, signature = function.__doc__ or "", inspect.signature(function)
         parameters = [
-            "options" if p.kind == p.VAR_KEYWORD else n
+            rf"({n}|options)" if p.kind == p.VAR_KEYWORD else n
             for n, p in signature.parameters.items()
             if n not in ("self", "cls")
         ]
