@@ -50,7 +50,8 @@ if [ -n "$cuda" ]; then
   ISO_WHEEL=$ISO_TOP/${wheels[0]} ISO_CUDA_WHEEL=$ISO_TOP/${wheels[1]} ISO_BUILD=$ISO_TOP/build/cuda \
     exec python3 -P -m pytest -c python/pyproject.toml \
     python/tests/test_gpu.py python/tests/test_projection.py python/tests/test_arrays.py \
-    python/tests/test_verify.py python/tests/test_calls.py \
+    python/tests/test_verify.py python/tests/test_calls.py python/tests/test_torch.py \
+    python/tests/test_stubs.py \
     $package::test_what_it_needs $package::test_exports $package::test_the_plug_in \
     $package::test_one_libgomp_in_any_order "$@"
 fi
