@@ -58,7 +58,10 @@ def main() -> int:
         prog="python -m isocenter", description=__doc__, epilog="Exit status 1: a bit differs."
     )
     parser.add_argument(
-        "picture", nargs="?", default="isocenter.png", help="PNG file to write (default: %(default)s)"
+        "picture",
+        nargs="?",
+        default="isocenter.png",
+        help="PNG file to write (default: %(default)s)",
     )
     file = parser.parse_args().picture
     for name, value in info().items():

@@ -330,7 +330,10 @@ class Dvh:
     def statistics(
         self, *, extremes: Extremes = "include", cancel: Event | None = None
     ) -> DoseStatistics:
-        """Return volume, mean, minimum and maximum; ``extremes`` and ``cancel`` as of `evaluate`."""
+        """Return volume, mean, minimum and maximum.
+
+        ``extremes`` and ``cancel`` are those of `evaluate`.
+        """
         return DoseStatistics(**self._core.statistics(str(extremes), event(cancel, "Dvh")))
 
     def evaluate(

@@ -11,8 +11,8 @@
 #include <omp.h>
 
 #if defined(KOKKOS_ENABLE_CUDA)
-#include <Cuda/Kokkos_Cuda_Instance.hpp>
 #include <cuda_runtime_api.h>
+#include <Cuda/Kokkos_Cuda_Instance.hpp>
 #endif
 
 #include <cstdlib>
@@ -140,8 +140,8 @@ thread_local bool axes_are_zyx = true;
 std::string in_python(char const* what) {
   try {
     // Bytes of a damaged file may stand in it.
-    nb::object const text = nb::steal(
-        PyUnicode_DecodeUTF8(what, Py_ssize_t(std::string_view(what).size()), "replace"));
+    nb::object const text =
+        nb::steal(PyUnicode_DecodeUTF8(what, Py_ssize_t(std::string_view(what).size()), "replace"));
     return nb::cast<std::string>(
         nb::module_::import_("isocenter._messages").attr("translated")(text, axes_are_zyx));
   } catch (std::exception const&) {
@@ -455,9 +455,9 @@ admission::admission(place where) {
             ? "this process was forked while another thread computed (what it needs is lost); "
               "start it by multiprocessing's method spawn or forkserver"
         : where == place::cuda
-            ? "this process was forked after its parent computed (CUDA gives it no GPU); start it by "
-              "multiprocessing's method spawn or forkserver, or give arrays on the host after "
-              "isocenter.use('serial')"
+            ? "this process was forked after its parent computed (CUDA gives it no GPU); start it "
+              "by multiprocessing's method spawn or forkserver, or give arrays on the host "
+              "after isocenter.use('serial')"
         : p.serial
             ? "this call needs OpenMP, as contours and objects that were made on it do (after a "
               "fork its threads are not there); start the process by multiprocessing's method "

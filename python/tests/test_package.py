@@ -201,7 +201,8 @@ def test_a_build_names_all_that_is_missing(tmp_path):
     if not tools.exists():
         pytest.skip("scripts/wheel.sh has made no environment of build tools")
     nanobind = said_by(str(tools), "-m", "nanobind", "--cmake_dir").strip()
-    command = ["cmake", "-S", str(TOP / "python"), "-B", str(tmp_path), f"-Dnanobind_DIR={nanobind}"]
+    command = ["cmake", "-S", str(TOP / "python"), "-B", str(tmp_path)]
+    command += [f"-Dnanobind_DIR={nanobind}"]
     hidden = [f"-DCMAKE_DISABLE_FIND_PACKAGE_{name}=ON" for name in ("fmt", "Boost", "valijson")]
     done = subprocess.run([*command, *hidden], capture_output=True, text=True)
     said = " ".join(done.stderr.split())

@@ -467,7 +467,8 @@ def results():
     dose = hill(grid)
     organ = iso.Structure(cylinder(10.0, [-2.0, 0.0, 2.0]))
     dvh = iso.Dvh(organ, grid, dose)
-    scan = iso.Geometry.circular_parallel(pixels=(8, 8), pitch=4.0, angles=iso.even_angles(6, np.pi))
+    angles = iso.even_angles(6, np.pi)
+    scan = iso.Geometry.circular_parallel(pixels=(8, 8), pitch=4.0, angles=angles)
     compared = iso.gamma(dose, hill(grid, 0.5), grid)
     lines = iso.project(scan, grid, dose)
     return [

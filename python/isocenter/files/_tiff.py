@@ -67,6 +67,10 @@ _WIDTH, _LENGTH, _BITS, _COMPRESSION, _SHOWN, _TURNED = 256, 257, 258, 259, 262,
 _OFFSETS, _CHANNELS, _COUNTS, _TILES, _FORMAT = 273, 277, 279, 322, 339
 
 
+class _Damaged(Exception):
+    """Tags that no TIFF has."""
+
+
 class _Tiff:
     """The tags of a file's images, and what they say where floats of 64 bits lie."""
 
@@ -75,7 +79,7 @@ class _Tiff:
         self.order = {b"II": "<", b"MM": ">"}[bytes(data[:2])]
         self.is_big = self._numbers("H", 2) == (43,)
         if not self.is_big and self._numbers("H", 2) != (42,):
-            raise ValueError("no TIFF")
+            raise _Damaged
         self.images = list(self._images())
 
     def _numbers(self, kinds: str, at: int) -> tuple[int, ...]:
@@ -88,7 +92,7 @@ class _Tiff:
         seen = set()
         while at != 0:
             if at in seen:
-                raise ValueError("a circle")
+                raise _Damaged  # a circle
             seen.add(at)
             (count,) = self._numbers("Q" if self.is_big else "H", at)
             first = at + (8 if self.is_big else 2)
@@ -157,7 +161,7 @@ def _doubles(path: pathlib.Path) -> tuple[int, npt.NDArray[Any] | None]:
                     "without compression",
                 )
             return len(are_double), np.stack([tiff.doubles(tags) for tags in tiff.images])
-    except (struct.error, ValueError, KeyError, IndexError):
+    except (_Damaged, struct.error, ValueError, KeyError, IndexError):
         refuse(path, "is not a TIFF file, or damaged; fetch or write it again")
 
 
