@@ -118,7 +118,7 @@ if ! "$iso" info . 2>&1 | grep -q 'this build has no DCMTK'; then
   says "warning: 'feet': 7 files look like DICOM and are not read .1 empty, 6 in a folder within: slices may be missing.; check them, read slices in folders within by --recursive, list them by --name-files"
   says '^patient position +FFS$'
   grep -q SECRET <<<"$answer" && fail "a file's name: $answer"
-  expect 0 "warning: 'feet/SECRET.dcm' is not read .empty.$" info feet --name-files
+  expect 0 "warning: 'feet/SECRET.dcm' is not read .empty.; check whether it is a slice$" info feet --name-files
   expect 0 '^CT series of 12 slices' info feet --recursive --json feet.json
   grep -q '"unread_files": 1' feet.json || fail "feet.json: $(cat feet.json)"
   expect 0 'looks like DICOM' project --volume feet --recursive --hounsfield --geometry "$geometry" --output feet.h5

@@ -8,11 +8,7 @@ iso=$1
 mpiexec=$2
 tool=("$iso")
 source "$(dirname "$0")/../app/expect.sh"
-if ! command -v python3 >/dev/null; then
-  not_run 'the memory of ranks (python3 is not there); install it'
-  finish
-  exit 0
-fi
+command -v python3 >/dev/null || skip 'the memory of ranks (python3 is not there); install it'
 cat >peak.py <<'PYTHON'
 # peak.py NAME COMMAND...: runs it, and writes how many bytes it had in memory at most
 import os, resource, subprocess, sys
