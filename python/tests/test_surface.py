@@ -285,6 +285,7 @@ CLASS_REASONS = [
     (r"files::(plan\w*|table_source)", PLANS),
     (r"files::(gray_image|rgb_image|gray_window)", PICTURES),
     (r"files::(image_request|mapped_array|axis_\w+|unread_file|volume_frame|atomic_file)", PARTS),
+    (r"files::stored_stack", PARTS),
 ]
 
 
