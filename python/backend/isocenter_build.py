@@ -27,6 +27,12 @@ def is_given(settings: dict[str, Any] | None) -> bool:
     return any("Isocenter_ROOT" in text or "Isocenter_DIR" in text for text in told)
 
 
+def say_of(settings: dict[str, Any] | None) -> None:
+    """Say so where the library is compiled too."""
+    if not is_given(settings):
+        say(NOTICE)
+
+
 def say(text: str) -> None:
     """Write to the terminal where there is one: standard error is the frontend's."""
     try:
@@ -41,8 +47,7 @@ def build_wheel(
     config_settings: dict[str, Any] | None = None,
     metadata_directory: str | None = None,
 ) -> str:
-    if not is_given(config_settings):
-        say(NOTICE)
+    say_of(config_settings)
     return _backend.build_wheel(wheel_directory, config_settings, metadata_directory)
 
 
@@ -51,6 +56,5 @@ def build_editable(
     config_settings: dict[str, Any] | None = None,
     metadata_directory: str | None = None,
 ) -> str:
-    if not is_given(config_settings):
-        say(NOTICE)
+    say_of(config_settings)
     return _backend.build_editable(wheel_directory, config_settings, metadata_directory)

@@ -124,21 +124,27 @@ TEST_CASE_TEMPLATE("fdk: a detector whose v is not along z", T, float, double) {
         rounding<T>(tilted) * largest(truth));
 }
 
+/// Checks that every backend, number of threads and width of registers gives these bits.
+template <class Run, class Voxels>
+void check_everywhere(Run const& run, Voxels const& expected) {
+  iso::test::for_each_instance(
+      [&](auto const& exec) { CHECK(difference(run(exec), expected) == ""); });
+  int const most = iso::backend::host_vector_bytes();
+  for (int const bytes : {0, 32}) {
+    iso::backend::set_host_vector_bytes(bytes);
+    CHECK(difference(run(Kokkos::Serial()), expected) == "");
+  }
+  iso::backend::set_host_vector_bytes(most);
+}
+
 TEST_CASE_TEMPLATE("fdk: the same bits on every backend, number of threads and vector width", T,
                    float, double) {
   for (auto const& [g, volume, weights] : cases()) {
     auto const p = random_stack<T>(g, 7);
     fdk_options const options{.scan = weights};
     auto const expected = reconstructed(Kokkos::Serial(), g, p, volume, options);
-    iso::test::for_each_instance([&](auto const& exec) {
-      CHECK(difference(reconstructed(exec, g, p, volume, options), expected) == "");
-    });
-    int const most = iso::backend::host_vector_bytes();
-    for (int const bytes : {0, 32}) {
-      iso::backend::set_host_vector_bytes(bytes);
-      CHECK(difference(reconstructed(Kokkos::Serial(), g, p, volume, options), expected) == "");
-    }
-    iso::backend::set_host_vector_bytes(most);
+    check_everywhere([&](auto const& exec) { return reconstructed(exec, g, p, volume, options); },
+                     expected);
   }
 }
 
@@ -163,15 +169,8 @@ TEST_CASE_TEMPLATE("fdk: no NaN but the canonical one leaves, with the same bits
         REQUIRE(std::bit_cast<bits>(voxel) == canonical);
       }
     }
-    iso::test::for_each_instance([&](auto const& exec) {
-      CHECK(difference(reconstructed(exec, g, p, volume, options), expected) == "");
-    });
-    int const most = iso::backend::host_vector_bytes();
-    for (int const bytes : {0, 32}) {
-      iso::backend::set_host_vector_bytes(bytes);
-      CHECK(difference(reconstructed(Kokkos::Serial(), g, p, volume, options), expected) == "");
-    }
-    iso::backend::set_host_vector_bytes(most);
+    check_everywhere([&](auto const& exec) { return reconstructed(exec, g, p, volume, options); },
+                     expected);
   }
   CHECK(count > 1000);
 }
