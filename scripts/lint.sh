@@ -116,6 +116,11 @@ check_format() {
   fi
   wrong "lines over 100 columns" \
     "$(files | grep -E '\.py$' | xargs -r grep -HnE '^.{101,}' | grep -v '://' || true)"
+  # As git has it: a clone runs what the file's mode lets it run.
+  wrong "a first line names a program (#!), but the file may not be run: git update-index --chmod=+x" \
+    "$(git ls-files -s | awk '$1 == "100644" { print $4 }' | xargs -r grep -lIm 1 '^#!' | while read -r f; do
+      [ "$(head -c 2 "$f" 2>/dev/null)" != '#!' ] || echo "$f"
+    done)"
   wrong "no newline at the end" "$(files | grep -E '\.(cpp|hpp|in|py|txt|cmake|sh|md|json)$' |
     at_once bash -c 'for f; do [ ! -s "$f" ] || [ -z "$(tail -c 1 "$f")" ] || echo "$f"; done' -)"
 }
