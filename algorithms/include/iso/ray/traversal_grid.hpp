@@ -3,6 +3,7 @@
 #pragma once
 
 #include <iso/core/grid.hpp>
+#include <iso/core/macros.hpp>
 
 #include <cstdint>
 
@@ -30,7 +31,7 @@ struct traversal_grid {
         stride{double(g.extent[1] * g.extent[2]), double(g.extent[2]), 1} {}
 
   /// Returns the indices behind a linear index, z fastest.
-  [[nodiscard]] KOKKOS_FUNCTION voxel at(std::int64_t index) const {
+  [[nodiscard]] ISO_FUNCTION voxel at(std::int64_t index) const {
     auto const nz = std::int64_t(extent.z);
     auto const slab = std::int64_t(stride.x);
     return {index / slab, index % slab / nz, index % nz};
