@@ -2,7 +2,12 @@
 #include <iso/core/allocate.hpp>
 #include <iso/core/detail/host_memory.hpp>
 
+#include <cstddef>
 #include <new>
+#if defined(__linux__)
+#include <sys/mman.h>
+#include <unistd.h>
+#endif
 
 namespace iso::detail {
 
@@ -16,6 +21,24 @@ bool host_has(std::uint64_t bytes) {
   }
   std::uint64_t const available = free_host_bytes();
   return available == 0 || bytes <= available;
+}
+
+void advise_large_pages(void* memory, std::uint64_t bytes) {
+#if defined(__linux__)
+  // As NumPy: below it, what the last large page has too much would count.
+  constexpr std::uint64_t large = std::uint64_t(1) << 22;
+  if (bytes < large) {
+    return;
+  }
+  auto const page = std::uintptr_t(sysconf(_SC_PAGESIZE));
+  std::uintptr_t const begin = (reinterpret_cast<std::uintptr_t>(memory) + page - 1) / page * page;
+  std::uintptr_t const end = (reinterpret_cast<std::uintptr_t>(memory) + bytes) / page * page;
+  // A system without large pages refuses; the array is as good in small ones.
+  static_cast<void>(madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE));
+#else
+  static_cast<void>(memory);
+  static_cast<void>(bytes);
+#endif
 }
 
 bool is_want_of_memory(std::exception const& failure) {

@@ -772,6 +772,7 @@ void* allocate_result(std::int64_t bytes, char const* label) {
     detail::throw_out_of_memory(label, std::uint64_t(bytes), Kokkos::HostSpace::name(),
                                 detail::free_host_bytes());
   }
+  detail::advise_large_pages(memory, std::uint64_t(bytes));
   return memory;
 }
 

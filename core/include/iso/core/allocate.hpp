@@ -7,8 +7,10 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <exception>
 #include <initializer_list>
 #include <limits>
@@ -55,10 +57,60 @@ std::uint64_t bytes_of(typename View::array_layout const& layout) {
   return bytes;
 }
 
+/// Asks the system for large pages of the host where an array of so many bytes is worth it, before
+/// the memory is first touched: rays across a volume of small pages wait for page tables.
+void advise_large_pages(void* memory, std::uint64_t bytes);
+
+/// Writes zeros, each worker of `exec` to its part, so that memory lies near who uses it.
+template <class Exec>
+void write_zeros(Exec const& exec, void* memory, std::uint64_t bytes) {
+  constexpr std::uint64_t part = std::uint64_t(1) << 21;
+  auto* const first = static_cast<char*>(memory);
+  Kokkos::parallel_for("iso::allocate",
+                       Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::uint64_t>>(
+                           exec, 0, (bytes + part - 1) / part),
+                       [=](std::uint64_t i) {
+                         std::memset(first + i * part, 0,
+                                     std::size_t(std::min(part, bytes - i * part)));
+                       });
+}
+
+template <class T>
+inline constexpr bool is_no_initialisation =
+    std::is_same_v<T, std::remove_cv_t<decltype(Kokkos::WithoutInitializing)>>;
+
+/// Makes the view, in large pages of the host where it is large.
+template <class View, class... Properties>
+View make_view(std::string const& label, typename View::array_layout const& layout,
+               Properties const&... properties) {
+  using value = typename View::value_type;
+  constexpr bool on_host = std::is_same_v<typename View::memory_space, Kokkos::HostSpace>;
+  constexpr bool has_exec = (Kokkos::is_execution_space_v<Properties> || ...);
+  if constexpr (on_host && (is_no_initialisation<Properties> || ...)) {
+    View const made(Kokkos::view_alloc(label, properties...), layout);
+    advise_large_pages(made.data(), made.span() * sizeof(value));
+    return made;
+  } else if constexpr (on_host && has_exec && std::is_arithmetic_v<value>) {
+    View const made(Kokkos::view_alloc(label, Kokkos::WithoutInitializing, properties...), layout);
+    std::uint64_t const bytes = made.span() * sizeof(value);
+    advise_large_pages(made.data(), bytes);
+    auto const zero = [&]<class P>(P const& property) {
+      if constexpr (Kokkos::is_execution_space_v<P>) {
+        write_zeros(property, made.data(), bytes);
+      }
+    };
+    (zero(properties), ...);
+    return made;
+  } else {
+    return View(Kokkos::view_alloc(label, properties...), layout);
+  }
+}
+
 }  // namespace detail
 
 /// Returns a view of the given layout; `properties` are what Kokkos::view_alloc takes besides the
-/// label: an execution space instance, Kokkos::WithoutInitializing.
+/// label: an execution space instance, Kokkos::WithoutInitializing. An array of 4 MiB or more on the
+/// host lies in large pages where Linux has them.
 /// Determinism: backend_to_backend, zeros unless told otherwise.
 /// \throws iso::out_of_memory  with the label, the bytes asked for and those that were free
 /// \throws iso::invalid_argument  extents that are negative, or not one for each of the view
@@ -72,7 +124,7 @@ template <class View, class... Properties>
                         (!std::is_same_v<space, Kokkos::HostSpace> || detail::host_has(bytes));
   try {
     if (possible) {
-      return View(Kokkos::view_alloc(label, properties...), layout);
+      return detail::make_view<View>(label, layout, properties...);
     }
   } catch (std::exception const& failure) {
     if (!detail::is_want_of_memory(failure)) {
