@@ -496,6 +496,17 @@ native_array::native_array(nb::handle x, argument const& given, placement const&
                what.function, what.name,
                written ? iso::message("leave {} out", {std::string_view(what.name)})
                        : iso::message("call isocenter.native({})", {std::string_view(what.name)}));
+  if (!native_ && on_gpu()) {
+    // The framework keeps memory between calls. CUDA's pool gives it back whenever somebody waits.
+    nb::object const scratch =
+        nb::module_::import_("isocenter._calls")
+            .attr("device_array")(x, nb::make_tuple(extents[0], extents[1], extents[2]),
+                                  nb::make_tuple(0, 1, 2), is_double() ? "float64" : "float32");
+    if (lent_array made = scratch.is_none() ? lent_array{} : borrow(scratch, what, true);
+        made.device == lent_.device) {
+      scratch_ = std::move(made);
+    }
+  }
 }
 
 void copy_deleter::operator()(std::byte* p) const {
@@ -504,6 +515,11 @@ void copy_deleter::operator()(std::byte* p) const {
     cudaSetDevice(device);
     if (kept) {
       cudaDeviceSynchronize();
+    }
+    if (of_framework) {
+      return;
+    }
+    if (kept) {
       cudaFree(p);
     } else {
       // Behind the work that reads and writes it; nothing waits.
@@ -688,15 +704,17 @@ void native_array::prepare(bool filled) {
 #if defined(KOKKOS_ENABLE_CUDA)
   if (on_gpu()) {
     ++counted().allocations;
-    void* made = nullptr;
+    void* made = scratch_.data;
     cudaSetDevice(lent_.device);
-    if (cudaMallocAsync(&made, std::size_t(bytes), reinterpret_cast<cudaStream_t>(lent_.stream)) !=
-        cudaSuccess) {
+    if (made == nullptr &&
+        cudaMallocAsync(&made, std::size_t(bytes), reinterpret_cast<cudaStream_t>(lent_.stream)) !=
+            cudaSuccess) {
       cudaGetLastError();  // takes the error away: later calls go on
       detail::throw_out_of_memory(name_, std::uint64_t(bytes), Kokkos::CudaSpace::name(), 0);
     }
-    copy_ = std::unique_ptr<std::byte, copy_deleter>(static_cast<std::byte*>(made),
-                                                     copy_deleter{lent_.device, lent_.stream});
+    copy_ = std::unique_ptr<std::byte, copy_deleter>(
+        static_cast<std::byte*>(made),
+        copy_deleter{lent_.device, lent_.stream, scratch_.data != nullptr});
   }
 #endif
   if (!copy_) {

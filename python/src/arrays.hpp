@@ -113,10 +113,12 @@ placement projection_placement(bool zyx, bool may_copy);
 lent_array borrow(nb::handle x, argument const& what, bool written);
 
 /// Frees a copy: on the host, in the order of a stream of a GPU, or, where it was kept longer than
-/// its call, behind all that the GPU does: the stream may be gone by then.
+/// its call, behind all that the GPU does: the stream may be gone by then. What a framework has
+/// made is waited for likewise, and the framework frees it.
 struct copy_deleter {
   int device = -1;  ///< number of the GPU; -1: on the host
   std::uintptr_t stream = 0;
+  bool of_framework = false;
   bool kept = false;
   void operator()(std::byte* p) const;
 };
@@ -163,6 +165,7 @@ class native_array {
   std::array<std::int64_t, 3> extents_{};
   std::array<std::int64_t, 3> strides_{};  ///< of the lent memory
   bool native_ = false;
+  lent_array scratch_;  ///< memory of the framework for copy_, which goes before it
   std::unique_ptr<std::byte, copy_deleter> copy_;
   char const* name_ = "";
 };
