@@ -74,6 +74,11 @@ class three_columns {
     return all_of(((column & index(~1)) |
                    ((height | (height + index(1))) & index(~(2 * width - 1)))) == index(0));
   }
+  /// Returns whether the voxels of these columns and heights were loaded, in every lane.
+  KOKKOS_FORCEINLINE_FUNCTION static bool have(index const& column, index const& height) {
+    return all_of(((column & index(~3)) | (height & index(~(2 * width - 1)))) == index(0) &
+                  (column < index(3)));
+  }
   /// Returns, for every lane, the values of two neighbouring columns at a height, blended.
   KOKKOS_FORCEINLINE_FUNCTION value blended(value const& weight, index const& column,
                                             index const& height) const {
@@ -81,6 +86,11 @@ class three_columns {
     value const middle = picked(1, height);
     return blend(weight, select(second, middle, picked(0, height)),
                  select(second, picked(2, height), middle));
+  }
+  /// Returns, for every lane, the value of a column, 0, 1 or 2, at a height.
+  KOKKOS_FORCEINLINE_FUNCTION value at(index const& column, index const& height) const {
+    return select(column == index(2), picked(2, height),
+                  select(column == index(1), picked(1, height), picked(0, height)));
   }
 
  private:
@@ -154,8 +164,29 @@ class column_tables {
     return {where.volume + std::int64_t(i) * where.plane, std::int64_t(where.p),
             &places_[0][i - first_], Planes};
   }
+  /// Asks the caches for those of plane i. Rays that lean meet columns in no order that hardware
+  /// would guess. The middle column comes with its neighbours' next planes.
+  template <class Sampling>
+  KOKKOS_FORCEINLINE_FUNCTION void prefetch(Sampling const& where, std::int32_t i) const {
+    T const* const plane = where.volume + std::int64_t(i) * where.plane;
+    for (int n = 0; n < registers; ++n) {
+      T const* const first = plane + places_[n][i - first_];
+      prefetch(first);
+      prefetch(first + 2 * std::int64_t(where.p));
+    }
+  }
 
  private:
+  /// Asks the second level, as the first one has no room for a plane's columns.
+  KOKKOS_FORCEINLINE_FUNCTION static void prefetch(T const* column) {
+    KOKKOS_IF_ON_HOST((constexpr int bytes = 2 * width * int(sizeof(T));
+                       auto const* const from = reinterpret_cast<char const*>(column);
+                       for (int byte = 0; byte < bytes; byte += 64) {
+                         __builtin_prefetch(from + byte, 0, 2);
+                       } __builtin_prefetch(from + bytes - 1, 0, 2);))
+    KOKKOS_IF_ON_DEVICE((static_cast<void>(column);))
+  }
+
   std::int32_t first_;
   alignas(64) std::int32_t columns_[registers][Planes];
   alignas(64) std::int32_t heights_[registers][Planes];

@@ -123,6 +123,10 @@ struct projection_scratch {
 /// enough of them, or they reach voxels that are nearer to each other along z, and so in memory.
 bool lanes_go_along_u(geometry const& g, iso::grid const& volume);
 
+/// Returns whether an upright scan has so few rows of pixels, or rows and planes of voxels, that a
+/// processor is faster by the general path.
+bool is_thin(geometry const& g, iso::grid const& volume);
+
 /// Returns whether the general kernel may walk with 32 rays together: its offsets in the planes
 /// that are held take 31 bits, its coordinates 22.
 bool lanes_may_walk(iso::grid const& volume, slab const& held);
@@ -354,8 +358,12 @@ void project_joseph(Exec const& exec, staged_geometry<typename Exec::memory_spac
                     joseph_field<T, typename Exec::memory_space> const& of, T* projections,
                     joseph_scratch<T> const& s, forward_project_options const& options,
                     job const& control) {
+  // Partial sums have one plan of groups for all backends.
+  bool const thin = !backend::is_device<Exec> && is_thin(g.host(), of.grid());
   joseph_groups const groups =
-      of.partial ? of.groups : groups_of(g.host(), of.grid(), options.path, sizeof(T));
+      of.partial
+          ? of.groups
+          : groups_of(g.host(), of.grid(), thin ? joseph_path::general : options.path, sizeof(T));
   auto const project_with = [&]<class Weight>(Weight) {
     if (groups.fast) {
       project_fast<Exec, T, Sum, Weight>(exec, g, of, projections, s, options, control);

@@ -549,14 +549,13 @@ struct joseph_general_kernel {
     using value = typename Part::template per_lane<T>;
     using index = typename Part::index;
     using tables_of = column_tables<T, Part, few_planes>;
+    bool const fits = tables_of::fit(where);
     for (std::int32_t first = planes.first; first < planes.last; first += few_planes) {
       plane_range const few = planes.clipped(first, first + few_planes);
-      if (!tables_of::fit(where)) {
-        inner_planes<Group>(part, rays, running, few, where);
-        continue;
-      }
       tables_of const tables(part, s.slope, s.base, first, where);
+      tables_of const ahead(part, s.slope, s.base, first + few_planes, where);
       for (std::int32_t i = few.first; i < few.last; ++i) {
+        ahead.prefetch(where, i + few_planes);
         index kp;
         index kq;
         value dp;
@@ -565,7 +564,7 @@ struct joseph_general_kernel {
         part.split(rays.at(1, i), kq, dq);
         index const column = tables.column(kp, i);
         index const height = tables.height(kq, i);
-        if (!tables_of::columns::hold(column, height)) {
+        if (!fits || !tables_of::columns::hold(column, height)) {
           inner_planes<Group>(part, rays, running, {i, i + 1}, where);
           continue;
         }
@@ -583,6 +582,108 @@ struct joseph_general_kernel {
   KOKKOS_FORCEINLINE_FUNCTION void edge_planes(Part const& part, ray_state<Group> const& s,
                                                part_rays<Part> const& rays, Running& running,
                                                plane_range planes, Sampling const& where) const {
+    if constexpr (Group::has_windows) {
+      edge_planes_apart<Group>(part, s, rays, running, planes, where);
+    } else {
+      add_edges(part, s, rays, running, planes, where, gathered_edges<Sampling>{where});
+    }
+  }
+
+  /// Does so on a processor, out of tables as inner_by_tables does. A function of its own: it is
+  /// called at both ends of a block, and its code is long.
+  template <class Group, class Part, class Running, class Sampling>
+  [[gnu::noinline]] KOKKOS_FUNCTION void edge_planes_apart(Part const& part,
+                                                           ray_state<Group> const& s,
+                                                           part_rays<Part> const& rays,
+                                                           Running& running, plane_range planes,
+                                                           Sampling const& where) const {
+    gathered_edges<Sampling> const gathered{where};
+    if constexpr (!picks_at_once<Group> || !Sampling::z_across) {
+      add_edges(part, s, rays, running, planes, where, gathered);
+    } else {
+      using index = typename Part::index;
+      using tables_of = column_tables<T, Part, few_planes>;
+      bool const fits = tables_of::fit(where);
+      for (std::int32_t first = planes.first; first < planes.last; first += few_planes) {
+        plane_range const few = planes.clipped(first, first + few_planes);
+        tables_of const tables(part, s.slope, s.base, first, where);
+        add_edges(part, s, rays, running, few, where,
+                  [&](neighbours<index> const& p, neighbours<index> const& q, std::int32_t i,
+                      auto const& weight) {
+                    // Lanes that ask for nothing take what there is.
+                    auto const asked = [](neighbours<index> const& k, int n, index const& at) {
+                      return select(k.exists(n), at, index(0));
+                    };
+                    index const c[2] = {asked(p, 0, tables.column(p.held[0], i)),
+                                        asked(p, 1, tables.column(p.held[1], i))};
+                    index const h[2] = {asked(q, 0, tables.height(q.held[0], i)),
+                                        asked(q, 1, tables.height(q.held[1], i))};
+                    if (!fits || !tables_of::columns::have(c[0], h[0]) ||
+                        !tables_of::columns::have(c[1], h[1])) {
+                      return gathered(p, q, i, weight);
+                    }
+                    auto const plane = tables.load(where, i);
+                    return blend_edge(p, q, weight,
+                                      [&](int a, int b) { return plane.at(c[a], h[b]); });
+                  });
+      }
+    }
+  }
+
+  /// Two neighbours along a coordinate of every lane, and the nearest that the volume has.
+  template <class Index>
+  struct neighbours {
+    Index number[2];
+    Index held[2];
+
+    KOKKOS_FORCEINLINE_FUNCTION neighbours(Index const& k, plane_range const& all)
+        : number{k, k + Index(1)},
+          held{clamp(number[0], Index(all.first), Index(all.last - 1)),
+               clamp(number[1], Index(all.first), Index(all.last - 1))} {}
+    KOKKOS_FORCEINLINE_FUNCTION auto exists(int n) const { return held[n] == number[n]; }
+  };
+  /// Two voxels along q, each blended of two along p.
+  template <class Value>
+  struct blended_pair {
+    Value lower;
+    Value upper;
+  };
+  /// Blends voxel(a, b), a along p and b along q, which is 0 where there is none.
+  template <class Index, class Value, class Voxel>
+  KOKKOS_FORCEINLINE_FUNCTION static blended_pair<Value> blend_edge(neighbours<Index> const& p,
+                                                                    neighbours<Index> const& q,
+                                                                    Value const& weight,
+                                                                    Voxel const& voxel) {
+    auto const at = [&](int a, int b) {
+      return select(p.exists(a) & q.exists(b), voxel(a, b), Value(T(0)));
+    };
+    return {blend(weight, at(0, 0), at(1, 0)), blend(weight, at(0, 1), at(1, 1))};
+  }
+
+  /// Blends voxels of which each lane loads its own.
+  template <class Sampling>
+  struct gathered_edges {
+    Sampling const& where;
+    template <class Index, class Value>
+    KOKKOS_FORCEINLINE_FUNCTION blended_pair<Value> operator()(neighbours<Index> const& p,
+                                                               neighbours<Index> const& q,
+                                                               std::int32_t i,
+                                                               Value const& weight) const {
+      std::uint32_t const start = std::uint32_t(i) * where.plane;
+      return blend_edge(p, q, weight, [&](int a, int b) {
+        auto const k = where.offset(backend::bit_cast<std::uint32_t>(p.held[a]),
+                                    backend::bit_cast<std::uint32_t>(q.held[b]), start);
+        return gather(where.volume, k);
+      });
+    }
+  };
+
+  /// Adds samples of planes at the volume's border: `find` blends the voxels about a point along p.
+  template <class Part, class State, class Running, class Sampling, class Find>
+  KOKKOS_FORCEINLINE_FUNCTION void add_edges(Part const& part, State const& s,
+                                             part_rays<Part> const& rays, Running& running,
+                                             plane_range planes, Sampling const& where,
+                                             Find const& find) const {
     using value = typename Part::template per_lane<T>;
     using index = typename Part::index;
     index const first = part.load(s.first);
@@ -604,20 +705,10 @@ struct joseph_general_kernel {
       part.split_signed(kept(select(counts, rays.at(1, i), value(T(-2))), where.lowest,
                              where.q_highest, where.q_extent),
                         kq, dq);
-      auto const voxel = [&](index const& a, index const& b) {
-        index const in_a = clamp(a, index(0), index(where.p_extent - 1));
-        index const in_b = clamp(b, index(where.q_held.first), index(where.q_held.last - 1));
-        auto const k =
-            where.offset(backend::bit_cast<std::uint32_t>(in_a),
-                         backend::bit_cast<std::uint32_t>(in_b), std::uint32_t(i) * where.plane);
-        return select((in_a == a) & (in_b == b), gather(where.volume, k), value(T(0)));
-      };
-      value const wp = weight_of<Weight>(dp);
-      index const next_p = kp + index(1);
-      index const next_q = kq + index(1);
-      value const lower = blend(wp, voxel(kp, kq), voxel(next_p, kq));
-      value const upper = blend(wp, voxel(kp, next_q), voxel(next_p, next_q));
-      running.template add<false>(blend(weight_of<Weight>(dq), lower, upper));
+      neighbours<index> const p(kp, {0, where.p_extent});
+      neighbours<index> const q(kq, where.q_held);
+      blended_pair<value> const found = find(p, q, i, weight_of<Weight>(dp));
+      running.template add<false>(blend(weight_of<Weight>(dq), found.lower, found.upper));
     }
   }
 };
