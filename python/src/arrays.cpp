@@ -196,15 +196,24 @@ nb::object capsule_of(nb::handle x, argument const& what, std::uintptr_t stream)
   return method(**options);
 }
 
+/// The frameworks whose streams and allocators are asked.
+enum class framework { cupy, torch, other };
+framework framework_of(nb::handle x) {
+  std::string const module = text_of(nb::handle(x.type()).attr("__module__"));
+  return module.starts_with("torch")  ? framework::torch
+         : module.starts_with("cupy") ? framework::cupy
+                                      : framework::other;
+}
+
 /// Returns the stream that is current in the array's framework, as DLPack numbers it: 1 is the
 /// legacy default.
 std::uintptr_t current_stream(nb::handle x, int device) {
-  std::string const module = text_of(nb::handle(x.type()).attr("__module__"));
   std::uint64_t stream = 0;
-  if (module.rfind("torch", 0) == 0) {
+  framework const of = framework_of(x);
+  if (of == framework::torch) {
     stream = nb::cast<std::uint64_t>(
         nb::module_::import_("torch.cuda").attr("current_stream")(device).attr("cuda_stream"));
-  } else if (module.rfind("cupy", 0) == 0) {
+  } else if (of == framework::cupy) {
     stream = nb::cast<std::uint64_t>(
         nb::module_::import_("cupy.cuda").attr("get_current_stream")().attr("ptr"));
   }
@@ -496,8 +505,9 @@ native_array::native_array(nb::handle x, argument const& given, placement const&
                what.function, what.name,
                written ? iso::message("leave {} out", {std::string_view(what.name)})
                        : iso::message("call isocenter.native({})", {std::string_view(what.name)}));
-  if (!native_ && on_gpu()) {
-    // The framework keeps memory between calls. CUDA's pool gives it back whenever somebody waits.
+  // These keep memory between calls. CUDA's pool gives it back whenever somebody waits. A child
+  // that was forked is refused by its call.
+  if (!native_ && on_gpu() && framework_of(x) != framework::other && !is_forked()) {
     nb::object const scratch =
         nb::module_::import_("isocenter._calls")
             .attr("device_array")(x, nb::make_tuple(extents[0], extents[1], extents[2]),

@@ -325,6 +325,8 @@ counters& counted() {
 
 void note_axes(bool zyx) { axes_are_zyx = zyx; }
 
+bool is_forked() { return here().forked; }
+
 place chosen_place() { return here().serial ? place::serial : place::openmp; }
 
 Kokkos::DefaultHostExecutionSpace const& host_instance() { return *here().instance; }

@@ -106,6 +106,9 @@ inline constexpr place place_of =
     std::is_same_v<Exec, Kokkos::Serial> ? place::serial : place::openmp;
 #endif
 
+/// Returns whether this process was forked after its parent computed. CUDA gives it no GPU.
+bool is_forked();
+
 /// Returns what use() has chosen.
 place chosen_place();
 
