@@ -176,6 +176,86 @@ TEST_CASE_TEMPLATE("streamed_pair: the bits of one memory, whatever the limit", 
   }
 }
 
+namespace {
+
+/// Every choice of a matrix that a pair takes, the exact ones with one ray a pixel and with four.
+std::vector<projector_options> all_matrices() {
+  using enum iso::ct::projector;
+  std::vector<projector_options> all;
+  for (auto const method :
+       {joseph_linear, joseph_spline, amanatides_woo, branchless, siddon, exact}) {
+    for (auto const edge : {iso::boundary::zero, iso::boundary::truncate}) {
+      for (auto const within : {iso::ct::region::box, iso::ct::region::cylinder}) {
+        for (std::int32_t const rays : {1, 2}) {
+          if (rays == 1 || !iso::ct::detail::is_joseph(method)) {
+            all.push_back({.method = method,
+                           .sum = summation::reproducible,
+                           .edge = edge,
+                           .within = within,
+                           .oversampling = rays,
+                           .words = std::int32_t(all.size() % 4)});
+          }
+        }
+      }
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("streamed_pair: the bits of one memory, by every matrix") {
+  // What options are to say is written here once more: pairs in one memory and streamed ones take
+  // them by the same functions.
+  grid const whole = grid::centred({13, 15, 23}, {1, 0.9, 0.8});
+  Kokkos::Serial const serial;
+  for (double const roll : {0.0, 0.02}) {
+    geometry const scan = scan_of(20, roll);
+    auto const x = signed_volume<float>(whole, 3);
+    auto const p = host_projections<float>(scan, 0);
+    auto const pixels = random_pixels<float>(scan, 5);
+    std::copy(pixels.begin(), pixels.end(), p.data.data());
+    auto const staged = iso::ct::stage(serial, scan);
+    auto const blocks = iso::ct::split_views(20, 20, iso::ct::block_order::sequential);
+    for (projector_options const& o : all_matrices()) {
+      CAPTURE(iso::to_word(o.method));
+      CAPTURE(int(o.edge));
+      CAPTURE(int(o.within));
+      CAPTURE(o.oversampling);
+      CAPTURE(o.words);
+      iso::ct::forward_project_options const forward{.method = o.method,
+                                                     .sum = summation::reproducible,
+                                                     .edge = o.edge,
+                                                     .within = o.within,
+                                                     .oversampling = o.oversampling};
+      iso::ct::back_project_options const back{.method = o.method,
+                                               .edge = o.edge,
+                                               .within = o.within,
+                                               .oversampling = o.oversampling,
+                                               .words = o.words};
+      auto const q = host_projections<float>(scan, 0);
+      auto const y = signed_volume<float>(whole, 9);
+      iso::workspace<host> const scratch(
+          std::max(iso::ct::forward_project_bytes_needed<float>(serial, scan, whole, forward),
+                   iso::ct::back_project_bytes_needed<float>(serial, scan, whole, back)));
+      iso::ct::forward_project<Kokkos::Serial, float>(serial, staged, x, q, scratch, forward);
+      iso::ct::back_project<Kokkos::Serial, float>(serial, staged, p, y, scratch, back);
+      for_each_backend([&](auto const& exec) {
+        using pair = streamed_pair<std::decay_t<decltype(exec)>, float>;
+        std::int64_t const bytes = smallest_limit(
+            [&](std::int64_t limit) { return pair::plan(exec, scan, whole, blocks, o, {limit}); });
+        pair there(exec, scan, whole, blocks, o, {2 * bytes, 5});
+        auto const found = host_projections<float>(scan, -1);
+        there.forward(0, x, found);
+        CHECK(difference(host_vector(found.data), host_vector(q.data)) == "");
+        auto const stepped = signed_volume<float>(whole, 9);
+        there.adjoint(0, p, stepped, onto::zero, {}, 0);
+        CHECK(difference(host_vector(stepped.data), host_vector(y.data)) == "");
+      });
+    }
+  }
+}
+
 TEST_CASE_TEMPLATE(
     "streamed_pair: more views than leave at once, of several kinds, and voxels of any kind", T,
     float, double) {

@@ -124,15 +124,6 @@ streaming_plan streamed_sizes::of_adjoint(streaming_plan plan, std::int64_t besi
   return plan;
 }
 
-std::vector<geometry> scans_of(geometry const& g, view_blocks const& blocks) {
-  geometry const all = in_order(g, blocks);
-  std::vector<geometry> scans;
-  for (std::int64_t b = 0; b < blocks.count(); ++b) {
-    scans.push_back(all.subset(blocks.begins[std::size_t(b)], blocks.size(b)));
-  }
-  return scans;
-}
-
 }  // namespace detail
 
 streamed::streamed(std::shared_ptr<maker const> const& make) : elsewhere(make), make_(make) {}

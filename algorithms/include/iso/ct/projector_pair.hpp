@@ -16,6 +16,7 @@
 #include <iso/ct/back_project.hpp>
 #include <iso/ct/detail/back_project_step.hpp>
 #include <iso/ct/detail/elementwise.hpp>
+#include <iso/ct/detail/pair_options.hpp>
 #include <iso/ct/elsewhere.hpp>
 #include <iso/ct/fdk.hpp>
 #include <iso/ct/forward_project.hpp>
@@ -94,7 +95,7 @@ class projector_pair {
       for (std::int64_t b = 0; b < blocks.count(); ++b) {
         scans_.push_back(all.subset(blocks.begins[std::size_t(b)], blocks.size(b)));
         scatters_ = scatters_ || !detail::gathers(scans_.back().host(), grid_, sizeof(T),
-                                                  adjoint_options(options));
+                                                  detail::adjoint_options(options));
       }
       if (elsewhere_) {
         return;
@@ -113,13 +114,12 @@ class projector_pair {
                                                  iso::grid const& volume, view_blocks const& blocks,
                                                  projector_options const& options) {
     std::int64_t bytes = 0;
-    for (std::int64_t b = 0; b < blocks.count(); ++b) {
-      geometry const scan = g.subset(blocks.begins[std::size_t(b)], blocks.size(b));
-      bytes = std::max(
-          bytes, forward_project_bytes_needed<T>(exec, scan, volume, forward_options(options)));
+    for (geometry const& scan : detail::scans_of(g, blocks)) {
+      bytes = std::max(bytes, forward_project_bytes_needed<T>(exec, scan, volume,
+                                                              detail::forward_options(options)));
       for (std::int32_t words = options.words; words <= 3; ++words) {
-        bytes = std::max(bytes, back_project_bytes_needed<T>(exec, scan, volume,
-                                                             adjoint_options(options, words)));
+        bytes = std::max(bytes, back_project_bytes_needed<T>(
+                                    exec, scan, volume, detail::adjoint_options(options, words)));
       }
     }
     return options.backprojection == backprojection::adjoint
@@ -153,7 +153,7 @@ class projector_pair {
       }
     }
     forward_project<Exec, T>(exec_, scans_[std::size_t(block)], x, p, scratch_,
-                             forward_options(options_), control);
+                             detail::forward_options(options_), control);
   }
   /// Enqueues `x` = A^T p of the views of a block, or adds it, as back_project; does not allocate.
   /// The sums of a scatter have at least so many `words`.
@@ -170,7 +170,7 @@ class projector_pair {
       return;
     }
     back_project<Exec, T>(exec_, scans_[std::size_t(block)], p, x, scratch_,
-                          adjoint_options(options_, words), to, control);
+                          detail::adjoint_options(options_, words), to, control);
   }
   /// Returns the views of a block of `all`, which lie in the order of view_blocks::views.
   [[nodiscard]] projections part(projections const& all, std::int64_t block) const {
@@ -240,9 +240,10 @@ class projector_pair {
       elsewhere_->adjoint_step(block, p, x, by, correction, control, words);
       return;
     }
-    if (plans_.empty() && detail::steps_at_once(blocks_.size(block), adjoint_options(options_))) {
+    if (plans_.empty() &&
+        detail::steps_at_once(blocks_.size(block), detail::adjoint_options(options_))) {
       detail::back_project_step<Exec, T>(exec_, scans_[std::size_t(block)], p, x, scratch_,
-                                         adjoint_options(options_, words), by, control);
+                                         detail::adjoint_options(options_, words), by, control);
       return;
     }
     adjoint(block, p, correction, onto::zero, control, words);
@@ -286,24 +287,6 @@ class projector_pair {
           "choose the adjoint",
           why.what());
     }
-  }
-
-  [[nodiscard]] static forward_project_options forward_options(projector_options const& options) {
-    return {.method = options.method,
-            .sum = options.sum,
-            .edge = options.edge,
-            .within = options.within,
-            .oversampling = options.oversampling,
-            .shape = options.shape};
-  }
-  [[nodiscard]] static back_project_options adjoint_options(projector_options const& options,
-                                                            std::int32_t words = 0) {
-    return {.method = options.method,
-            .edge = options.edge,
-            .within = options.within,
-            .oversampling = options.oversampling,
-            .words = std::max(words, options.words),
-            .shape = options.shape};
   }
 
   Exec exec_;

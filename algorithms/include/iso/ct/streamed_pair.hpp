@@ -89,7 +89,6 @@ class streamed_pair final : public detail::pair_elsewhere<T, Kokkos::HostSpace> 
   [[nodiscard]] std::optional<streaming_report> streaming() const override { return report(); }
 
  private:
-  [[nodiscard]] back_project_options adjoint_options(std::int32_t words) const;
   void adjoint_step(std::int64_t block, const_projections const& p, volume const& x,
                     detail::voxel_step<T> const& by, volume const& correction, job const& control,
                     std::int32_t words) override;

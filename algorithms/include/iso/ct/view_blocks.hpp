@@ -46,5 +46,14 @@ inline geometry in_order(geometry const& g, view_blocks const& blocks) {
   return {g.kind(), g.num_u(), g.num_v(), views};
 }
 
+/// Returns the scans of blocks of a scan whose views lie in their order.
+inline std::vector<geometry> scans_of(geometry const& g, view_blocks const& blocks) {
+  std::vector<geometry> scans;
+  for (std::int64_t b = 0; b < blocks.count(); ++b) {
+    scans.push_back(g.subset(blocks.begins[std::size_t(b)], blocks.size(b)));
+  }
+  return scans;
+}
+
 }  // namespace detail
 }  // namespace iso::ct

@@ -46,9 +46,9 @@ struct ranked_forward_memory {
 template <class Exec, class T>
 struct ranked_pair_parts : ranked_projector<Exec, T> {
   using base = ranked_projector<Exec, T>;
-  using base::adjoint_options;
   using base::blocks;
   using base::held;
+  using base::options;
   using base::path;
   using base::scans;
   using base::share;
@@ -84,7 +84,7 @@ struct ranked_pair_parts : ranked_projector<Exec, T> {
     workspace_parts back("iso::ct::ranked_pair");
     back.take<T>({batch.num_views(), batch.num_u(), batch.num_v()});
     return std::max(parts.bytes(),
-                    back.bytes() + adjoint_scratch<Exec, T>(exec, base::scans_of(by, blocks),
+                    back.bytes() + adjoint_scratch<Exec, T>(exec, scans_of(by.plan.scan(), blocks),
                                                             by.plan.grid(), options, own));
   }
   /// Returns the bytes that a pair holds beside the arrays of its calls, without allocating.
@@ -263,7 +263,7 @@ bool ranked_pair_parts<Exec, T>::adjoint_step(std::int64_t block,
                                               volume_view<T, space> const& x,
                                               voxel_step<T> const& step, job const& control,
                                               std::int32_t at_least) {
-  if (!steps_at_once(blocks.size(block), adjoint_options(at_least))) {
+  if (!steps_at_once(blocks.size(block), adjoint_options(options, at_least))) {
     return false;
   }
   validate_together(block, x, p, [] {});

@@ -82,14 +82,6 @@ struct ranked_projector {
                                   by.projected_batches, sizeof(std::uint32_t)) +
            rank_share<Exec, T>::exchanged_bytes(rank, by);
   }
-  /// Returns the scans of blocks, whose views are in their order.
-  static std::vector<geometry> scans_of(ranked_preparation const& by, view_blocks const& blocks) {
-    std::vector<geometry> scans;
-    for (std::int64_t b = 0; b < blocks.count(); ++b) {
-      scans.push_back(by.plan.scan().subset(blocks.begins[std::size_t(b)], blocks.size(b)));
-    }
-    return scans;
-  }
   /// Returns the largest of some batches of views.
   static geometry largest_batch_of(ranked_preparation const& by,
                                    std::vector<view_range> const& batches) {
@@ -101,14 +93,6 @@ struct ranked_projector {
 
   [[nodiscard]] view_range views_of(std::int64_t block) const {
     return {blocks.begins[std::size_t(block)], blocks.size(block)};
-  }
-  [[nodiscard]] back_project_options adjoint_options(std::int32_t words_at_least) const {
-    return {.method = options.method,
-            .edge = options.edge,
-            .within = options.within,
-            .oversampling = options.oversampling,
-            .words = std::max(words_at_least, options.words),
-            .shape = options.shape};
   }
   /// Has the words of a batch begin to go to their owners, on `on`.
   /// \param sums  null: of a rank without planes, whose rays have no words
@@ -181,7 +165,7 @@ void ranked_projector<Exec, T>::back_project_batches(std::int64_t block, Rows co
                                                      Largest const& largest, job const& control,
                                                      std::int32_t at_least, std::int64_t taken,
                                                      F const& f) {
-  auto by = adjoint_options(at_least);
+  auto by = adjoint_options(options, at_least);
   bool const scatters =
       !gathers(scans[std::size_t(block)].host(), share.plan.grid(), sizeof(T), by);
   if (scatters) {

@@ -6,6 +6,7 @@
 #include <iso/ct/back_project.hpp>
 #include <iso/ct/detail/back_project_step.hpp>
 #include <iso/ct/detail/elementwise.hpp>
+#include <iso/ct/detail/pair_options.hpp>
 #include <iso/ct/detail/streamed_fdk_impl.hpp>
 #include <iso/ct/detail/streamed_slabs.hpp>
 #include <iso/ct/ray_sums.hpp>
@@ -68,18 +69,12 @@ struct adjoint_memory {
 template <class T>
 forward_project_options streamed_forward(projector_options const& o, geometry const& g,
                                          iso::grid const& volume) {
+  auto options = forward_options(o);
+  options.sum = summation::reproducible;
   bool const fast = groups_of(g, volume, joseph_path::automatic, sizeof(T)).fast;
-  return {.method = o.method,
-          .sum = summation::reproducible,
-          .edge = o.edge,
-          .within = o.within,
-          .path = fast ? joseph_path::automatic : joseph_path::general,
-          .oversampling = o.oversampling,
-          .shape = o.shape};
+  options.path = fast ? joseph_path::automatic : joseph_path::general;
+  return options;
 }
-
-/// Returns the scans of blocks.
-std::vector<geometry> scans_of(geometry const& g, view_blocks const& blocks);
 
 /// Returns the scratch bytes of an adjoint of any of these scans onto a slab.
 template <class Exec, class T>
@@ -89,12 +84,7 @@ std::int64_t adjoint_scratch(Exec const& exec, std::vector<geometry> const& scan
   for (geometry const& g : scans) {
     for (std::int32_t words = o.words; words <= 3; ++words) {
       bytes = std::max(bytes, back_project_bytes_needed<T>(exec, g, volume, one,
-                                                           {.method = o.method,
-                                                            .edge = o.edge,
-                                                            .within = o.within,
-                                                            .oversampling = o.oversampling,
-                                                            .words = words,
-                                                            .shape = o.shape}));
+                                                           adjoint_options(o, words)));
     }
   }
   return bytes;
@@ -140,7 +130,7 @@ bool scatters(std::vector<geometry> const& scans, iso::grid const& volume,
               projector_options const& o) {
   return o.backprojection == backprojection::adjoint &&
          std::any_of(scans.begin(), scans.end(), [&](geometry const& g) {
-           return !gathers(g, volume, sizeof(T), {.method = o.method});
+           return !gathers(g, volume, sizeof(T), adjoint_options(o));
          });
 }
 
@@ -156,7 +146,7 @@ streaming_report streamed_pair<Exec, T>::plan(Exec const& exec, geometry const& 
   char const* const function = "iso::ct::streamed_pair";
   validate(volume, function);
   detail::validate_streamed(options);
-  auto const scans = detail::scans_of(g, blocks);
+  auto const scans = detail::scans_of(detail::in_order(g, blocks), blocks);
   geometry const& scan = *std::max_element(
       scans.begin(), scans.end(),
       [](geometry const& a, geometry const& b) { return a.num_views() < b.num_views(); });
@@ -235,7 +225,8 @@ streamed_pair<Exec, T>::streamed_pair(Exec const& exec, geometry const& g, iso::
       stored_readings_(limits.stored_readings),
       forward_(detail::streamed_forward<T>(options, g, volume)),
       halo_(detail::largest_halo(g, volume, forward_)),
-      scatters_(detail::scatters<T>(detail::scans_of(g, blocks), volume, options)),
+      scatters_(detail::scatters<T>(detail::scans_of(detail::in_order(g, blocks), blocks), volume,
+                                    options)),
       report_(plan(exec, g, volume, blocks, options, limits)) {
   if (limits.told) {
     limits.told(report_);
@@ -396,16 +387,6 @@ void streamed_pair<Exec, T>::leave(ray_sums<T, space> const& sums, Slabs const& 
 }
 
 template <execution_space Exec, real T>
-back_project_options streamed_pair<Exec, T>::adjoint_options(std::int32_t words) const {
-  return {.method = options_.method,
-          .edge = options_.edge,
-          .within = options_.within,
-          .oversampling = options_.oversampling,
-          .words = std::max(words, options_.words),
-          .shape = options_.shape};
-}
-
-template <execution_space Exec, real T>
 void streamed_pair<Exec, T>::adjoint(std::int64_t block, const_projections const& p,
                                      volume const& x, onto to, job const& control,
                                      std::int32_t words) {
@@ -452,7 +433,7 @@ void streamed_pair<Exec, T>::go_back(std::int64_t block,
   geometry const& g = scan.host();
   detail::validate_streamed_arrays(sums, grid_, p, {g.num_views(), g.num_u(), g.num_v()}, function);
   auto const& plan = step == nullptr ? report_.adjoint : report_.step;
-  auto options = adjoint_options(words);
+  auto options = detail::adjoint_options(options_, words);
   if (plans_.empty() && !detail::gathers(g, grid_, sizeof(T), options)) {
     // The scatter's unit is the block's, whatever part of it is there.
     options.max_abs =

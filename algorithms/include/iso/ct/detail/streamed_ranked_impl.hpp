@@ -186,7 +186,7 @@ streaming_report streamed_ranked_parts<Exec, T>::divide_calls(
     view_blocks const& blocks, projector_options const& options, streaming_options const& limits) {
   char const* const function = "iso::ct::streamed_ranked_pair";
   int const rank = ranks.rank();
-  auto const scans = base::scans_of(by, blocks);
+  auto const scans = scans_of(by.plan.scan(), blocks);
   slab const own = by.plan.planes(rank);
   std::int64_t const held = planes_with(by.plan, rank, by.halo, by.halo).count();
   std::int64_t const views = views_bytes(by.plan.scan());
