@@ -6,6 +6,7 @@
 #include <iso/files/volume_file.hpp>
 #include <iso/jobs/device_lock.hpp>
 #include <iso/jobs/dvh.hpp>
+#include <iso/jobs/gamma.hpp>
 #include <iso/jobs/info.hpp>
 #include <iso/jobs/matrix_product.hpp>
 #include <iso/jobs/project.hpp>
@@ -278,6 +279,62 @@ TEST_CASE("a structure's shares of the voxels of slices, whatever lies beyond") 
                        doctest::Contains("do not overlap"), iso::invalid_argument);
 }
 
+namespace {
+
+/// Checks that a job takes the bytes that it returns, and no tenth less.
+template <class Job>
+void check_bytes(Job const& job) {
+  std::int64_t asked = 0;
+  std::int64_t const taken = iso::test::peak_bytes_of([&] { asked = job(); });
+  CHECK(taken <= 1.02 * double(asked));
+  CHECK(double(asked) <= 1.1 * double(taken));
+}
+
+/// Returns the least bytes of a backend's memory that a request's doses may pass through.
+template <class Request, class Run>
+std::int64_t smallest_limit(Request& request, Run const& run) {
+  request.memory = 1;
+  try {
+    run();
+  } catch (iso::out_of_memory const& refusal) {
+    return std::int64_t(refusal.requested());
+  }
+  FAIL("a limit of one byte was taken");
+  return 0;
+}
+
+}  // namespace
+
+TEST_CASE("doses that pass through a limit take the memory that they say, and no tenth less") {
+  jobs::gamma_request request;
+  request.backend = "serial";
+  std::vector<float> dose(std::size_t(20 * 24 * 40));
+  for (std::size_t at = 0; at < dose.size(); ++at) {
+    dose[at] = float(40 + at % 61);
+  }
+  request.reference = {{20, 24, 40}, {2, 2, 2}, {0, 0, 0}, dose, "Gy"};
+  request.evaluated = request.reference;
+  request.evaluated.origin[2] = 0.5;
+  for (auto const& criteria : {std::vector<iso::gamma::criterion>{{0.03, 3}},
+                               std::vector<iso::gamma::criterion>{{0.03, 2}, {0.01, 1}}}) {
+    request.criteria = criteria;
+    auto const run = [&] { return jobs::compare_doses(request, {}); };
+    std::int64_t const least = smallest_limit(request, run);
+    request.memory = least;
+    run();  // Kokkos keeps what it takes for reductions
+    for (std::int64_t const limit : {least, 2 * least}) {
+      CAPTURE(limit);
+      request.memory = limit;
+      check_bytes([&] {
+        auto const streamed = run().streamed.value();
+        CHECK(streamed.planes < 40);
+        CHECK(streamed.device_bytes <= limit);
+        return streamed.device_bytes;
+      });
+    }
+  }
+}
+
 TEST_CASE("histograms take the memory that they ask for, and no tenth less") {
   jobs::dvh_request request;
   request.backend = "serial";
@@ -305,11 +362,16 @@ TEST_CASE("histograms take the memory that they ask for, and no tenth less") {
           request.quantities = {iso::dvh::quantity_named(quantity)};
           request.surface = surface;
           request.bins = bins;
-          std::int64_t asked = 0;
-          std::int64_t const taken = iso::test::peak_bytes_of(
-              [&] { asked = jobs::evaluate_structures(request, {}).bytes_needed; });
-          CHECK(taken <= 1.02 * double(asked));
-          CHECK(double(asked) <= 1.1 * double(taken));
+          request.memory.reset();
+          auto const run = [&] { return jobs::evaluate_structures(request, {}); };
+          check_bytes([&] { return run().bytes_needed; });
+          request.memory = 2 * smallest_limit(request, run);
+          check_bytes([&] {
+            auto const streamed = run().streamed.value();
+            CHECK(streamed.planes < n);
+            CHECK(streamed.device_bytes <= *request.memory);
+            return streamed.device_bytes;
+          });
         }
       }
     }

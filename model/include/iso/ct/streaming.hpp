@@ -12,7 +12,8 @@ struct streaming_report;
 
 /// The limits of a streamed call.
 struct streaming_options {
-  /// The bytes of device memory that it may allocate, for everything.
+  /// The bytes of device memory that it may allocate, for all but what Kokkos takes for the two
+  /// instances of the execution space that copy: some tens of KiB on a GPU.
   std::int64_t device_bytes = 0;
   /// The most planes a slab, at least 1; 0: as many as fit and leave enough slabs for copies to
   /// hide behind kernels. Changes no bit.
