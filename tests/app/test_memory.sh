@@ -157,6 +157,34 @@ expect 3 'a limit of 1000 bytes' reconstruct --projections p.h5 --memory 1kB --j
 needed=$(grep -oE 'need [0-9]+' <<<"$answer" | grep -oE '[0-9]+')
 expect 0 hash reconstruct --projections p.h5 --memory "$needed" --json x.json
 expect 3 "need $needed" reconstruct --projections p.h5 --memory $((needed - 1)) --json y.json
+
+# What is asked for before anything runs is what a run takes to its end: what passes through a
+# processor, the buffers to copy from, and the numbers that are written count too.
+limited() { tool=(bash -c 'ulimit -d "$0"; exec "$@"' "$1" "$iso"); }
+# enough COMMAND...: what is said to be needed is enough, with 4 MB for what is small; 4 MB less is not
+enough() {
+  local needed free limit
+  limited 60000
+  expect 3 'bytes do not fit the memory of backend [a-z]+ .[0-9]+ bytes are free under ulimit -d' "$@"
+  needed=$(grep -oE '[0-9]+ bytes do not fit' <<<"$answer" | grep -oE '^[0-9]+')
+  free=$(grep -oE '[0-9]+ bytes are free' <<<"$answer" | grep -oE '^[0-9]+')
+  limit=$((60000 + (needed - free) / 1024))
+  limited $((limit - 4000))
+  expect 3 'bytes do not fit the memory' "$@"
+  limited $((limit + 4000))
+  expect 0 'GiB of the machine.s in all' "$@"
+}
+limited 60000
+if "${tool[@]}" info --no-ceilings >/dev/null 2>&1; then
+  sed 's/\[40, 36\], "pitch_mm": \[3, 3\]/[240, 320], "pitch_mm": [0.5, 0.4]/' cone.json >fine.json
+  enough reconstruct --projections p.h5 --extent 160 160 160 --memory 30MB --output big.mha
+  enough back-project --projections p.h5 --extent 160 160 160 --memory 30MB --output big.mha
+  enough reconstruct --projections p.h5 --extent 160 160 160 --memory 30MB --method sirt --iterations 1 --output big.mha
+  enough project "${phantom[@]}" --size 40 --geometry fine.json --memory 30MB --output big.h5
+else
+  not_run 'a limit of memory (the tool does not start within it, as a GPU or a sanitizer takes more); use preset openmp'
+fi
+tool=("$iso")
 # A target that takes no file, and a disk without room.
 expect 2 "'/proc/v.mha' cannot be written" reconstruct --projections p.h5 --memory 3MB --output /proc/v.mha
 expect 2 "'/proc/p.h5' cannot be written" "${refused[@]}" --memory 3MB --output /proc/p.h5

@@ -139,6 +139,29 @@ std::shared_ptr<detail::fdk_elsewhere<double>> streamed::make_fdk<double>(
   return make_->fdk_of_double(g, volume, options);
 }
 
+template <>
+streaming_report streamed::plan<float>(geometry const& g, iso::grid const& volume,
+                                       view_blocks const& blocks,
+                                       projector_options const& options) const {
+  return make_->plan(0.0F, g, volume, blocks, options);
+}
+template <>
+streaming_report streamed::plan<double>(geometry const& g, iso::grid const& volume,
+                                        view_blocks const& blocks,
+                                        projector_options const& options) const {
+  return make_->plan(0.0, g, volume, blocks, options);
+}
+template <>
+streaming_report streamed::plan_fdk<float>(geometry const& g, iso::grid const& volume,
+                                           fdk_options const& options) const {
+  return make_->plan_fdk(0.0F, g, volume, options);
+}
+template <>
+streaming_report streamed::plan_fdk<double>(geometry const& g, iso::grid const& volume,
+                                            fdk_options const& options) const {
+  return make_->plan_fdk(0.0, g, volume, options);
+}
+
 ISO_FOR_EACH_INSTANCE(ISO_CT_STREAMED, )
 ISO_FOR_EACH_INSTANCE(ISO_CT_STREAMED_FDK, )
 ISO_FOR_EACH_BACKEND(ISO_CT_STREAMED_ON)

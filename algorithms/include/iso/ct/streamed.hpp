@@ -59,6 +59,17 @@ class streamed : public elsewhere {
   [[nodiscard]] std::shared_ptr<detail::fdk_elsewhere<T>> make_fdk(
       geometry const& g, iso::grid const& volume, fdk_options const& options = {}) const;
 
+  /// Returns how the calls of a pair that make() makes will be divided and what they take and
+  /// carry, and of what make_fdk() makes, without memory for arrays.
+  /// \throws as iso::ct::streamed_pair, iso::ct::streamed_fdk
+  template <real T>
+  [[nodiscard]] streaming_report plan(geometry const& g, iso::grid const& volume,
+                                      view_blocks const& blocks,
+                                      projector_options const& options) const;
+  template <real T>
+  [[nodiscard]] streaming_report plan_fdk(geometry const& g, iso::grid const& volume,
+                                          fdk_options const& options = {}) const;
+
  private:
   struct maker;
   template <class Device>

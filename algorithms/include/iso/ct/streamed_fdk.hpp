@@ -41,6 +41,14 @@ class streamed_fdk final : public detail::fdk_elsewhere<T> {
   streamed_fdk& operator=(streamed_fdk const&) = delete;
   ~streamed_fdk() override = default;
 
+  /// Returns the division of calls for these arguments and what each of them will carry, without
+  /// memory of the device.
+  /// \throws as the constructor
+  [[nodiscard]] static streaming_report division(Exec const& exec, iso::ct::geometry const& g,
+                                                 iso::grid const& volume,
+                                                 fdk_options const& options,
+                                                 streaming_options const& limits);
+
   /// Overwrites `x` by the reconstruction of `projections`. It is there when this returns.
   /// \param[in]  projections  [views, u, v], line integrals, dimensionless
   /// \param[out] x            [nx, ny, nz] of the grid, 1/mm
@@ -61,6 +69,13 @@ class streamed_fdk final : public detail::fdk_elsewhere<T> {
   [[nodiscard]] streaming_report report() const override;
 
  private:
+  /// By a plan, which takes as much wherever it is.
+  template <class Space>
+  [[nodiscard]] static streaming_report division(Exec const& exec, fdk_plan<Space> const& of,
+                                                 iso::ct::geometry const& g,
+                                                 iso::grid const& volume,
+                                                 fdk_options const& options,
+                                                 streaming_options const& limits);
   void apply_to(detail::incoming_readings<Exec, T> const& readings, volume const& x,
                 job const& control);
 

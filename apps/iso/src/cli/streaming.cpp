@@ -123,17 +123,18 @@ void choose_reproducible_sums(std::optional<std::int64_t> const& memory, bool gi
   sum = summation::reproducible;
 }
 
-void log_streaming(ct::streaming_report const& report) {
+void log_streaming(ct::streaming_report const& report, std::int64_t host_bytes) {
   end_progress();
   spdlog::info(
-      "--memory: {}{}; {:.4g} GiB of the backend's memory and {:.4g} GiB of the machine's to copy "
-      "from",
+      "--memory: {}{}; {:.4g} GiB of the backend's memory and {:.4g} GiB of the machine's in all, "
+      "of "
+      "which {:.4g} GiB are to copy from",
       division_of(report, true),
       report.beside_in > 0
           ? fmt::format(", {:.4g} GiB beside them in an iteration of SIRT or OS-SART",
                         gib(report.beside_in))
           : "",
-      gib(report.device_bytes), gib(report.staging_bytes));
+      gib(report.device_bytes), gib(host_bytes), gib(report.staging_bytes));
 }
 
 void tell_streaming(common_options const& common, std::optional<ct::streaming_report> const& report,

@@ -73,8 +73,9 @@ CLI::Option* add_dose_memory(CLI::App& app, std::optional<std::int64_t>& memory)
 /// \throws iso::invalid_argument  an ordered one was given
 void choose_reproducible_sums(std::optional<std::int64_t> const& memory, bool given,
                               summation& sum);
-/// Logs how calls will be streamed, and what each will carry.
-void log_streaming(ct::streaming_report const& report);
+/// Logs how calls will be streamed, what each will carry, and what the job takes of the machine's
+/// memory in all.
+void log_streaming(ct::streaming_report const& report, std::int64_t host_bytes);
 /// Prints how a call was streamed, unless the JSON is printed, and puts it into the document.
 void tell_streaming(common_options const& common, std::optional<ct::streaming_report> const& report,
                     json& document);

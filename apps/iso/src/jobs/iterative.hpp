@@ -24,6 +24,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -165,26 +166,41 @@ struct above_reading {
 struct iterative_memory {
   std::int64_t needed = 0;      ///< where it computes
   std::int64_t checkpoint = 0;  ///< of the host
+  std::int64_t host = 0;        ///< of the host, besides
   bool in_blocks = false;       ///< of which one volume a block
 };
 
-/// \param readings  the bytes that the readings take there
+/// What a run of iterations takes beside what the method has, bytes.
+struct memory_beside {
+  double readings = 0;  ///< where it computes
+  double given = 0;     ///< of the host: readings as the request has them
+  double result = 0;    ///< of the host, beside the volume: while the result is made
+};
+
+/// \param streamed  what the method's arrays pass through, if they do
 template <class T, class Exec>
 iterative_memory memory_of(Exec const& exec, iterative_request const& request,
-                           ct::geometry const& g, grid const& box, double readings) {
+                           ct::geometry const& g, grid const& box, memory_beside const& beside,
+                           std::optional<ct::streaming_report> const& streamed) {
   double const voxels = double(box.size());
   double const pixels = double(g.num_views()) * double(g.num_u()) * double(g.num_v());
   // The volume, the readings, and masks as they are given.
   double const as_given =
       ((request.mask ? 2 : 1) * voxels + (request.reading_mask ? pixels : 0)) * double(sizeof(T)) +
-      readings;
+      beside.readings;
+  auto const blocks = blocks_of(request, g.num_views());
+  double const of_pair =
+      streamed ? double(streamed->host_bytes) -
+                     double(ct::projector_pair<Exec, T>::bytes_needed(
+                         exec, ct::detail::in_order(g, blocks), box, blocks, request.projector()))
+               : 0;
   iterative_memory memory;
   std::visit(
       [&](auto const& options) {
         using method = method_with<Exec, T, decltype(options)>;
         memory.needed = whole_bytes(
             double(method::bytes_needed(exec, g, box, options, request.reading_mask.has_value())) +
-            as_given);
+            as_given + of_pair);
         memory.checkpoint =
             whole_bytes(checkpoint_bytes<T, Exec>(method::bytes_visited(g, box), voxels, pixels));
         if constexpr (std::is_same_v<method, ct::sart<Exec, T>>) {
@@ -193,6 +209,9 @@ iterative_memory memory_of(Exec const& exec, iterative_request const& request,
         }
       },
       request.options);
+  // The method's arrays are free again when the result is made.
+  double const of_method = backend::is_device<Exec> ? 0 : double(memory.needed) - as_given;
+  memory.host = whole_bytes(std::max(beside.result - of_method, 0.0));
   return memory;
 }
 
@@ -464,26 +483,32 @@ inline streamed_calls calls_of(iterative_request const& request) {
       request.options);
 }
 
-/// Runs the method; `readings` makes the projections, which take `readings_bytes` more; `keep`
-/// takes the volume.
+/// Runs the method; `readings` makes the projections; `keep` takes the volume.
 template <class T, class Exec, class Readings, class Keep>
 void iterate_scan(Exec const& exec, iterative_request const& request, ct::geometry const& g,
                   grid const& box, repeats_request const& repeats, observer const& watch,
-                  ct::elsewhere const& through, reconstruct_result& result,
-                  Readings const& readings, double readings_bytes, Keep const& keep) {
+                  ct::streamed const& through, reconstruct_result& result, Readings const& readings,
+                  memory_beside const& beside, Keep const& keep) {
   using space = typename Exec::memory_space;
   check_options(request, g.num_views());
   check_gap<T>(request);
-  auto const memory = memory_of<T>(exec, request, g, box, readings_bytes);
+  std::optional<ct::streaming_report> streamed;
+  if (through) {
+    streamed = through.plan<T>(g, box, blocks_of(request, g.num_views()), request.projector());
+  }
+  auto const memory = memory_of<T>(exec, request, g, box, beside, streamed);
   result.bytes_needed = memory.needed;
   char const* const what = memory.in_blocks
                                ? "iso reconstruct (a volume a block; --column-sums scan takes one)"
                                : "iso reconstruct";
   if (!request.checkpoint.empty()) {
-    check_free(exec, memory.needed, memory.checkpoint, what);
+    check_free(exec, memory.needed, std::max(memory.checkpoint, memory.host), what);
   }
   watch.step(0, "preparing");
-  guard_memory(exec, memory.needed, what, [&] {
+  guard_memory(exec, memory.needed, memory.host, what, [&] {
+    tell_streamed(watch, streamed, calls_of(request),
+                  double(memory.needed) + double(memory.host) + beside.given +
+                      (request.checkpoint.empty() ? 0 : double(memory.checkpoint)));
     projection_view<T const, space> const b = readings();
     auto const x = make_volume<T, space>(exec, "iso::jobs::volume", box);
     auto const masks = put_given<T>(exec, request, g, x);

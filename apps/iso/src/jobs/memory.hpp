@@ -16,6 +16,7 @@
 #include <exception>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace iso::jobs {
 
@@ -114,10 +115,12 @@ void check_memory_of_ranks(Exec const& exec, std::int64_t there, std::int64_t ho
                         false);
 }
 
-/// Runs `allocate`; an allocation that fails becomes iso::out_of_memory.
+/// Runs `allocate`; an allocation that fails becomes iso::out_of_memory, of `bytes`.
+/// \param host  bytes of the host besides
 template <class Exec, class Allocate>
-auto guard_memory(Exec const& exec, std::int64_t bytes, char const* what, Allocate&& allocate) {
-  check_free(exec, bytes, what);
+auto guard_memory(Exec const& exec, std::int64_t bytes, std::int64_t host, char const* what,
+                  Allocate&& allocate) {
+  check_free(exec, bytes, host, what);
   try {
     return allocate();
   } catch (error const&) {
@@ -130,6 +133,11 @@ auto guard_memory(Exec const& exec, std::int64_t bytes, char const* what, Alloca
                  iso::detail::as_message_arg(bound_of(exec))}),
         std::uint64_t(bytes), std::uint64_t(backend::facts(exec).memory_free_bytes));
   }
+}
+
+template <class Exec, class Allocate>
+auto guard_memory(Exec const& exec, std::int64_t bytes, char const* what, Allocate&& allocate) {
+  return guard_memory(exec, bytes, 0, what, std::forward<Allocate>(allocate));
 }
 
 }  // namespace iso::jobs

@@ -72,7 +72,6 @@ struct streamed_calls {
   bool forward = false;
   bool adjoint = false;
   bool step = false;
-  bool stored = false;  ///< the adjoint's readings are integers of 16 bits
 
   /// Returns a report of these alone.
   [[nodiscard]] ct::streaming_report of(ct::streaming_report report) const {
@@ -83,18 +82,18 @@ struct streamed_calls {
   }
 };
 
-/// Returns what tells `watch` once of the calls that a job runs.
-inline std::function<void(ct::streaming_report const&)> told_once(observer const& watch,
-                                                                  streamed_calls const& calls) {
-  if (!watch.streams) {
-    return {};
+/// Tells `watch` how the calls that a job runs will be streamed, if they are.
+/// \param host_bytes  of the machine's memory that the job takes in all
+inline void tell_streamed(observer const& watch, std::optional<ct::streaming_report> const& report,
+                          streamed_calls const& calls, double host_bytes) {
+  if (report && watch.streams) {
+    watch.streams(calls.of(*report), whole_bytes(host_bytes));
   }
-  auto const told = std::make_shared<bool>(false);
-  return [=, tell = watch.streams](ct::streaming_report const& report) {
-    if (!std::exchange(*told, true)) {
-      tell(calls.of(report));
-    }
-  };
+}
+
+/// Returns all views of a scan in one block.
+inline ct::view_blocks all_views(ct::geometry const& g) {
+  return ct::split_views(g.num_views(), g.num_views(), ct::block_order::sequential);
 }
 
 /// Returns what passes through `exec`, within these limits.
@@ -121,19 +120,17 @@ passing<T> passing_through(Exec const& exec, ct::streaming_options const& limits
 }
 
 /// Returns f(exec, T(), through) likewise, `through` being a passing<T>. With a limit of bytes the
-/// arrays lie in host memory, where `exec` works, and pass through the named backend; `watch` is
-/// told how, of the calls that the job runs.
+/// arrays lie in host memory, where `exec` works, and pass through the named backend.
+/// \param stored  readings come as integers of 16 bits
 template <class F>
 auto in_precision(std::string const& backend, precision precision,
-                  std::optional<std::int64_t> const& memory, observer const& watch,
-                  streamed_calls const& calls, F const& f) {
+                  std::optional<std::int64_t> const& memory, bool stored, F const& f) {
   return in_precision(backend, precision, [&](auto const& exec, auto zero) {
     using number = decltype(zero);
     check_limit(exec, memory);
     return memory ? f(Kokkos::DefaultHostExecutionSpace(), zero,
-                      passing_through<number>(exec, {.device_bytes = *memory,
-                                                     .stored_readings = calls.stored,
-                                                     .told = told_once(watch, calls)}))
+                      passing_through<number>(exec,
+                                              {.device_bytes = *memory, .stored_readings = stored}))
                   : f(exec, zero, passing<number>());
   });
 }

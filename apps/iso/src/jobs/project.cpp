@@ -108,6 +108,11 @@ void keep_rows(project_request const& request, rank_parts const& parts, T const*
   }
 }
 
+/// Returns the options of a pair that projects so.
+ct::projector_options pair_options(ct::forward_project_options const& options) {
+  return {.method = options.method, .sum = options.sum, .oversampling = options.oversampling};
+}
+
 /// Projects on the ranks that share the job: each has its planes and its rows.
 template <class T, class Exec>
 void project_on_ranks(Exec const& exec, project_request const& request, ct::geometry const& g,
@@ -115,9 +120,8 @@ void project_on_ranks(Exec const& exec, project_request const& request, ct::geom
                       observer const& watch, passing<T> const& through, projection_result& result) {
   using space = typename Exec::memory_space;
   rank_parts const parts(g, box);
-  ct::projector_options const by{
-      .method = options.method, .sum = options.sum, .oversampling = options.oversampling};
-  auto const all = ct::split_views(g.num_views(), g.num_views(), ct::block_order::sequential);
+  auto const by = pair_options(options);
+  auto const all = all_views(g);
   result.bytes_needed = parts.check_memory<T>(
       exec,
       through.pairs
@@ -162,9 +166,7 @@ std::function<void(job const&)> streamed_projection(ct::streamed const& through,
                                                     Projections const& projections,
                                                     ct::forward_project_options const& options,
                                                     projection_result& result) {
-  auto const pair = through.make<T>(
-      g, volume.grid, ct::split_views(g.num_views(), g.num_views(), ct::block_order::sequential),
-      {.method = options.method, .sum = options.sum, .oversampling = options.oversampling});
+  auto const pair = through.make<T>(g, volume.grid, all_views(g), pair_options(options));
   return [=, &result](job const& control) {
     pair->forward(0, volume, projections, control);
     result.streaming = streamed_calls{.forward = true}.of(pair->streaming().value());
@@ -175,7 +177,7 @@ template <class T, class Exec>
 projection_result run(Exec const& exec, project_request const& request, observer const& watch,
                       passing<T> const& by) {
   using space = typename Exec::memory_space;
-  auto const& through = by.alone;
+  ct::streamed const& through = by.alone;
   auto const volume_grid = grid_of(request);
   validate(volume_grid, "iso project");
   projection_result result;
@@ -185,11 +187,17 @@ projection_result run(Exec const& exec, project_request const& request, observer
   options.method = request.method;
   options.sum = request.sum;
   options.oversampling = request.oversampling;
+  std::optional<ct::streaming_report> streamed;
+  if (through) {
+    streamed = through.plan<T>(g, volume_grid, all_views(g), pair_options(options));
+  }
   std::int64_t const scratch =
       through ? 0 : ct::forward_project_bytes_needed<T>(exec, g, volume_grid, options);
   std::int64_t const pixels = g.num_views() * g.num_u() * g.num_v();
-  double const wanted =
-      double(volume_grid.size()) * sizeof(T) + double(pixels) * sizeof(T) + double(scratch);
+  double const wanted = double(volume_grid.size()) * sizeof(T) + double(pixels) * sizeof(T) +
+                        double(streamed ? streamed->host_bytes : scratch);
+  // The readings of the result.
+  auto const copied = whole_bytes(double(pixels) * sizeof(T));
 
   watch.step(0, "preparing");
   result.extent = {g.num_views(), g.num_u(), g.num_v()};
@@ -203,7 +211,9 @@ projection_result run(Exec const& exec, project_request const& request, observer
     watch.step(1, "done");
     return result;
   }
-  guard_memory(exec, whole_bytes(wanted), "iso project", [&] {
+  guard_memory(exec, whole_bytes(wanted), copied, "iso project", [&] {
+    tell_streamed(watch, streamed, {.forward = true},
+                  wanted + double(copied) + double(request.volume.values.size()) * sizeof(float));
     auto const volume = volume_of<T>(exec, request, volume_grid, job{{}, watch.cancelled});
     auto const projections = make_projections<T, space>(exec, "iso::jobs::projections",
                                                         g.num_views(), g.num_u(), g.num_v());
@@ -241,7 +251,7 @@ projection_result run(Exec const& exec, project_request const& request, observer
 }  // namespace
 
 projection_result project(project_request const& request, observer const& watch) {
-  return in_precision(request.backend, request.precision, request.memory, watch, {.forward = true},
+  return in_precision(request.backend, request.precision, request.memory, false,
                       [&](auto const& exec, auto zero, auto const& through) {
                         return run<decltype(zero)>(exec, request, watch, through);
                       });

@@ -132,6 +132,25 @@ double readings_bytes(Exec const&, reconstruct_request const& request, ct::geome
   return held ? 0 : double(g.num_views()) * double(g.num_u()) * double(g.num_v()) * sizeof(T);
 }
 
+/// Returns the bytes of the readings that a request holds on the host.
+double given_bytes(reconstruct_request const& request) {
+  return double(request.projections.size()) * sizeof(float) +
+         (request.stored ? double(request.stored->values.size()) * sizeof(std::uint16_t) : 0);
+}
+
+/// Returns whether a result is compared with the phantom.
+bool compares(reconstruct_request const& request) {
+  return request.phantom_width && !request.adjoint_of;
+}
+
+/// Returns the bytes that a result takes of the host beside the volume while it is made: its
+/// floats, and where it is copied there first, or compared, that copy and the phantom.
+template <class T, class Exec>
+double result_bytes(reconstruct_request const& request, grid const& box) {
+  double const copies = compares(request) ? 2 : backend::is_device<Exec> ? 1 : 0;
+  return double(box.size()) * (sizeof(float) + copies * double(sizeof(T)));
+}
+
 /// How far values are from the phantom's voxels.
 struct phantom_error {
   double apart = 0;
@@ -336,6 +355,26 @@ void examine_readings(reconstruct_request const& request, given_readings const& 
                sampled_images(mask, image, step), result);
 }
 
+/// Returns the options of a pair whose adjoint is asked for.
+ct::projector_options adjoint_of(reconstruct_request const& request) {
+  ct::projector_options options{.sum = summation::reproducible,
+                                .oversampling = request.oversampling};
+  options.method = request.adjoint_of.value_or(options.method);
+  return options;
+}
+
+/// Returns how back_project_scan will pass through the device of `through`, if there is one.
+template <class T>
+std::optional<ct::streaming_report> backprojection_plan(ct::streamed const& through,
+                                                        reconstruct_request const& request,
+                                                        ct::geometry const& g, grid const& box) {
+  if (!through) {
+    return {};
+  }
+  return request.adjoint_of ? through.plan<T>(g, box, all_views(g), adjoint_of(request))
+                            : through.plan_fdk<T>(g, box, request.filter);
+}
+
 /// Returns what back_project_scan does by the device of `through`, as a call.
 /// \param readings  numbers, or integers of 16 bits
 template <class T, class Readings, class Volume>
@@ -343,11 +382,7 @@ std::function<void(job const&)> streamed_backprojection(
     ct::streamed const& through, reconstruct_request const& request, ct::geometry const& g,
     grid const& box, Readings const& readings, Volume const& volume, reconstruct_result& result) {
   if (request.adjoint_of) {
-    auto const pair = through.make<T>(
-        g, box, ct::split_views(g.num_views(), g.num_views(), ct::block_order::sequential),
-        {.method = *request.adjoint_of,
-         .sum = summation::reproducible,
-         .oversampling = request.oversampling});
+    auto const pair = through.make<T>(g, box, all_views(g), adjoint_of(request));
     return [=, &result](job const& control) {
       pair->adjoint(0, readings, volume, onto::zero, control, 0);
       result.streaming = streamed_calls{.adjoint = true}.of(pair->streaming().value());
@@ -398,10 +433,15 @@ void back_project_scan(Exec const& exec, reconstruct_request const& request, ct:
                                : request.adjoint_of
                                    ? ct::back_project_bytes_needed<T>(exec, g, box, adjoint)
                                    : ct::fdk_bytes_needed<T>(exec, g, request.filter);
+  auto const streamed = backprojection_plan<T>(through, request, g, box);
   double const wanted = double(box.size()) * double(sizeof(T)) +
-                        readings_bytes<T>(exec, request, g) + double(scratch);
+                        readings_bytes<T>(exec, request, g) +
+                        double(streamed ? streamed->host_bytes : scratch);
+  auto const copied = whole_bytes(result_bytes<T, Exec>(request, box));
   watch.step(0, "preparing");
-  guard_memory(exec, whole_bytes(wanted), command_of(request), [&] {
+  guard_memory(exec, whole_bytes(wanted), copied, command_of(request), [&] {
+    tell_streamed(watch, streamed, {.adjoint = true},
+                  wanted + double(copied) + given_bytes(request));
     projection_view<T const, space> projections;
     if (!request.stored) {
       projections = readings_of<T>(exec, request, g, job{{}, watch.cancelled});
@@ -445,10 +485,8 @@ void back_project_on_ranks(Exec const& exec, reconstruct_request const& request,
                            Keep const& keep) {
   using space = typename Exec::memory_space;
   auto const& plan = parts.plan();
-  std::int64_t const views = plan.scan().num_views();
-  auto const all = ct::split_views(views, views, ct::block_order::sequential);
-  ct::projector_options by{.sum = summation::reproducible, .oversampling = request.oversampling};
-  by.method = request.adjoint_of.value_or(by.method);
+  auto const all = all_views(plan.scan());
+  auto const by = adjoint_of(request);
   result.bytes_needed = parts.check_memory<T>(
       exec,
       through.pairs ? 0
@@ -506,12 +544,11 @@ void keep_volume(reconstruct_request const& request, rank_parts const& parts, st
   phantom_error error;
   // Some columns at a time: rank 0 need not hold them all.
   std::int64_t const step = std::max<std::int64_t>((std::int64_t(1) << 22) / n[2], 1);
-  bool const compares = request.phantom_width && !request.adjoint_of;
   for (std::int64_t first = 0; first < n[0] * n[1]; first += step) {
     column_range const columns{first, std::min(first + step, n[0] * n[1])};
     auto const some = parts.gather_voxels(here, columns);
     hash = hash_bits<T>(some, hash);
-    if (compares) {
+    if (compares(request)) {
       error.add(some, parts.gather_voxels(truth, columns));
     }
     if (!request.keeps_planes) {
@@ -522,7 +559,7 @@ void keep_volume(reconstruct_request const& request, rank_parts const& parts, st
   result.volume = on_host<T>(box, std::move(request.keeps_planes ? here : whole), request.table,
                              request.adjoint_of ? "mm" : "1/mm");
   result.hash = hash_text(hash);
-  if (compares && is_first_rank()) {
+  if (compares(request) && is_first_rank()) {
     result.error = error.value();
   }
 }
@@ -578,8 +615,7 @@ void reconstruct_on_ranks(Exec const& exec, reconstruct_request const& request,
   };
   auto const keep = [&](volume_view<T, typename Exec::memory_space> const& x) {
     std::vector<T> truth;
-    bool const compares = request.phantom_width && !request.adjoint_of;
-    if (compares) {
+    if (compares(request)) {
       auto const phantom = parts.volume<T>(exec, "iso::jobs::phantom");
       if (phantom.data.size() > 0) {
         ct::rasterise_ellipsoids<Exec, T>(exec, ct::shepp_logan(*request.phantom_width / 2),
@@ -621,17 +657,16 @@ reconstruct_result run(Exec const& exec, reconstruct_request const& request, obs
       filtered ? blind_views(g, volume_grid) : missed_views(g, volume_grid, reach_of(request));
   check_views(request, g, volume_grid, filtered, result);
   auto const keep = [&](volume_view<T, space> const& volume) {
-    bool const compares = request.phantom_width && !request.adjoint_of;
     std::vector<T> copy;
     std::span<T const> values(volume.data.data(), volume.data.size());
-    if (compares || backend::is_device<Exec>) {
+    if (compares(request) || backend::is_device<Exec>) {
       copy = fetch(exec, volume.data);
       values = copy;
     }
     result.hash = hash_text(hash_bits<T>(values));
     result.volume =
         on_host<T>(volume_grid, values, request.table, request.adjoint_of ? "mm" : "1/mm");
-    if (compares) {
+    if (compares(request)) {
       ct::rasterise_ellipsoids<Exec, T>(exec, ct::shepp_logan(*request.phantom_width / 2), volume,
                                         {}, job{{}, watch.cancelled});
       phantom_error error;
@@ -658,7 +693,10 @@ reconstruct_result run(Exec const& exec, reconstruct_request const& request, obs
       return made;
     };
     iterate_scan<T>(exec, *request.iterative, g, volume_grid, request.repeats, watch, through,
-                    result, readings, readings_bytes<T>(exec, request, g), keep);
+                    result, readings,
+                    {readings_bytes<T>(exec, request, g), given_bytes(request),
+                     result_bytes<T, Exec>(request, volume_grid)},
+                    keep);
     watch.step(1, "done");
     return result;
   }
@@ -696,10 +734,8 @@ void check_shapes(reconstruct_request const& request) {
 }
 
 reconstruct_result reconstruct(reconstruct_request const& request, observer const& watch) {
-  auto const calls = request.iterative
-                         ? calls_of(*request.iterative)
-                         : streamed_calls{.adjoint = true, .stored = request.stored.has_value()};
-  return in_precision(request.backend, request.precision, request.memory, watch, calls,
+  return in_precision(request.backend, request.precision, request.memory,
+                      request.stored.has_value(),
                       [&](auto const& exec, auto zero, auto const& through) {
                         return run<decltype(zero)>(exec, request, watch, through);
                       });

@@ -40,10 +40,13 @@ struct streaming_plan {
 struct streaming_report {
   streaming_plan forward;
   streaming_plan adjoint;
-  streaming_plan step;                 ///< of an adjoint of which a method's step is made at once
-  std::int64_t device_bytes = 0;       ///< of the device's memory; the calls share most of it
-  std::int64_t fixed_bytes = 0;        ///< of them, for views and plans
-  std::int64_t staging_bytes = 0;      ///< of the host's memory, from which the device copies
+  streaming_plan step;             ///< of an adjoint of which a method's step is made at once
+  std::int64_t device_bytes = 0;   ///< of the device's memory; the calls share most of it
+  std::int64_t fixed_bytes = 0;    ///< of them, for views and plans
+  std::int64_t staging_bytes = 0;  ///< of the host's memory, from which the device copies
+  /// Of the host's memory in all: staging, and the device's bytes where that memory is the host's.
+  /// 0 on ranks.
+  std::int64_t host_bytes = 0;
   std::int64_t page_locked_bytes = 0;  ///< of a method's arrays, which are copied where they lie
   /// What comes in beside the projections and adjoints of an iteration of SIRT or OS-SART, whose
   /// residuals are made on the device: readings and weights of rays, without a mask. 0: there is no

@@ -23,8 +23,9 @@ struct streamed_fdk_memory {
   chunk_buffers<T> chunks;  ///< not filtered
   chunk_buffers<std::uint16_t> stored;
 
-  streamed_fdk_memory(workspace_parts& memory, fdk_plan<typename Exec::memory_space> const& of,
-                      iso::grid const& volume, streaming_plan const& plan, bool stored_readings)
+  template <class Space>
+  streamed_fdk_memory(workspace_parts& memory, fdk_plan<Space> const& of, iso::grid const& volume,
+                      streaming_plan const& plan, bool stored_readings)
       : stack(memory.take<T>(
             {plan.views, of.geometry().host().num_u(), of.geometry().host().num_v()})),
         slabs(memory, volume, plan.planes),
@@ -37,40 +38,63 @@ struct streamed_fdk_memory {
 }  // namespace detail
 
 template <execution_space Exec, real T>
+template <class Space>
+streaming_report streamed_fdk<Exec, T>::division(Exec const& exec, fdk_plan<Space> const& of,
+                                                 iso::ct::geometry const& g,
+                                                 iso::grid const& volume,
+                                                 fdk_options const& options,
+                                                 streaming_options const& limits) {
+  char const* const function = "iso::ct::streamed_fdk";
+  validate(volume, function);
+  streaming_report report;
+  report.fixed_bytes = of.bytes_held();
+  std::int64_t const scratch = std::max(filter_projections_bytes_needed<T>(exec, g, options),
+                                        weighted_back_project_bytes_needed<T>(exec, g, options));
+  auto const bytes_of = [&](std::int64_t v, std::int64_t planes) {
+    workspace_parts parts(function);
+    detail::streamed_fdk_memory<Exec, T>(parts, of, volume, {v, planes, 0}, limits.stored_readings);
+    return report.fixed_bytes + parts.bytes() + scratch;
+  };
+  std::int64_t const min_views = std::min<std::int64_t>(g.num_views(), detail::chunk_views);
+  detail::validate_limits(function, limits, min_views, bytes_of(min_views, 1));
+  std::int64_t const image = g.num_u() * g.num_v();
+  std::int64_t const reading = limits.stored_readings ? sizeof(std::uint16_t) : sizeof(T);
+  report.adjoint =
+      detail::streamed_sizes{volume, {g.num_views()}, image, sizeof(T), reading}.of_adjoint(
+          detail::divide(volume.extent[2], g.num_views(), limits, detail::slab_grain<Exec>,
+                         bytes_of));
+  report.device_bytes = report.adjoint.device_bytes;
+  auto const [in, out] = detail::staging_bytes<T>(
+      volume, report.adjoint.planes, report.adjoint.planes, report.adjoint.views, image);
+  detail::set_host_bytes<Exec>(report, in, out);
+  return report;
+}
+
+template <execution_space Exec, real T>
+streaming_report streamed_fdk<Exec, T>::division(Exec const& exec, iso::ct::geometry const& g,
+                                                 iso::grid const& volume,
+                                                 fdk_options const& options,
+                                                 streaming_options const& limits) {
+  fdk_plan<Kokkos::HostSpace> const of(Kokkos::DefaultHostExecutionSpace(), g, options);
+  return division(exec, of, g, volume, options, limits);
+}
+
+template <execution_space Exec, real T>
 streamed_fdk<Exec, T>::streamed_fdk(Exec const& exec, iso::ct::geometry const& g,
                                     iso::grid const& volume, fdk_options const& options,
                                     streaming_options const& limits)
     : exec_(exec),
       grid_(volume),
       stored_readings_(limits.stored_readings),
-      plan_(exec, g, options) {
-  char const* const function = "iso::ct::streamed_fdk";
-  validate(volume, function);
-  std::int64_t const fixed = plan_.bytes_held();
-  std::int64_t const scratch = std::max(filter_projections_bytes_needed<T>(exec, g, options),
-                                        weighted_back_project_bytes_needed<T>(exec, g, options));
-  auto const bytes_of = [&](std::int64_t v, std::int64_t planes) {
-    workspace_parts parts(function);
-    detail::streamed_fdk_memory<Exec, T>(parts, plan_, volume, {v, planes, 0},
-                                         limits.stored_readings);
-    return fixed + parts.bytes() + scratch;
-  };
-  std::int64_t const min_views = std::min<std::int64_t>(g.num_views(), detail::chunk_views);
-  detail::validate_limits(function, limits, min_views, bytes_of(min_views, 1));
-  std::int64_t const reading = limits.stored_readings ? sizeof(std::uint16_t) : sizeof(T);
-  report_.adjoint =
-      detail::streamed_sizes{volume, {g.num_views()}, g.num_u() * g.num_v(), sizeof(T), reading}
-          .of_adjoint(detail::divide(volume.extent[2], g.num_views(), limits,
-                                     detail::slab_grain<Exec>, bytes_of));
-  report_.device_bytes = report_.adjoint.device_bytes;
-  auto const [in, out] =
-      detail::staging_bytes<T>(volume, report_.adjoint.planes, report_.adjoint.planes,
-                               report_.adjoint.views, g.num_u() * g.num_v());
-  report_.staging_bytes = iso::detail::bus<Exec>::bytes_needed(in, out);
+      plan_(exec, g, options),
+      report_(division(exec, plan_, g, volume, options, limits)) {
   if (limits.told) {
     limits.told(report_);
   }
-  memory_.reserve(report_.device_bytes - fixed);
+  memory_.reserve(report_.device_bytes - report_.fixed_bytes);
+  auto const& by = report_.adjoint;
+  auto const [in, out] =
+      detail::staging_bytes<T>(volume, by.planes, by.planes, by.views, g.num_u() * g.num_v());
   bus_ = iso::detail::bus<Exec>(exec, in, out);
 }
 

@@ -83,8 +83,8 @@ std::int64_t adjoint_scratch(Exec const& exec, std::vector<geometry> const& scan
   std::int64_t bytes = 0;
   for (geometry const& g : scans) {
     for (std::int32_t words = o.words; words <= 3; ++words) {
-      bytes = std::max(bytes, back_project_bytes_needed<T>(exec, g, volume, one,
-                                                           adjoint_options(o, words)));
+      bytes = std::max(
+          bytes, back_project_bytes_needed<T>(exec, g, volume, one, adjoint_options(o, words)));
     }
   }
   return bytes;
@@ -211,7 +211,7 @@ streaming_report streamed_pair<Exec, T>::plan(Exec const& exec, geometry const& 
         (of_readings ? 3 : 2) * g.num_views() * sizes.pixels * std::int64_t(sizeof(T));
   }
   auto const [in, out] = detail::pair_staging<T>(g, volume, blocks, options, report);
-  report.staging_bytes = iso::detail::bus<Exec>::bytes_needed(in, out);
+  detail::set_host_bytes<Exec>(report, in, out);
   return report;
 }
 
@@ -528,6 +528,18 @@ struct streamed::maker : detail::pair_maker {
       geometry const& g, iso::grid const& volume, fdk_options const& options) const = 0;
   [[nodiscard]] virtual std::shared_ptr<detail::fdk_elsewhere<double>> fdk_of_double(
       geometry const& g, iso::grid const& volume, fdk_options const& options) const = 0;
+  // Of the type of their first argument.
+  [[nodiscard]] virtual streaming_report plan(float, geometry const& g, iso::grid const& volume,
+                                              view_blocks const& blocks,
+                                              projector_options const& options) const = 0;
+  [[nodiscard]] virtual streaming_report plan(double, geometry const& g, iso::grid const& volume,
+                                              view_blocks const& blocks,
+                                              projector_options const& options) const = 0;
+  [[nodiscard]] virtual streaming_report plan_fdk(float, geometry const& g, iso::grid const& volume,
+                                                  fdk_options const& options) const = 0;
+  [[nodiscard]] virtual streaming_report plan_fdk(double, geometry const& g,
+                                                  iso::grid const& volume,
+                                                  fdk_options const& options) const = 0;
 };
 
 template <class Device>
@@ -554,6 +566,24 @@ struct streamed::maker_on final : streamed::maker {
   [[nodiscard]] std::shared_ptr<detail::fdk_elsewhere<double>> fdk_of_double(
       geometry const& g, iso::grid const& volume, fdk_options const& options) const override {
     return std::make_shared<streamed_fdk<Device, double>>(device, g, volume, options, limits);
+  }
+  [[nodiscard]] streaming_report plan(float, geometry const& g, iso::grid const& volume,
+                                      view_blocks const& blocks,
+                                      projector_options const& options) const override {
+    return streamed_pair<Device, float>::plan(device, g, volume, blocks, options, limits);
+  }
+  [[nodiscard]] streaming_report plan(double, geometry const& g, iso::grid const& volume,
+                                      view_blocks const& blocks,
+                                      projector_options const& options) const override {
+    return streamed_pair<Device, double>::plan(device, g, volume, blocks, options, limits);
+  }
+  [[nodiscard]] streaming_report plan_fdk(float, geometry const& g, iso::grid const& volume,
+                                          fdk_options const& options) const override {
+    return streamed_fdk<Device, float>::division(device, g, volume, options, limits);
+  }
+  [[nodiscard]] streaming_report plan_fdk(double, geometry const& g, iso::grid const& volume,
+                                          fdk_options const& options) const override {
+    return streamed_fdk<Device, double>::division(device, g, volume, options, limits);
   }
 };
 

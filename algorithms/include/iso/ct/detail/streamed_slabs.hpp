@@ -404,6 +404,13 @@ std::pair<std::int64_t, std::int64_t> staging_bytes(iso::grid const& volume, std
   return {of(planes_in), of(planes_out)};
 }
 
+/// Puts the bytes of staging buffers into a report, and what its calls take of the host's memory.
+template <class Exec>
+void set_host_bytes(streaming_report& report, std::int64_t in, std::int64_t out) {
+  report.staging_bytes = iso::detail::bus<Exec>::bytes_needed(in, out);
+  report.host_bytes = report.staging_bytes + (backend::is_device<Exec> ? 0 : report.device_bytes);
+}
+
 /// The numbers that say what a streamed call carries.
 struct streamed_sizes {
   iso::grid volume;

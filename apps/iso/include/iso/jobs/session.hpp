@@ -6,6 +6,7 @@
 
 #include <iso/ct/streaming.hpp>
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -74,9 +75,10 @@ std::vector<std::string> choose_backends(std::string_view choice);
 struct observer {
   std::function<void(double fraction, std::string const& what)> progress;
   std::function<bool()> cancelled;
-  /// Is told once how calls that are streamed will be divided, and what each will carry, before
-  /// memory of the backend is taken for them. Of several processes none is told.
-  std::function<void(ct::streaming_report const&)> streams = {};
+  /// Is told how calls that are streamed will be divided and what each will carry, and the bytes of
+  /// the machine's memory that the job takes in all, before memory is taken. Of several processes
+  /// none is told.
+  std::function<void(ct::streaming_report const&, std::int64_t host_bytes)> streams = {};
 
   /// Reports, and throws iso::cancelled where a stop is wanted.
   void step(double fraction, std::string const& what) const;
