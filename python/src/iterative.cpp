@@ -58,7 +58,11 @@ class typed_method final : public any_method {
   template <class... Args>
   explicit typed_method(Exec const& exec, Args&&... args)
       : exec_(exec), method_(exec, std::forward<Args>(args)...) {}
-  ct::iteration step(job const& control) override { return method_.step(control); }
+  ct::iteration step(job const& control) override {
+    // The caller may have changed the volume, which it holds, since the step before.
+    method_.visit([](char const*, auto&) {});
+    return method_.step(control);
+  }
   std::vector<visited> visit() override {
     std::vector<visited> all;
     method_.visit([&]<class V>(char const* name, V& value) {

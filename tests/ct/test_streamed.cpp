@@ -599,6 +599,67 @@ TEST_CASE("sart: weights of rays come with readings that take more than a slab")
   });
 }
 
+TEST_CASE("sart: the largest voxel is looked for once, and anew behind a visit") {
+  using on_host = Kokkos::DefaultHostExecutionSpace;
+  using sart = iso::ct::sart<on_host, float>;
+  grid const box = grid::centred({24, 24, 40}, {1, 1, 1});
+  geometry const scan = scan_of(24, 0);
+  auto const readings = host_projections<float>(scan, 0);
+  iso::ct::projector_pair<on_host, float>(on_host(), scan, box)
+      .forward(0, random_volume<float>(box, 4), readings);
+  for (std::int64_t const block : {0, 6}) {
+    CAPTURE(block);
+    iso::ct::sart_options const options{.block_views = block,
+                                        .projector = {.sum = summation::reproducible}};
+    auto const start = [&](streamed const& through) {
+      return sart(on_host(), scan, readings, iso::make_volume<float, host>("x", box), options, {},
+                  {}, through);
+    };
+    // Far above what a step makes.
+    auto const put = [](sart& method) {
+      method.visit([](char const*, auto& value) {
+        if constexpr (requires { value.data; }) {
+          for (std::size_t n = 0; n < value.data.size(); ++n) {
+            value.data.data()[n] = float(5000 + n % 7);
+          }
+        }
+      });
+    };
+    auto const bits = [](sart& method) {
+      std::vector<float> x;
+      method.visit([&](char const*, auto& value) {
+        if constexpr (requires { value.data; }) {
+          x = host_vector(value.data);
+        }
+      });
+      return x;
+    };
+    auto here = start({});
+    here.step();
+    here.step();
+    auto const expected = bits(here);
+    put(here);
+    here.step();
+    for_each_backend([&](auto const& exec) {
+      auto there = start(streamed(exec, {std::int64_t(1) << 30, 20}));
+      REQUIRE(there.streaming().value().beside_in > 0);
+      auto const looked = [&] {
+        auto const events = iso::test::events_during([&] { there.step(); });
+        return std::count_if(events.begin(), events.end(), [](auto const& e) {
+          return e.kind == iso::test::event_kind::allocation &&
+                 e.name.find("bounds_of") != std::string::npos;
+        });
+      };
+      CHECK(looked() == 1);
+      CHECK(looked() == 0);
+      CHECK(difference(bits(there), expected) == "");
+      put(there);
+      CHECK(looked() == 1);
+      CHECK(difference(bits(there), bits(here)) == "");
+    });
+  }
+}
+
 TEST_CASE("streamed_pair: what crosses the bus is the volume once, and the stack once") {
   grid const whole = grid::centred({32, 32, 96}, {1, 1, 1});
   geometry const scan = scan_of(48, 0);

@@ -72,31 +72,34 @@ class pair_elsewhere : public any_pair {
   virtual void adjoint_step(std::int64_t block, const_projections const& p, volume const& x,
                             voxel_step<T> const& by, volume const& correction, job const& control,
                             std::int32_t words) = 0;
-  /// Returns whether misfit() and weighted_step() make what projector_pair makes of forward() and
-  /// adjoint_step(), with the same bits, where the readings have a mask or not.
-  [[nodiscard]] virtual bool steps_of_rays(bool /*masked*/) const { return false; }
-  /// Overwrites `r` by the readings less A x of the views of a block, zero where their mask is.
+  /// Overwrites `r` by the readings less A x of the views of a block, zero where their mask is, and
+  /// returns what it finds of them; nothing, having done nothing, where projector_pair makes it of
+  /// forward(), and weighted_step() of adjoint_step(): with the same bits.
   /// \param known  bounds of x, or null: they are looked for
-  virtual misfit_bounds misfit(std::int64_t /*block*/, const_volume const& /*x*/,
-                               compared_rays<T> const& /*of*/, projections const& /*r*/,
-                               voxel_bounds const* /*known*/, job const& /*control*/) {
-    fail_argument("iso::ct::elsewhere: residuals (they are made by the method here); ask first");
+  virtual std::optional<misfit_bounds> misfit(std::int64_t /*block*/, const_volume const& /*x*/,
+                                              compared_rays<T> const& /*of*/,
+                                              projections const& /*r*/,
+                                              voxel_bounds const* /*known*/,
+                                              job const& /*control*/) {
+    return {};
   }
-  /// As adjoint_step of r times the weights of rays, zero where these are, and returns the bounds
-  /// of the voxels that it makes.
-  /// \param largest  the largest size of what comes of a weight and r, as misfit() says
-  virtual voxel_bounds weighted_step(std::int64_t /*block*/, const_projections const& /*r*/,
-                                     double /*largest*/, T const* /*ray_weights*/,
-                                     volume const& /*x*/, voxel_step<T> const& /*by*/,
-                                     volume const& /*correction*/, job const& /*control*/,
-                                     std::int32_t /*words*/) {
-    fail_argument("iso::ct::elsewhere: weighted steps (the method makes them here); ask first");
+  /// As adjoint_step of r times the weights of rays, zero where these are, behind a misfit() that
+  /// made r and returned `found`. Returns the bounds of the voxels that it makes.
+  virtual std::optional<voxel_bounds> weighted_step(
+      std::int64_t /*block*/, const_projections const& /*r*/, misfit_bounds const& /*found*/,
+      T const* /*ray_weights*/, volume const& /*x*/, voxel_step<T> const& /*by*/,
+      volume const& /*correction*/, job const& /*control*/, std::int32_t /*words*/) {
+    return {};
   }
   /// Overwrites `plane`, [nx, ny], by the plane of `x` above those that lie here, or below, which
   /// another rank holds: where there is one.
   virtual void fetch(neighbour /*which*/, const_volume const& /*x*/, T* /*plane*/) {}
   /// Has arrays of many calls copied where they lie, as backend::page_lock.
   virtual void page_lock(typename volume::data_type const& /*array*/) {}
+  /// Does so with an array that misfit() compares with, where it does: the readings or their mask.
+  /// \param masked  whether there is a mask
+  virtual void page_lock_compared(typename projections::data_type const& /*array*/,
+                                  bool /*masked*/) {}
   /// Returns how calls are divided, where they are streamed.
   [[nodiscard]] virtual std::optional<streaming_report> streaming() const { return {}; }
   /// Returns which part of the volume and the scan lies here.

@@ -225,9 +225,54 @@ class projector_pair {
     }
   }
 
-  /// Returns what makes the steps of rays beside its projections, or null: they are made here.
-  [[nodiscard]] detail::pair_elsewhere<T, space>* steps_of_rays(bool masked) const {
-    return elsewhere_ && elsewhere_->steps_of_rays(masked) ? elsewhere_.get() : nullptr;
+  /// Does so with the readings or their mask, where misfit() compares with them as it streams.
+  void page_lock_compared(typename projections::data_type const& array, bool masked) const {
+    if (elsewhere_) {
+      elsewhere_->page_lock_compared(array, masked);
+    }
+  }
+
+  /// Enqueues `r` = readings less A x of the views of a block, zero where their mask is. Returns
+  /// what was found of them, where what projects compares too.
+  /// \param known  bounds of x, where they are
+  std::optional<detail::misfit_bounds> misfit(std::int64_t block, const_volume const& x,
+                                              detail::compared_rays<T> const& of,
+                                              projections const& r,
+                                              std::optional<voxel_bounds> const& known,
+                                              job const& control) const {
+    present_.check("iso::ct::projector_pair");
+    if (elsewhere_) {
+      auto const found = elsewhere_->misfit(block, x, of, r, known ? &*known : nullptr, control);
+      if (found) {
+        return found;
+      }
+    }
+    forward(block, x, r, control);
+    detail::for_each_number("iso::ct::iterate: residual", exec_, std::int64_t(r.data.size()),
+                            detail::misfit<T>{of.readings, of.mask, r.data.data()});
+    return {};
+  }
+
+  /// Enqueues `x` <- `by`(x, A^T w r), w being the weights of rays and r what misfit() made.
+  /// Returns the bounds of x, where what projects made the step.
+  /// \param found       what misfit() returned
+  /// \param weighted    may be overwritten, w r, and may be r
+  /// \param correction  as adjoint_step
+  std::optional<voxel_bounds> weighted_step(std::int64_t block, projections const& r,
+                                            std::optional<detail::misfit_bounds> const& found,
+                                            T const* ray_weights, projections const& weighted,
+                                            volume const& x, detail::voxel_step<T> const& by,
+                                            volume const& correction, job const& control,
+                                            std::int32_t words) const {
+    present_.check("iso::ct::projector_pair");
+    if (elsewhere_ && found) {
+      return elsewhere_->weighted_step(block, r, *found, ray_weights, x, by, correction, control,
+                                       words);
+    }
+    detail::for_each_number("iso::ct::iterate: weigh", exec_, std::int64_t(r.data.size()),
+                            detail::weigh<T>{ray_weights, r.data.data(), weighted.data.data()});
+    adjoint_step(block, weighted, x, by, correction, control, words);
+    return {};
   }
 
   /// Enqueues `x` <- `by`(x, A^T p). `correction` may be overwritten: A^T p, where it needs a

@@ -33,7 +33,8 @@ class sart {
   using space = typename Exec::memory_space;
   using volume = volume_view<T, space>;
 
-  /// Takes `x` as the start and works on it. Waits for `exec`.
+  /// Takes `x` as the start and works on it: it must not be changed between steps but by visit(),
+  /// as what is streamed knows its largest voxel from the step before. Waits for `exec`.
   ///
   /// \param readings  [views, u, v], line integrals, dimensionless; copied
   /// \param x         [nx, ny, nz], 1/mm

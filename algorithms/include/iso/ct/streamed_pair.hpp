@@ -92,14 +92,17 @@ class streamed_pair final : public detail::pair_elsewhere<T, Kokkos::HostSpace> 
   void adjoint_step(std::int64_t block, const_projections const& p, volume const& x,
                     detail::voxel_step<T> const& by, volume const& correction, job const& control,
                     std::int32_t words) override;
-  [[nodiscard]] bool steps_of_rays(bool masked) const override;
-  detail::misfit_bounds misfit(std::int64_t block, const_volume const& x,
-                               detail::compared_rays<T> const& of, projections const& r,
-                               voxel_bounds const* known, job const& control) override;
-  voxel_bounds weighted_step(std::int64_t block, const_projections const& r, double largest,
-                             T const* ray_weights, volume const& x, detail::voxel_step<T> const& by,
-                             volume const& correction, job const& control,
-                             std::int32_t words) override;
+  void page_lock_compared(typename projections::data_type const& array, bool masked) override;
+  std::optional<detail::misfit_bounds> misfit(std::int64_t block, const_volume const& x,
+                                              detail::compared_rays<T> const& of,
+                                              projections const& r, voxel_bounds const* known,
+                                              job const& control) override;
+  std::optional<voxel_bounds> weighted_step(std::int64_t block, const_projections const& r,
+                                            detail::misfit_bounds const& found,
+                                            T const* ray_weights, volume const& x,
+                                            detail::voxel_step<T> const& by,
+                                            volume const& correction, job const& control,
+                                            std::int32_t words) override;
   /// The arrays of rays that projections are compared with, and what that finds.
   struct comparison {
     std::vector<T const*> arrays;  ///< [views, u, v] each: the readings, mask and weights that are

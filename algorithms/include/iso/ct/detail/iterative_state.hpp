@@ -184,10 +184,9 @@ class iterative_state {
   /// Has the readings copied where they lie, for methods that compare projections with them where
   /// these are made.
   void carry_readings() const {
-    if (pair.steps_of_rays(reading_mask_.size() > 0) != nullptr) {
-      pair.page_lock(readings_);
-      pair.page_lock(reading_mask_);
-    }
+    bool const masked = reading_mask_.size() > 0;
+    pair.page_lock_compared(readings_, masked);
+    pair.page_lock_compared(reading_mask_, masked);
   }
   /// Does f(i) for every number of arrays of the method.
   template <class F>
@@ -368,39 +367,22 @@ class iterative_state {
     return sum(std::int64_t(p.data.size()),
                square_misfit_term<T>{block_readings(block), block_mask(block), p.data.data()});
   }
-  /// `p` becomes the residual `r` times the weights of its rays; both may be one.
-  void weigh_rows(std::int64_t block, projections const& r, projections const& p) const {
-    each("iso::ct::iterate: weigh", std::int64_t(p.data.size()),
-         weigh<T>{part_data(row_weights_.data, block), r.data.data(), p.data.data()});
+  /// `r` becomes b_s - A_s x. Returns what was found of it where what projects compares too.
+  [[nodiscard]] std::optional<misfit_bounds> make_residual(std::int64_t block, projections const& r,
+                                                           job const& control) const {
+    return pair.misfit(block, x, rays_of(block), r, bounds_of_x_, control);
   }
-  /// x becomes x + relaxation weights A_s^T p within the box.
-  void step(std::int64_t block, projections const& p, double relaxation, volume const& weights,
+  /// x becomes x + relaxation weights A_s^T (w r) within the box, of a residual and the weights w
+  /// of its rays; `weighted` may be overwritten, and may be r.
+  /// \param found  what make_residual returned
+  void step(std::int64_t block, projections const& r, std::optional<misfit_bounds> const& found,
+            projections const& weighted, double relaxation, volume const& weights,
             job const& control) {
-    step_by(block, p, {T(relaxation), weights.data.data(), T(box_.lower), T(box_.upper)}, control);
-  }
-  /// What blocks have found whose residuals and steps are made where they are projected.
-  struct found_there {
-    double largest = 0;                  ///< size of a residual
-    std::optional<voxel_bounds> x = {};  ///< after the last block
-  };
-  /// Does what subtract_from_readings, weigh_rows and step do, of the projection of a block, where
-  /// it is projected: `r` becomes the residual. Returns false, having done nothing, where that does
-  /// not do so.
-  bool step_there(std::int64_t block, projections const& r, double relaxation,
-                  volume const& weights, job const& control, found_there& found) {
-    auto* const there = pair.steps_of_rays(reading_mask_.size() > 0);
-    if (there == nullptr) {
-      return false;
-    }
-    compared_rays<T> const rays{block_readings(block), block_mask(block),
-                                part_data(row_weights_.data, block)};
-    auto const bounds = there->misfit(block, x, rays, r, found.x ? &*found.x : nullptr, control);
-    found.largest = std::max(found.largest, bounds.residual);
-    found.x =
-        there->weighted_step(block, r, bounds.weighted, rays.weights, x,
-                             {T(relaxation), weights.data.data(), T(box_.lower), T(box_.upper)},
-                             correction, control, words_);
-    return true;
+    bounds_of_x_.reset();  // a step that is cancelled leaves others
+    bounds_of_x_ =
+        pair.weighted_step(block, r, found, rays_of(block).weights, weighted, x,
+                           {T(relaxation), weights.data.data(), T(box_.lower), T(box_.upper)},
+                           correction, control, words_);
   }
   /// x becomes x weights A_s^T p.
   void multiply(std::int64_t block, projections const& p, volume const& weights,
@@ -442,6 +424,7 @@ class iterative_state {
 
   template <class F>
   void visit(F& f) {
+    bounds_of_x_.reset();  // f may put another x there
     f("volume", x);
     f("iterations", made);
   }
@@ -453,6 +436,10 @@ class iterative_state {
 
  private:
   using array = typename projections::data_type;
+
+  [[nodiscard]] compared_rays<T> rays_of(std::int64_t block) const {
+    return {block_readings(block), block_mask(block), part_data(row_weights_.data, block)};
+  }
 
   /// Makes A 1 of the voxels that count, by `correction`.
   void make_row_sums(projections const& sums, job const& control) {
@@ -575,6 +562,7 @@ class iterative_state {
   projections buffer_;
   double norm_of_readings_ = 0;
   std::int32_t words_ = 0;
+  std::optional<voxel_bounds> bounds_of_x_;  ///< where the last step told them
 };
 
 }  // namespace detail

@@ -4,6 +4,8 @@
 
 #include <iso/ct/sart.hpp>
 
+#include <algorithm>
+
 namespace iso::ct {
 
 template <execution_space Exec, real T>
@@ -60,29 +62,25 @@ iteration sart<Exec, T>::step(job const& control) {
   auto const& pair = state_.pair;
   std::int64_t const blocks = pair.blocks().count();
   double squares = 0;
-  typename detail::iterative_state<Exec, T>::found_there found;
-  bool there = false;
+  double largest = 0;  // size of a residual, where all blocks tell
+  bool told = true;
+  auto const norm_of = [&](auto const& r) {
+    return told ? state_.square_norm(r, largest) : state_.square_norm(r);
+  };
   for (std::int64_t s = 0; s < blocks; ++s) {
     auto const r = pair.part(residual_, s);
-    auto const p = state_.block_buffer(s);
-    auto const& columns = columns_[columns_.size() == 1 ? 0 : std::size_t(s)];
-    there = state_.step_there(s, r, options_.relaxation, columns, control, found);
-    if (there) {
-      continue;
-    }
-    pair.forward(s, state_.x, r, control);
-    state_.subtract_from_readings(s, r);
+    auto const found = state_.make_residual(s, r, control);
+    told = told && found;
+    largest = found ? std::max(largest, found->residual) : largest;
     if (blocks == 1) {
-      squares = state_.square_norm(r);
+      // Before the step, which may weigh it where it lies.
+      squares = norm_of(r);
     }
-    state_.weigh_rows(s, r, p);
-    state_.step(s, p, options_.relaxation, columns, control);
+    state_.step(s, r, found, state_.block_buffer(s), options_.relaxation,
+                columns_[columns_.size() == 1 ? 0 : std::size_t(s)], control);
   }
-  if (there) {
-    return state_.told(state_.square_norm(residual_, found.largest));
-  }
-  // Once, as the host waits for it.
-  return state_.told(blocks == 1 ? squares : state_.square_norm(residual_));
+  // Of several once, as the host waits for it.
+  return state_.told(blocks == 1 ? squares : norm_of(residual_));
 }
 
 }  // namespace iso::ct

@@ -266,13 +266,15 @@ void streamed_pair<Exec, T>::forward(std::int64_t block, const_volume const& x,
 }
 
 template <execution_space Exec, real T>
-detail::misfit_bounds streamed_pair<Exec, T>::misfit(std::int64_t block, const_volume const& x,
-                                                     detail::compared_rays<T> const& of,
-                                                     projections const& r,
-                                                     voxel_bounds const* known,
-                                                     job const& control) {
+std::optional<detail::misfit_bounds> streamed_pair<Exec, T>::misfit(
+    std::int64_t block, const_volume const& x, detail::compared_rays<T> const& of,
+    projections const& r, voxel_bounds const* known, job const& control) {
   bool const masked = of.mask != nullptr;
-  comparison to{{of.readings}, masked, compared(masked).views};
+  auto const pieces = compared(masked);
+  if (!pieces.fits) {
+    return {};
+  }
+  comparison to{{of.readings}, masked, pieces.views};
   if (masked) {
     to.arrays.push_back(of.mask);
   }
@@ -289,8 +291,11 @@ detail::comparison_pieces<T> streamed_pair<Exec, T>::compared(bool masked) const
 }
 
 template <execution_space Exec, real T>
-bool streamed_pair<Exec, T>::steps_of_rays(bool masked) const {
-  return compared(masked).fits;
+void streamed_pair<Exec, T>::page_lock_compared(typename projections::data_type const& array,
+                                                bool masked) {
+  if (compared(masked).fits) {
+    page_lock(array);
+  }
 }
 
 template <execution_space Exec, real T>
@@ -413,12 +418,11 @@ void streamed_pair<Exec, T>::adjoint_step(std::int64_t block, const_projections 
 }
 
 template <execution_space Exec, real T>
-voxel_bounds streamed_pair<Exec, T>::weighted_step(std::int64_t block, const_projections const& r,
-                                                   double largest, T const* ray_weights,
-                                                   volume const& x, detail::voxel_step<T> const& by,
-                                                   volume const& correction, job const& control,
-                                                   std::int32_t words) {
-  method_step step{x, by, ray_weights, largest};
+std::optional<voxel_bounds> streamed_pair<Exec, T>::weighted_step(
+    std::int64_t block, const_projections const& r, detail::misfit_bounds const& found,
+    T const* ray_weights, volume const& x, detail::voxel_step<T> const& by,
+    volume const& correction, job const& control, std::int32_t words) {
+  method_step step{x, by, ray_weights, found.weighted};
   go_back(block, r, correction, onto::zero, &step, control, words);
   return step.made;
 }
