@@ -3,9 +3,9 @@
 #pragma once
 
 #include <iso/backend/carrier.hpp>
-#include <iso/backend/for_each_index.hpp>
 #include <iso/core/grid.hpp>
 #include <iso/core/workspace.hpp>
+#include <iso/detail/for_each_in_rows.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 namespace iso::detail {
@@ -25,25 +26,19 @@ struct plane_columns {
   slab planes;
 };
 
-/// Copies planes that both have, or adds them; index (column, plane) of these planes.
+/// Copies planes that both have, or adds them; a row is what a column has of these planes.
 template <class Number, bool Added>
-struct plane_copy_kernel {
+struct plane_copy_rows {
   plane_columns<Number> to;
   plane_columns<Number const> from;
   slab planes;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t index) const {
-    std::int64_t const count = planes.last - planes.first;
-    std::int64_t const column = index / count;
-    std::int64_t const z = index - column * count + planes.first;
-    Number const x =
-        from.data[column * (from.planes.last - from.planes.first) + z - from.planes.first];
-    Number& there = to.data[column * (to.planes.last - to.planes.first) + z - to.planes.first];
-    if constexpr (Added) {
-      there += x;
-    } else {
-      there = x;
-    }
+  KOKKOS_FUNCTION std::conditional_t<Added, added_row<Number>, copied_row<Number>> operator()(
+      std::int64_t column) const {
+    return {planes.last - planes.first,
+            to.data + column * (to.planes.last - to.planes.first) + planes.first - to.planes.first,
+            from.data + column * (from.planes.last - from.planes.first) + planes.first -
+                from.planes.first};
   }
 };
 
@@ -58,8 +53,8 @@ template <bool Added = false, class Exec, class Number>
 void copy_planes(char const* label, Exec const& exec, plane_columns<Number> const& to,
                  plane_columns<Number const> const& from, slab const& planes) {
   if (planes.count() > 0) {
-    backend::for_each_index(label, exec, to.columns * planes.count(),
-                            plane_copy_kernel<Number, Added>{to, from, planes});
+    for_each_in_rows(label, exec, to.columns, planes.count(),
+                     plane_copy_rows<Number, Added>{to, from, planes});
   }
 }
 

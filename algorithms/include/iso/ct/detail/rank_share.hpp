@@ -3,7 +3,6 @@
 #pragma once
 
 #include <iso/backend/carrier.hpp>
-#include <iso/backend/for_each_index.hpp>
 #include <iso/backend/registry.hpp>
 #include <iso/core/view_checks.hpp>
 #include <iso/core/workspace.hpp>
@@ -13,6 +12,8 @@
 #include <iso/ct/detail/window_exchange.hpp>
 #include <iso/ct/forward_project.hpp>
 #include <iso/ct/ranked.hpp>
+#include <iso/detail/for_each_in_rows.hpp>
+#include <iso/detail/plane_exchange.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -82,30 +83,20 @@ shared_windows planes_that_go(rank_plan const& plan, int rank, std::int64_t belo
 shared_windows planes_that_come(rank_plan const& plan, int rank, std::int64_t below,
                                 std::int64_t above);
 
-/// Copies numbers into rows that have others beside them; index (row, number).
+/// Makes rows of images zero.
 template <class T>
-struct put_rows_kernel {
-  T* to;
-  T const* from;
-  std::int64_t stride;  ///< from a row to the next of `to`
-  std::int64_t length;
-
-  KOKKOS_FUNCTION void operator()(std::int64_t index) const {
-    std::int64_t const row = index / length;
-    to[row * stride + index - row * length] = from[index];
-  }
-};
-
-/// Makes rows of images zero; index (column, row).
-template <class T>
-struct zero_rows_kernel {
+struct zero_rows {
+  struct of_column {
+    std::int64_t count;
+    T* numbers;
+    KOKKOS_FUNCTION void at(std::int64_t n) const { numbers[n] = T(0); }
+  };
   image_rows<T> images;
   row_range rows;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t index) const {
-    std::int64_t const column = index / rows.count();
-    std::int64_t const v = rows.first + index - column * rows.count();
-    images.data[column * images.num_v + v - images.first_v] = T(0);
+  KOKKOS_FUNCTION of_column operator()(std::int64_t column) const {
+    return {rows.last - rows.first,
+            images.data + column * images.num_v + rows.first - images.first_v};
   }
 };
 
@@ -113,19 +104,22 @@ struct zero_rows_kernel {
 template <class Exec, class T>
 void put_rows(Exec const& exec, image_rows<T> const& all, image_rows<T const> const& some,
               std::int64_t columns) {
-  T* const to = all.data + some.first_v - all.first_v;
   if (some.num_v == 0) {
     return;
   }
   if constexpr (backend::is_device<Exec>) {
     auto const bytes = std::int64_t(sizeof(T));
     backend::copy_rows(
-        exec, {reinterpret_cast<std::byte*>(to), bytes * all.num_v},
+        exec,
+        {reinterpret_cast<std::byte*>(all.data + some.first_v - all.first_v), bytes * all.num_v},
         {reinterpret_cast<std::byte*>(const_cast<T*>(some.data)), bytes * some.num_v},
         bytes * some.num_v, columns);
   } else {
-    backend::for_each_index("iso::ct::ranked: rows", exec, columns * some.num_v,
-                            put_rows_kernel<T>{to, some.data, all.num_v, some.num_v});
+    slab const rows{some.first_v, some.first_v + some.num_v};
+    iso::detail::copy_planes(
+        "iso::ct::ranked: rows", exec,
+        iso::detail::plane_columns<T>{all.data, columns, {all.first_v, all.first_v + all.num_v}},
+        iso::detail::plane_columns<T const>{some.data, columns, rows}, rows);
   }
 }
 
@@ -222,8 +216,8 @@ struct rank_share {
         std::span<pixel_window const> const of_batch(needed.data() + views.first + first,
                                                      std::size_t(count));
         row_range const read = all_rows ? detector : rows_of(of_batch, detector);
-        backend::for_each_index("iso::ct::ranked: zeros", exec, count * g.num_u() * read.count(),
-                                zero_rows_kernel<T>{all, read});
+        iso::detail::for_each_in_rows("iso::ct::ranked: zeros", exec, count * g.num_u(),
+                                      read.count(), zero_rows<T>{all, read});
         put_rows(exec, all, mine, count * g.num_u());
       }
       readings.template run<arrival::stored>(exec, carrier, mine, all,

@@ -31,11 +31,12 @@ struct ranked_forward_memory {
   std::byte*
       sums[2];  ///< of batches in turn; the same where nothing is sent, or no block has several
 
-  /// \param batch  the largest, of the views of a block
+  /// \param copied  the planes that are read, where some are another rank's; else none
+  /// \param batch   the largest, of the views of a block
   ranked_forward_memory(Exec const& exec, workspace_parts& parts, iso::grid const& whole,
-                        slab const& planes, forward_project_options const& options,
+                        slab const& copied, forward_project_options const& options,
                         geometry const& batch, bool several)
-      : held(parts.take<T>({whole.extent[0], whole.extent[1], planes.count()})),
+      : held(parts.take<T>({whole.extent[0], whole.extent[1], copied.count()})),
         sums_bytes(sums_type::bytes_needed(exec, batch, whole, {0, false}, options)) {
     sums[0] = parts.take<std::byte>({sums_bytes});
     sums[1] = several ? parts.take<std::byte>({sums_bytes}) : sums[0];
@@ -69,6 +70,10 @@ struct ranked_pair_parts : ranked_projector<Exec, T> {
     share.memory.reserve(memory_bytes(exec, share.rank, by, all_blocks, o));
   }
 
+  /// Returns the planes that a projection has side by side: none where it reads the rank's alone.
+  static slab copied_planes(slab const& own, slab const& read) {
+    return own == read ? slab{0, 0} : read;
+  }
   /// Returns the bytes of the memory that calls share.
   static std::int64_t memory_bytes(Exec const& exec, int rank, ranked_preparation const& by,
                                    view_blocks const& blocks, projector_options const& options) {
@@ -78,9 +83,10 @@ struct ranked_pair_parts : ranked_projector<Exec, T> {
     }
     geometry const batch = base::largest_batch_of(by, by.batches);
     workspace_parts parts("iso::ct::ranked_pair");
-    ranked_forward_memory<Exec, T>(
-        exec, parts, by.plan.grid(), planes_with(by.plan, rank, by.halo, by.halo), by.forward,
-        base::largest_batch_of(by, by.projected_batches), by.projected < by.batch);
+    ranked_forward_memory<Exec, T>(exec, parts, by.plan.grid(),
+                                   copied_planes(own, planes_with(by.plan, rank, by.halo, by.halo)),
+                                   by.forward, base::largest_batch_of(by, by.projected_batches),
+                                   by.projected < by.batch);
     workspace_parts back("iso::ct::ranked_pair");
     back.take<T>({batch.num_views(), batch.num_u(), batch.num_v()});
     return std::max(parts.bytes(),
@@ -102,7 +108,7 @@ struct ranked_pair_parts : ranked_projector<Exec, T> {
     return {share.exec,
             parts,
             share.plan.grid(),
-            held,
+            copied_planes(share.own, held),
             path,
             g.subset(0, std::min(projected, g.num_views())),
             projected < share.batch};
@@ -162,11 +168,16 @@ void ranked_pair_parts<Exec, T>::forward(std::int64_t block, volume_view<T const
   auto const m = memory_to_project(parts, block);
   image_rows<T const> const mine{x.data.data(), n[0] * n[1], own.count(), own.first};
   image_rows<T> const with_halo{m.held, n[0] * n[1], held.count(), held.first};
-  put_rows(exec, with_halo, mine, n[0] * n[1]);
+  bool const reads_others = held != own;
+  if (reads_others) {
+    put_rows(exec, with_halo, mine, n[0] * n[1]);
+  }
+  // Another rank may read this one's planes.
   planes.template run<arrival::stored>(exec, share.carrier, mine, with_halo, {0, 1});
   using slab_data = typename volume_view<T const, space>::data_type;
   volume_view<T const, space> const slab_here{
-      share.plan.grid(), slab_data(m.held, n[0], n[1], held.count()), held.first};
+      share.plan.grid(), slab_data(reads_others ? m.held : x.data.data(), n[0], n[1], held.count()),
+      held.first};
 
   project_batches(block, bounds, slab_here, m, p, control);
 }

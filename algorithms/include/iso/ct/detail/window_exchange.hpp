@@ -3,10 +3,10 @@
 #pragma once
 
 #include <iso/backend/carrier.hpp>
-#include <iso/backend/for_each_index.hpp>
 #include <iso/core/workspace.hpp>
 #include <iso/ct/slab_rays.hpp>
 #include <iso/detail/copied.hpp>
+#include <iso/detail/for_each_in_rows.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -48,37 +48,43 @@ struct placed_window {
   pixel_window of;
 };
 
-/// Moves windows of images to numbers without gaps, or from them; index (view, number of the
-/// window), of the largest window of all views.
+/// A row of flags that are united with others.
+template <class Number>
+struct united_row {
+  std::int64_t count;
+  Number* to;
+  Number const* from;
+
+  KOKKOS_FUNCTION void at(std::int64_t n) const { to[n] |= from[n]; }
+};
+
+/// Moves windows of images to numbers without gaps, or from them; a row is what a column of the
+/// image has of its window, and each view has the columns of the widest window.
 template <class Pixel, class Number, arrival How>
-struct window_kernel {
+struct window_rows {
   placed_window const* windows;
   image_rows<Pixel> image;
   Number* packed;
   std::int64_t first_place;
-  std::int64_t largest;
+  std::int64_t widest;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t index) const {
-    std::int64_t const view = index / largest;
-    std::int64_t const n = index - view * largest;
+  KOKKOS_FUNCTION auto operator()(std::int64_t index) const {
+    std::int64_t const view = index / widest;
+    std::int64_t const column = index - view * widest;
     placed_window const w = windows[view];
     std::int64_t const rows = w.of.last_v - w.of.first_v;
-    if (n >= numbers_of(w.of)) {
-      return;
-    }
-    std::int64_t const column = n / rows;
-    std::int64_t const v = w.of.first_v + n - column * rows;
-    Number& number = packed[w.place - first_place + n];
-    Pixel& pixel =
-        image.data[(view * image.num_u + w.of.first_u + column) * image.num_v + v - image.first_v];
+    std::int64_t const count = column < w.of.last_u - w.of.first_u ? rows : 0;
+    Pixel* const pixels = image.data + (view * image.num_u + w.of.first_u + column) * image.num_v +
+                          w.of.first_v - image.first_v;
+    Number* const numbers = packed + w.place - first_place + column * rows;
     if constexpr (How == arrival::packed) {
-      number = pixel;
+      return iso::detail::copied_row<Number>{count, numbers, pixels};
     } else if constexpr (How == arrival::stored) {
-      pixel = number;
+      return iso::detail::copied_row<Number>{count, pixels, numbers};
     } else if constexpr (How == arrival::added) {
-      pixel += number;
+      return iso::detail::added_row<Number>{count, pixels, numbers};
     } else {
-      pixel |= number;
+      return united_row<Number>{count, pixels, numbers};
     }
   }
 };
@@ -159,19 +165,13 @@ class window_exchange {
   struct side {
     int rank;
     std::vector<std::int64_t> places;  ///< of views, and of the end
+    std::int64_t widest = 0;           ///< columns of a window
+    std::int64_t longest = 0;          ///< rows of one
     Kokkos::View<placed_window*, space> windows = {};
 
     [[nodiscard]] std::int64_t place(std::int64_t view) const { return places[std::size_t(view)]; }
     [[nodiscard]] std::int64_t numbers(view_range const& views) const {
       return place(views.first + views.count) - place(views.first);
-    }
-    /// Returns the numbers of the largest window.
-    [[nodiscard]] std::int64_t largest(view_range const& views) const {
-      std::int64_t most = 0;
-      for (std::int64_t view = views.first; view < views.first + views.count; ++view) {
-        most = std::max(most, place(view + 1) - place(view));
-      }
-      return most;
     }
   };
 
@@ -182,12 +182,12 @@ class window_exchange {
                    view_range const& views) {
     for (std::size_t n = 0; n < sides.size(); ++n) {
       if (parcels[n].bytes > 0) {
-        std::int64_t const largest = sides[n].largest(views);
-        backend::for_each_index(
-            label, exec, views.count * largest,
-            window_kernel<Pixel, Number, How>{sides[n].windows.data() + views.first, image,
-                                              reinterpret_cast<Number*>(parcels[n].data),
-                                              sides[n].place(views.first), largest});
+        side const& s = sides[n];
+        iso::detail::for_each_in_rows(
+            label, exec, views.count * s.widest, s.longest,
+            window_rows<Pixel, Number, How>{s.windows.data() + views.first, image,
+                                            reinterpret_cast<Number*>(parcels[n].data),
+                                            s.place(views.first), s.widest});
       }
     }
   }
@@ -240,12 +240,17 @@ class window_exchange {
   static std::vector<side> places_of(int here, shared_windows const& all) {
     std::vector<side> sides;
     for (std::size_t rank = 0; rank < all.size(); ++rank) {
-      std::vector<std::int64_t> places{0};
+      side s{int(rank), {0}};
       for (pixel_window const& w : all[rank]) {
-        places.push_back(places.back() + numbers_of(w));
+        std::int64_t const numbers = numbers_of(w);
+        s.places.push_back(s.places.back() + numbers);
+        if (numbers > 0) {
+          s.widest = std::max(s.widest, w.last_u - w.first_u);
+          s.longest = std::max(s.longest, w.last_v - w.first_v);
+        }
       }
-      if (int(rank) != here && places.back() > 0) {
-        sides.push_back({int(rank), std::move(places)});
+      if (int(rank) != here && s.places.back() > 0) {
+        sides.push_back(std::move(s));
       }
     }
     return sides;

@@ -68,14 +68,18 @@ inline constexpr int rows_together = Copy == 0 ? 1 : 8;
 template <class T>
 inline constexpr T min_terma = sizeof(T) == 4 ? T(0x1p-60) : T(0x1p-120);
 
-/// Adds `sum` units to a voxel's dose.
+/// Returns the dose of a unit of sums.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T unit_of_dose(lattice_range const& range, double unit) {
+  return T(unit * power_of_two(terma_exponent(range)));
+}
+/// Adds `sum` units to a voxel's dose, which is NaN where some number of the data is invalid.
 template <class T, class Word>
-KOKKOS_FORCEINLINE_FUNCTION void add_to_dose(lattice_range const& range, double unit, Word sum,
-                                             T& dose) {
+KOKKOS_FORCEINLINE_FUNCTION void add_to_dose(T unit, bool invalid, Word sum, T& dose) {
   using whole = std::make_signed_t<Word>;
-  T const add = T(whole(sum)) * T(unit * power_of_two(terma_exponent(range)));
-  dose = range.invalid != 0 ? Kokkos::bit_cast<T>(bits_of<T>(float_bits<T>::canonical_nan))
-                            : canonical(dose + add);
+  T const add = T(whole(sum)) * unit;
+  dose = invalid ? Kokkos::bit_cast<T>(bits_of<T>(float_bits<T>::canonical_nan))
+                 : canonical(dose + add);
 }
 
 /// The place of the sums of a region's voxels that are a beam's dose: they are added to it.
@@ -86,7 +90,7 @@ struct dose_target {
   template <class Word>
   KOKKOS_FORCEINLINE_FUNCTION void put(lattice_range const& range, double unit, std::int64_t x,
                                        std::int64_t y, std::int64_t z, Word sum) const {
-    add_to_dose<T>(range, unit, sum, dose.row(x, y)[z]);
+    add_to_dose(unit_of_dose<T>(range, unit), range.invalid != 0, sum, dose.row(x, y)[z]);
   }
 };
 /// The place of sums to which others are to be added, [nx, ny, nz] of the region.
@@ -120,10 +124,18 @@ struct sum_target {
   }
 };
 
-/// Adds sums of a box of voxels to their doses; index (x, y, z) of the box.
+/// Adds sums of a box of voxels to their doses; a row is the voxels (x, y) of the box.
 template <class T>
-struct add_words_kernel {
+struct add_words_rows {
   using word = typename fixed_point<T>::word;
+  struct of_column {
+    std::int64_t count;
+    word const* words;
+    T* dose;
+    T unit;
+    bool invalid;
+    KOKKOS_FUNCTION void at(std::int64_t n) const { add_to_dose(unit, invalid, words[n], dose[n]); }
+  };
   boxed_volume<word const> words;
   boxed_volume<T> dose;
   std::int64_t ny;
@@ -131,12 +143,11 @@ struct add_words_kernel {
   double unit;
   lattice_range const* range;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t index) const {
-    std::int64_t const row = index / nz;
-    std::int64_t const z = index - row * nz;
-    std::int64_t const x = row / ny;
-    std::int64_t const y = row - x * ny;
-    add_to_dose<T>(*range, unit, words.row(x, y)[z], dose.row(x, y)[z]);
+  KOKKOS_FUNCTION of_column operator()(std::int64_t column) const {
+    std::int64_t const x = column / ny;
+    std::int64_t const y = column - x * ny;
+    return {nz, words.row(x, y), dose.row(x, y), unit_of_dose<T>(*range, unit),
+            range->invalid != 0};
   }
 };
 

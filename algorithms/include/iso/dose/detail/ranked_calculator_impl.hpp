@@ -5,12 +5,12 @@
 #include <iso/backend/backends.hpp>
 #include <iso/backend/carrier.hpp>
 #include <iso/backend/event.hpp>
-#include <iso/backend/for_each_index.hpp>
 #include <iso/core/divide_planes.hpp>
 #include <iso/core/view_checks.hpp>
 #include <iso/core/wrap.hpp>
 #include <iso/detail/agreement.hpp>
 #include <iso/detail/copied.hpp>
+#include <iso/detail/for_each_in_rows.hpp>
 #include <iso/detail/job_parts.hpp>
 #include <iso/detail/plane_exchange.hpp>
 #include <iso/dose/convolution.hpp>
@@ -332,13 +332,14 @@ void ranked_calculator_parts<Exec, T>::add_words(word const* words, double unit,
   T* const to = dose.data.data() + (first[0] * all[1] + first[1]) * held + first[2] + mine.first -
                 own().first;
   workspace_parts of_scratch(scratch, function);
-  backend::for_each_index("iso::dose::ranked_calculator: join", exec, n[0] * n[1] * mine.count(),
-                          add_words_kernel<T>{{words + mine.first, n[1] * n[2], n[2]},
-                                              {to, all[1] * held, held},
-                                              n[1],
-                                              mine.count(),
-                                              unit,
-                                              of_scratch.take<lattice_range>({1})});
+  iso::detail::for_each_in_rows("iso::dose::ranked_calculator: join", exec, n[0] * n[1],
+                                mine.count(),
+                                add_words_rows<T>{{words + mine.first, n[1] * n[2], n[2]},
+                                                  {to, all[1] * held, held},
+                                                  n[1],
+                                                  mine.count(),
+                                                  unit,
+                                                  of_scratch.take<lattice_range>({1})});
 }
 
 }  // namespace detail
