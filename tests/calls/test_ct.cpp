@@ -185,6 +185,13 @@ TEST_CASE("parts of ranks that pass through devices") {
   iso::ct::streamed_ranked_fdk<exec_space, float> fdk(exec, ranks, plan, {}, limits);
   fdk.apply(p, x);
   CHECK(fdk.streaming().adjoint.planes > 0);
+  CHECK(iso::ct::streamed_ranked_fdk<exec_space, float>::bytes_needed(exec, ranks, plan, {}, limits)
+            .device == fdk.streaming().device_bytes);
+  auto const all = iso::ct::split_views(circle().num_views(), circle().num_views(),
+                                        iso::ct::block_order::sequential);
+  CHECK(iso::ct::streamed_ranked_pair<exec_space, float>::bytes_needed(
+            exec, ranks, plan, all, {.sum = iso::summation::reproducible}, limits)
+            .halo == 0);
   iso::ct::sart method(on_host, circle(), p, x,
                        {.projector = {.sum = iso::summation::reproducible}}, {}, {},
                        iso::ct::ranked(exec, ranks, plan, limits));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Parts of ranks in host memory that pass through devices of tiny and different limits: the bits of
 // one memory, for every plan, with ranks of different backends.
+#include "kokkos_events.hpp"
 #include "ranked_support.hpp"
 #include "whole_support.hpp"
 
@@ -206,6 +207,47 @@ TEST_CASE_TEMPLATE("iterative methods: streamed on ranks, the iterates of one me
                               iso::ct::mlem_options{.block_views = 12, .projector = by}, turn);
   check_method<iso::ct::total_variation>(
       scan, readings, iso::ct::total_variation_options{.weight = 0.1, .projector = by}, turn);
+}
+
+TEST_CASE("streamed ranks: a rank holds what it says, and no halo for an adjoint") {
+  Kokkos::Serial const exec;
+  auto& ranks = all_ranks();
+  int const here = ranks.rank();
+  // Large enough that what Kokkos notes of an array does not count.
+  grid const box = grid::centred({40, 40, 48}, {1, 0.9, 0.8});
+  auto const scan = scans()[0].scan;
+  rank_plan const plan(scan, box, iso::divide_planes(box, ranks.size()));
+  projector_options const options{.sum = summation::reproducible};
+  auto const x = iso::ct::make_volume_part<float>(exec, "x", plan, here);
+  auto const p = iso::ct::make_projections_part<float>(exec, "p", plan, here);
+  using pair = streamed_ranked_pair<Kokkos::Serial, float>;
+  auto const needed = [&](streaming_options const& within) {
+    return pair::bytes_needed(exec, ranks, plan, all_views(scan), options, within);
+  };
+  streaming_options const limits{min_of(needed) + 200000};
+  auto const said = needed(limits);
+  auto const peak_of = [&](auto const& call) {
+    return iso::test::peak_bytes_of([&] {
+      pair of(exec, ranks, plan, all_views(scan), options, limits);
+      call(of);
+    });
+  };
+  std::int64_t const both = said.device + said.staging;
+  check_share(peak_of([&](pair& of) { of.adjoint(0, p, x); }), both);
+  check_share(peak_of([&](pair& of) { of.forward(0, x, p); }), both + said.halo);
+  CHECK((said.halo > 0) == (ranks.size() > 1));
+
+  using reconstructor = streamed_ranked_fdk<Kokkos::Serial, float>;
+  auto const fdk_within = [&](streaming_options const& within) {
+    return reconstructor::bytes_needed(exec, ranks, plan, {}, within);
+  };
+  streaming_options const fdk_limits{min_of(fdk_within) + 200000};
+  auto const fdk = fdk_within(fdk_limits);
+  check_share(iso::test::peak_bytes_of([&] {
+                reconstructor of(exec, ranks, plan, {}, fdk_limits);
+                of.apply(p, x);
+              }),
+              fdk.device + fdk.staging);
 }
 
 TEST_CASE("streamed ranks: a limit that one rank cannot keep is refused on every rank") {

@@ -27,6 +27,15 @@ template <class Exec, class T>
 struct streamed_ranked_fdk_parts;
 }  // namespace detail
 
+/// What a rank holds that streams its part, in bytes.
+struct streamed_ranked_bytes {
+  std::int64_t device = 0;   ///< of the device
+  std::int64_t staging = 0;  ///< of the host, from which the device copies
+  /// Of the host, from the first projection on: the rank's planes with those of others that are
+  /// read beside them, and what is sent and received of these.
+  std::int64_t halo = 0;
+};
+
 /// The projection A of volumes that ranks hold in slabs in host memory, and its adjoint, by devices
 /// that hold a batch of views and a few planes of a slab at a time. Ranks may have different
 /// limits: they take the batches of the tightest one, and as many planes a slab as each has memory
@@ -45,8 +54,8 @@ class streamed_ranked_pair final : public detail::pair_elsewhere<T, Kokkos::Host
   using typename base::projections;
   using typename base::volume;
 
-  /// Allocates the device's memory, the buffers to copy from and, where projections read planes of
-  /// other ranks, host memory for the rank's planes and these; waits for `exec`.
+  /// Allocates the device's memory and the buffers to copy from, and waits for `exec`. The first
+  /// projection allocates host memory for what it reads of other ranks.
   /// \param ranks    must outlive it
   /// \param blocks   of the plan's scan
   /// \param options  `sum` and `backprojection` have no choice
@@ -59,6 +68,13 @@ class streamed_ranked_pair final : public detail::pair_elsewhere<T, Kokkos::Host
                        view_blocks const& blocks, projector_options const& options,
                        streaming_options const& limits);
 
+  /// Returns what a pair holds for this rank beside the arrays of its calls, without allocating it.
+  /// All ranks call it together.
+  /// \throws as the constructor
+  [[nodiscard]] static streamed_ranked_bytes bytes_needed(
+      Exec const& exec, backend::communicator& ranks, rank_plan const& plan,
+      view_blocks const& blocks, projector_options const& options, streaming_options const& limits);
+
   // Neither copies nor moves: calls of other ranks wait for this one.
   streamed_ranked_pair(streamed_ranked_pair const&) = delete;
   streamed_ranked_pair& operator=(streamed_ranked_pair const&) = delete;
@@ -68,6 +84,7 @@ class streamed_ranked_pair final : public detail::pair_elsewhere<T, Kokkos::Host
   /// \param[in]  x  [nx, ny, planes] that this rank owns, 1/mm
   /// \param[out] p  [views, u, rows] that it owns, dimensionless
   /// \throws iso::invalid_argument  shape mismatch, data with gaps or without memory
+  /// \throws iso::out_of_memory     on this rank, the first time; the others throw too
   /// \throws iso::cancelled         on every rank; `p` is then incomplete
   void forward(std::int64_t block, const_volume const& x, projections const& p,
                job const& control = {}) override;
@@ -119,6 +136,13 @@ class streamed_ranked_fdk final {
   ///                                is wanting; the others throw too
   streamed_ranked_fdk(Exec const& exec, backend::communicator& ranks, rank_plan const& plan,
                       fdk_options const& options, streaming_options const& limits);
+
+  /// Returns what it holds for this rank, as streamed_ranked_pair::bytes_needed.
+  [[nodiscard]] static streamed_ranked_bytes bytes_needed(Exec const& exec,
+                                                          backend::communicator& ranks,
+                                                          rank_plan const& plan,
+                                                          fdk_options const& options,
+                                                          streaming_options const& limits);
 
   // Neither copies nor moves: calls of other ranks wait for this one.
   streamed_ranked_fdk(streamed_ranked_fdk const&) = delete;

@@ -344,16 +344,15 @@ void check_gap(iterative_request const& request) {
 
 /// Returns the bytes that a run of iterations takes of a rank where it computes, beside the rank's
 /// volume and readings: what the method has of its planes and rows, masks, and the pair's.
-/// \param passes  the pair is streamed: it is within its limit, or refuses by itself
 template <class T, class Exec>
 std::int64_t bytes_on_rank(Exec const& exec, iterative_request const& request,
-                           rank_parts const& parts, bool passes) {
+                           rank_parts const& parts, pairs_on_ranks const& passes) {
   auto const& plan = parts.plan();
   geometry_part const part(plan, parts.rank());
   auto const blocks = blocks_of(request, plan.scan().num_views());
-  std::int64_t bytes = passes ? 0
-                              : ct::ranked_pair<Exec, T>::bytes_needed(exec, parts.rank(), plan,
-                                                                       blocks, request.projector());
+  std::int64_t bytes = passes.bytes ? passes.bytes(plan, blocks, request.projector(), true)
+                                    : ct::ranked_pair<Exec, T>::bytes_needed(
+                                          exec, parts.rank(), plan, blocks, request.projector());
   if (!part.has_both()) {
     return bytes;
   }
@@ -403,14 +402,13 @@ std::uint64_t put_given_planes(Exec const& exec, iterative_request const& reques
 template <class T, class Exec, class Take, class Keep>
 void iterate_on_ranks(Exec const& exec, iterative_request const& request, ct::geometry const& g,
                       rank_parts const& parts, repeats_request const& repeats,
-                      observer const& watch,
-                      std::function<ct::ranked(ct::rank_plan const&)> const& passes,
+                      observer const& watch, pairs_on_ranks const& passes,
                       reconstruct_result& result, Take const& take, Keep const& keep) {
   using space = typename Exec::memory_space;
   check_options(request, g.num_views());
   check_gap<T>(request);
-  result.bytes_needed = parts.check_memory<T>(
-      exec, bytes_on_rank<T>(exec, request, parts, bool(passes)), "iso reconstruct");
+  result.bytes_needed = parts.check_memory<T>(exec, bytes_on_rank<T>(exec, request, parts, passes),
+                                              "iso reconstruct");
   watch.step(0, "preparing");
   auto const b = parts.readings<T>(exec, "iso::jobs::projections");
   ct::iterative_masks<T, space> masks;

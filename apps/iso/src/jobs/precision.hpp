@@ -58,12 +58,30 @@ struct fdk_on_ranks {
   ct::detector_placement detector;
 };
 
+/// A projection and its adjoint, of which ranks stream their parts; empty: they are not streamed.
+struct pairs_on_ranks {
+  std::function<ct::ranked(ct::rank_plan const&)> make;
+  /// Returns the bytes of the host's memory that a pair takes, those of the device too where it is
+  /// the host. All ranks call it together.
+  std::function<std::int64_t(ct::rank_plan const&, ct::view_blocks const&,
+                             ct::projector_options const&, bool projects)>
+      bytes;
+};
+
+/// Returns the bytes of the host's memory that streamed calls of a rank take.
+template <class Exec>
+std::int64_t bytes_on_host(ct::streamed_ranked_bytes const& of, bool projects) {
+  return of.staging + (projects ? of.halo : 0) + (backend::is_device<Exec> ? 0 : of.device);
+}
+
 /// What the arrays of a job pass through, where they lie in host memory and a limit of bytes of the
 /// backend is given; all empty where none is.
 template <class T>
 struct passing {
   ct::streamed alone;  ///< of a process alone
-  std::function<ct::ranked(ct::rank_plan const&)> pairs;
+  pairs_on_ranks pairs;
+  /// Returns the bytes of the host's memory that a reconstruction takes, as pairs_on_ranks.
+  std::function<std::int64_t(ct::rank_plan const&, ct::fdk_options const&)> fdk_bytes;
   std::function<fdk_on_ranks<T>(ct::rank_plan const&, ct::fdk_options const&)> fdk;
 };
 
@@ -104,8 +122,19 @@ passing<T> passing_through(Exec const& exec, ct::streaming_options const& limits
     by.alone = ct::streamed(exec, limits);
     return by;
   }
-  by.pairs = [=](ct::rank_plan const& plan) {
+  by.pairs.make = [=](ct::rank_plan const& plan) {
     return ct::ranked(exec, sharing_ranks(), plan, limits);
+  };
+  by.pairs.bytes = [=](ct::rank_plan const& plan, ct::view_blocks const& blocks,
+                       ct::projector_options const& options, bool projects) {
+    return bytes_on_host<Exec>(ct::streamed_ranked_pair<Exec, T>::bytes_needed(
+                                   exec, sharing_ranks(), plan, blocks, options, limits),
+                               projects);
+  };
+  by.fdk_bytes = [=](ct::rank_plan const& plan, ct::fdk_options const& options) {
+    return bytes_on_host<Exec>(ct::streamed_ranked_fdk<Exec, T>::bytes_needed(
+                                   exec, sharing_ranks(), plan, options, limits),
+                               false);
   };
   by.fdk = [=](ct::rank_plan const& plan, ct::fdk_options const& options) {
     auto const made = std::make_shared<ct::streamed_ranked_fdk<Exec, T>>(exec, sharing_ranks(),

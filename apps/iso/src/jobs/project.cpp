@@ -124,8 +124,8 @@ void project_on_ranks(Exec const& exec, project_request const& request, ct::geom
   auto const all = all_views(g);
   result.bytes_needed = parts.check_memory<T>(
       exec,
-      through.pairs
-          ? 0
+      through.pairs.bytes
+          ? through.pairs.bytes(parts.plan(), all, by, true)
           : ct::ranked_pair<Exec, T>::bytes_needed(exec, parts.rank(), parts.plan(), all, by),
       "iso project");
   auto const x = parts.volume<T>(exec, "iso::jobs::volume");

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "memory.hpp"
+#include "precision.hpp"
 #include "rank_columns.hpp"
 
 #include <iso/backend/communicator.hpp>
@@ -76,9 +77,8 @@ class rank_parts {
   [[nodiscard]] int rank() const { return ranks_.rank(); }
   /// Returns where projections find the parts: what `passes` makes, or where `exec` computes.
   template <class Exec>
-  [[nodiscard]] ct::ranked place(
-      Exec const& exec, std::function<ct::ranked(ct::rank_plan const&)> const& passes) const {
-    return passes ? passes(plan_) : ct::ranked(exec, ranks_, plan_);
+  [[nodiscard]] ct::ranked place(Exec const& exec, pairs_on_ranks const& passes) const {
+    return passes.make ? passes.make(plan_) : ct::ranked(exec, ranks_, plan_);
   }
   /// Throws on every rank, before anything is allocated, unless each has memory for its volume, its
   /// readings and so many bytes more where `exec` computes. Returns how many bytes these are here.

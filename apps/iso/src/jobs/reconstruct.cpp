@@ -489,7 +489,8 @@ void back_project_on_ranks(Exec const& exec, reconstruct_request const& request,
   auto const by = adjoint_of(request);
   result.bytes_needed = parts.check_memory<T>(
       exec,
-      through.pairs ? 0
+      through.fdk ? (request.adjoint_of ? through.pairs.bytes(plan, all, by, false)
+                                        : through.fdk_bytes(plan, request.filter))
       : request.adjoint_of
           ? ct::ranked_pair<Exec, T>::bytes_needed(exec, parts.rank(), plan, all, by)
           : ct::ranked_fdk<Exec, T>::bytes_needed(exec, parts.rank(), plan, request.filter),

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -129,27 +130,21 @@ struct streamed_ranked_parts : ranked_projector<Exec, T> {
       : base(exec, of_host->ranks(), all_blocks, o, by),
         report(division),
         host_carrier(std::move(of_host)),
-        halo(by.halo),
-        planes(planes_exchange<on_host, T>({}, by.plan, share.rank, by.halo, by.halo)),
-        next{planes_exchange<on_host, T>({}, by.plan, share.rank, 1, 0),
-             planes_exchange<on_host, T>({}, by.plan, share.rank, 0, 1)} {
-    auto const& n = by.plan.grid().extent;
-    geometry const& g = by.plan.scan();
+        halo(by.halo) {
     with_halo = {by.plan.grid(), {}, held.first};
-    if (held.count() > share.own.count()) {
-      with_halo.data = allocate<typename volume::data_type>(
-          "iso::ct::streamed_ranked_pair: planes and their halo", {n[0], n[1], held.count()},
-          on_host());
-      page_lock(with_halo.data);
-    }
     share.memory.reserve(report.device_bytes - report.fixed_bytes);
-    auto const [in, out] = staging_bytes<T>(
-        by.plan.grid(), std::max(report.forward.planes + 2 * halo, report.adjoint.planes),
-        report.adjoint.planes, report.forward.views, g.num_u() * share.rows.count());
-    report.staging_bytes = iso::detail::bus<Exec>::bytes_needed(in, out);
+    auto const [in, out] = staged_bytes(share.rank, by, report);
     bus = iso::detail::bus<Exec>(exec, in, out);
   }
 
+  /// Returns the bytes of pieces that are staged in, and out.
+  static std::pair<std::int64_t, std::int64_t> staged_bytes(int rank, ranked_preparation const& by,
+                                                            streaming_report const& division) {
+    return staging_bytes<T>(
+        by.plan.grid(), std::max(division.forward.planes + 2 * by.halo, division.adjoint.planes),
+        division.adjoint.planes, division.forward.views,
+        by.plan.scan().num_u() * by.plan.rows(rank).count());
+  }
   /// Returns the division of calls, and sets the batches of `by`.
   static streaming_report divide_calls(Exec const& exec, backend::communicator& ranks,
                                        ranked_preparation& by, view_blocks const& blocks,
@@ -167,6 +162,10 @@ struct streamed_ranked_parts : ranked_projector<Exec, T> {
       report.page_locked_bytes += std::int64_t(array.size() * sizeof(T));
     }
   }
+  /// Allocates for bring_halo(), once. Adjoints need none of it.
+  void reserve_halo();
+  /// Returns the bytes of that.
+  static std::int64_t halo_bytes(int rank, ranked_preparation const& by);
   /// Returns the rank's planes and those that a projection reads beside them, in host memory.
   const_volume bring_halo(const_volume const& x);
 
@@ -174,8 +173,8 @@ struct streamed_ranked_parts : ranked_projector<Exec, T> {
   std::unique_ptr<backend::carrier<on_host>> host_carrier;
   std::int64_t halo;
   volume with_halo;  ///< without memory where no plane of another rank is read
-  window_exchange<on_host> planes;
-  window_exchange<on_host> next[2];  ///< the plane below, and that above
+  std::optional<window_exchange<on_host>> planes;   ///< from the first projection on
+  std::optional<window_exchange<on_host>> next[2];  ///< the plane below, and that above
   iso::detail::bus<Exec> bus;
   std::vector<std::shared_ptr<void>> locked;
 };
@@ -227,7 +226,36 @@ streaming_report streamed_ranked_parts<Exec, T>::divide_calls(
   report.adjoint = plans[1];
   report.device_bytes = std::max(plans[0].device_bytes, plans[1].device_bytes);
   report.fixed_bytes = fixed_of(by);
+  auto const [in, out] = staged_bytes(rank, by, report);
+  report.staging_bytes = iso::detail::bus<Exec>::bytes_needed(in, out);
   return report;
+}
+
+template <class Exec, class T>
+std::int64_t streamed_ranked_parts<Exec, T>::halo_bytes(int rank, ranked_preparation const& by) {
+  auto const& n = by.plan.grid().extent;
+  std::int64_t const held = planes_with(by.plan, rank, by.halo, by.halo).count();
+  return (held > by.plan.planes(rank).count() ? n[0] * n[1] * held * std::int64_t(sizeof(T)) : 0) +
+         planes_bytes<on_host, T>(by.plan, rank, by.halo, by.halo) +
+         planes_bytes<on_host, T>(by.plan, rank, 1, 0) +
+         planes_bytes<on_host, T>(by.plan, rank, 0, 1);
+}
+
+template <class Exec, class T>
+void streamed_ranked_parts<Exec, T>::reserve_halo() {
+  if (planes) {
+    return;
+  }
+  auto const& n = share.plan.grid().extent;
+  if (held.count() > share.own.count()) {
+    with_halo.data =
+        allocate<typename volume::data_type>("iso::ct::streamed_ranked_pair: planes and their halo",
+                                             {n[0], n[1], held.count()}, on_host());
+    page_lock(with_halo.data);
+  }
+  next[0] = planes_exchange<on_host, T>({}, share.plan, share.rank, 1, 0);
+  next[1] = planes_exchange<on_host, T>({}, share.plan, share.rank, 0, 1);
+  planes = planes_exchange<on_host, T>({}, share.plan, share.rank, halo, halo);
 }
 
 template <class Exec, class T>
@@ -240,7 +268,7 @@ auto streamed_ranked_parts<Exec, T>::bring_halo(const_volume const& x) -> const_
     put_rows(on_host(), all, mine, n[0] * n[1]);
   }
   // Another rank may read this one's planes.
-  planes.template run<arrival::stored>(on_host(), *host_carrier, mine, all, {0, 1});
+  planes->template run<arrival::stored>(on_host(), *host_carrier, mine, all, {0, 1});
   on_host().fence("iso::ct::streamed_ranked_pair: planes of other ranks are there");
   return reads_others ? const_volume(with_halo) : x;
 }
@@ -257,6 +285,7 @@ void streamed_ranked_parts<Exec, T>::forward(std::int64_t block, const_volume co
   check_together(ranks, function, [&] {
     validate_parts(share.plan, share.rank, blocks.size(block), x, p, function);
     bounds = own.count() > 0 ? bounds_of(on_host(), x) : voxel_bounds{};
+    reserve_halo();
   });
   bounds.max_abs = largest_of_ranks(ranks, bounds.max_abs);
   bounds.all_finite = largest_of_ranks(ranks, bounds.all_finite ? 0 : 1) == 0;
@@ -334,9 +363,12 @@ void streamed_ranked_parts<Exec, T>::fetch(neighbour which, const_volume const& 
   auto const& n = share.plan.grid().extent;
   slab const& own = share.own;
   bool const below = which == neighbour::below;
+  if (!planes) {
+    check_together(share.carrier.ranks(), "iso::ct::streamed_ranked_pair", [&] { reserve_halo(); });
+  }
   image_rows<T const> const mine{x.data.data(), n[0] * n[1], own.count(), own.first};
   image_rows<T> const there{plane, n[0] * n[1], 1, below ? own.first - 1 : own.last};
-  next[below ? 0 : 1].template run<arrival::stored>(on_host(), *host_carrier, mine, there, {0, 1});
+  next[below ? 0 : 1]->template run<arrival::stored>(on_host(), *host_carrier, mine, there, {0, 1});
 }
 
 /// What a streamed filtered backprojection on ranks has.
@@ -344,17 +376,49 @@ template <class Exec, class T>
 struct streamed_ranked_fdk_parts {
   streamed_ranked_fdk_parts(Exec const& exec, backend::communicator& ranks,
                             fdk_plan<typename Exec::memory_space> of, ranked_preparation const& by,
-                            streaming_plan const& division, std::int64_t fixed_bytes)
-      : share(exec, ranks, by), filter(std::move(of)) {
-    report.adjoint = division;
-    report.device_bytes = division.device_bytes;
-    report.fixed_bytes = fixed_bytes;
-    share.memory.reserve(report.device_bytes - fixed_bytes);
-    auto const [in, out] =
-        staging_bytes<T>(by.plan.grid(), division.planes, division.planes, division.views,
-                         by.plan.scan().num_u() * share.rows.count());
-    report.staging_bytes = iso::detail::bus<Exec>::bytes_needed(in, out);
+                            streaming_report const& division)
+      : share(exec, ranks, by), filter(std::move(of)), report(division) {
+    share.memory.reserve(report.device_bytes - report.fixed_bytes);
+    auto const [in, out] = staged_bytes(share.rank, by, report.adjoint);
     bus = iso::detail::bus<Exec>(exec, in, out);
+  }
+
+  /// Returns the bytes of pieces that are staged in, and out.
+  static std::pair<std::int64_t, std::int64_t> staged_bytes(int rank, ranked_preparation const& by,
+                                                            streaming_plan const& division) {
+    return staging_bytes<T>(by.plan.grid(), division.planes, division.planes, division.views,
+                            by.plan.scan().num_u() * by.plan.rows(rank).count());
+  }
+  /// Returns the division of a call, and sets the batches of `by`.
+  static streaming_report divide_call(Exec const& exec, backend::communicator& ranks,
+                                      ranked_preparation& by, fdk_options const& options,
+                                      streaming_options const& limits, std::int64_t filter_bytes) {
+    char const* const function = "iso::ct::streamed_ranked_fdk";
+    int const rank = ranks.rank();
+    geometry const& g = by.plan.scan();
+    std::int64_t const scratch = fdk_bytes_needed<T>(exec, g, options);
+    auto const fixed_of = [&](ranked_preparation const& now) {
+      return filter_bytes + rank_share<Exec, T>::exchanged_bytes(rank, now);
+    };
+    auto const bytes_of = [&](std::size_t, ranked_preparation const& now, std::int64_t planes) {
+      if (now.plan.planes(rank).count() == 0) {
+        return fixed_of(now);
+      }
+      std::int64_t const views = std::min(now.batch, g.num_views());
+      workspace_parts memory(function);
+      passing_memory<T>(memory, now.plan, rank, planes, views);
+      memory.take<T>({views, g.num_u(), g.num_v()});
+      return fixed_of(now) + memory.bytes() + scratch;
+    };
+    streaming_report report;
+    report.adjoint = divide_part<Exec, 1>(
+        ranks, by, split_views(g.num_views(), g.num_views(), block_order::sequential), limits,
+        function, bytes_of)[0];
+    report.device_bytes = report.adjoint.device_bytes;
+    report.fixed_bytes = fixed_of(by);
+    auto const [in, out] = staged_bytes(rank, by, report.adjoint);
+    report.staging_bytes = iso::detail::bus<Exec>::bytes_needed(in, out);
+    return report;
   }
 
   // First: ranks make it together, whatever fails in one of them afterwards.
@@ -375,12 +439,23 @@ streamed_ranked_pair<Exec, T>::streamed_ranked_pair(Exec const& exec, backend::c
   char const* const function = "iso::ct::streamed_ranked_pair";
   using parts = detail::streamed_ranked_parts<Exec, T>;
   auto by = detail::prepare_pair(ranks, plan, blocks, options, 0, sizeof(T), function);
-  auto const division = parts::divide_calls(exec, ranks, by, blocks, options, limits);
+  auto const divided = parts::divide_calls(exec, ranks, by, blocks, options, limits);
   // All ranks make it, whatever fails in one of them afterwards.
   auto host = std::make_unique<backend::carrier<detail::on_host>>(detail::on_host(), ranks);
   detail::check_together(ranks, function, [&] {
-    parts_ = std::make_unique<parts>(exec, std::move(host), blocks, options, by, division);
+    parts_ = std::make_unique<parts>(exec, std::move(host), blocks, options, by, divided);
   });
+}
+
+template <execution_space Exec, real T>
+streamed_ranked_bytes streamed_ranked_pair<Exec, T>::bytes_needed(
+    Exec const& exec, backend::communicator& ranks, rank_plan const& plan,
+    view_blocks const& blocks, projector_options const& options, streaming_options const& limits) {
+  using parts = detail::streamed_ranked_parts<Exec, T>;
+  auto by = detail::prepare_pair(ranks, plan, blocks, options, 0, sizeof(T),
+                                 "iso::ct::streamed_ranked_pair");
+  auto const divided = parts::divide_calls(exec, ranks, by, blocks, options, limits);
+  return {divided.device_bytes, divided.staging_bytes, parts::halo_bytes(ranks.rank(), by)};
 }
 
 template <execution_space Exec, real T>
@@ -440,10 +515,12 @@ std::optional<streaming_report> streamed_ranked_pair<Exec, T>::streaming() const
 template <execution_space Exec, real T>
 ranked_report streamed_ranked_pair<Exec, T>::report() const {
   auto const& parts = *parts_;
-  return {parts.planes.bytes_sent() + parts.next[0].bytes_sent() + parts.next[1].bytes_sent() +
-              parts.words.bytes_sent() + parts.flags.bytes_sent() +
-              parts.share.readings.bytes_sent(),
-          parts.report.device_bytes, parts.share.batch};
+  std::int64_t sent =
+      parts.words.bytes_sent() + parts.flags.bytes_sent() + parts.share.readings.bytes_sent();
+  for (auto const* shared : {&parts.planes, &parts.next[0], &parts.next[1]}) {
+    sent += *shared ? (*shared)->bytes_sent() : 0;
+  }
+  return {sent, parts.report.device_bytes, parts.share.batch};
 }
 
 template <execution_space Exec, real T>
@@ -453,31 +530,30 @@ streamed_ranked_fdk<Exec, T>::streamed_ranked_fdk(Exec const& exec, backend::com
   char const* const function = "iso::ct::streamed_ranked_fdk";
   using parts = detail::streamed_ranked_fdk_parts<Exec, T>;
   auto by = detail::prepare_fdk(ranks, plan, options, 0, sizeof(T), function);
-  int const rank = ranks.rank();
-  geometry const& g = plan.scan();
   std::optional<fdk_plan<space>> filter;
-  detail::check_together(ranks, function, [&] { filter.emplace(exec, g, options); });
-  std::int64_t const scratch = fdk_bytes_needed<T>(exec, g, options);
-  auto const fixed_of = [&](detail::ranked_preparation const& now) {
-    return filter->bytes_held() + detail::rank_share<Exec, T>::exchanged_bytes(rank, now);
-  };
-  auto const bytes_of = [&](std::size_t, detail::ranked_preparation const& now,
-                            std::int64_t planes) {
-    if (plan.planes(rank).count() == 0) {
-      return fixed_of(now);
-    }
-    std::int64_t const views = std::min(now.batch, g.num_views());
-    workspace_parts memory(function);
-    detail::passing_memory<T>(memory, plan, rank, planes, views);
-    memory.take<T>({views, g.num_u(), g.num_v()});
-    return fixed_of(now) + memory.bytes() + scratch;
-  };
-  auto const division = detail::divide_part<Exec, 1>(
-      ranks, by, split_views(g.num_views(), g.num_views(), block_order::sequential), limits,
-      function, bytes_of)[0];
+  detail::check_together(ranks, function, [&] { filter.emplace(exec, plan.scan(), options); });
+  auto const divided = parts::divide_call(exec, ranks, by, options, limits, filter->bytes_held());
   detail::check_together(ranks, function, [&] {
-    parts_ = std::make_unique<parts>(exec, ranks, std::move(*filter), by, division, fixed_of(by));
+    parts_ = std::make_unique<parts>(exec, ranks, std::move(*filter), by, divided);
   });
+}
+
+template <execution_space Exec, real T>
+streamed_ranked_bytes streamed_ranked_fdk<Exec, T>::bytes_needed(Exec const& exec,
+                                                                 backend::communicator& ranks,
+                                                                 rank_plan const& plan,
+                                                                 fdk_options const& options,
+                                                                 streaming_options const& limits) {
+  char const* const function = "iso::ct::streamed_ranked_fdk";
+  auto by = detail::prepare_fdk(ranks, plan, options, 0, sizeof(T), function);
+  std::int64_t filter_bytes = 0;
+  detail::check_together(ranks, function, [&] {
+    filter_bytes =
+        fdk_plan<Kokkos::HostSpace>(detail::on_host(), plan.scan(), options).bytes_held();
+  });
+  auto const divided = detail::streamed_ranked_fdk_parts<Exec, T>::divide_call(
+      exec, ranks, by, options, limits, filter_bytes);
+  return {divided.device_bytes, divided.staging_bytes, 0};
 }
 
 template <execution_space Exec, real T>
