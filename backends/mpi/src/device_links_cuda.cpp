@@ -325,6 +325,14 @@ std::unique_ptr<backend::device_link> tested(backend::communicator& ranks, Make 
   why = "another rank cannot be linked";
   try {
     memory.emplace();
+  } catch (error const& failure) {
+    why = failure.what();
+  }
+  // Ranks make a link together: none begins where another has no memory, and does not come.
+  if (any(ranks, !memory)) {
+    return nullptr;
+  }
+  try {
     link = make();
   } catch (error const& failure) {
     why = failure.what();
