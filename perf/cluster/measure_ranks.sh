@@ -105,6 +105,23 @@ for what in iso_test_ranked iso_test_ranked_plan iso_test_ranked_product; do
     fi
   done
 done
+# A process that is killed, or sent a signal, ends the others, also where they wait for a GPU's link.
+path=$(program iso)
+if [ -z "$path" ]; then
+  echo "not run: the ends of ranks (no iso in $programs); build it"
+elif [ $((limit - SECONDS)) -ge 60 ]; then
+  # shellcheck disable=SC2016
+  printf '#!/usr/bin/env bash\nexec %s "$@"\n' "$mpirun" >"$results/launch"
+  chmod +x "$results/launch"
+  ISO_TEST_BACKEND=$backend OMP_NUM_THREADS=1 timeout -k 5 150 "$here/../../tests/ranks/test_ends.sh" \
+    "$(realpath "$path")" "$(realpath "$results/launch")" "$most" >"$results/ends.log" 2>&1 || {
+    echo "ends: FAILED"
+    tail -n 5 "$results/ends.log"
+    failed=1
+  }
+else
+  echo "ends: left out ($((limit - SECONDS)) s are left)"
+fi
 
 read -ra rows <<<"forward adjoint fdk $methods"
 small=$((size / 4 > 32 ? size / 4 : 32))

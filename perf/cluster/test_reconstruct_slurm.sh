@@ -17,7 +17,15 @@ fail() {
 mkdir bin
 cat >bin/srun <<'END'
 #!/usr/bin/env bash
-while [[ $1 == --* ]]; do shift; done
+ends_all=no
+while [[ $1 == --* ]]; do
+  if [ "$1" = --kill-on-bad-exit=1 ]; then ends_all=yes; fi
+  shift
+done
+if [ $ends_all = no ]; then
+  echo 'srun: a process that is killed leaves the others waiting'
+  exit 1
+fi
 exec "$MPIEXEC" -n 2 "$@"
 END
 chmod +x bin/srun

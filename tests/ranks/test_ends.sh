@@ -1,10 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# test_ends.sh ISO MPIEXEC
+# test_ends.sh ISO MPIEXEC [PROCESSES]
 # A process that is killed, or a signal to one of them or to mpirun, ends all of them within ten seconds.
-# Nothing is left of the output.
+# Nothing is left of the output. ISO_TEST_BACKEND is where they compute (serial).
 iso=$1
 mpiexec=$2
+number=${3:-3}
+last=$((number - 1))
+backend=${ISO_TEST_BACKEND:-serial}
 tool=("$iso")
 source "$(dirname "$0")/../app/expect.sh"
 
@@ -24,7 +27,7 @@ ranks_of() {
 # ends WHOM SIGNAL CODE PATTERN: with code CODE (an extended regular expression) and what it says
 ends() {
   local launched ranks i began took code left
-  "$mpiexec" -n 3 "$iso" reconstruct --backend serial --projections p.h5 --method sirt --iterations 1000000 \
+  "$mpiexec" -n "$number" "$iso" reconstruct --backend "$backend" --projections p.h5 --method sirt --iterations 1000000 \
     --checkpoint c.h5 --checkpoint-every 20 --output late.mha >ended.txt 2>&1 &
   launched=$!
   # They compute when there is a checkpoint.
@@ -33,7 +36,7 @@ ends() {
     sleep 0.02
   done
   mapfile -t ranks < <(ranks_of $launched)
-  if [ ${#ranks[@]} -ne 3 ]; then
+  if [ ${#ranks[@]} -ne "$number" ]; then
     fail "$1 $2: ${#ranks[@]} ranks: $(cat ended.txt)"
     kill $launched 2>/dev/null
     wait $launched
@@ -60,12 +63,12 @@ ends() {
   rm -f c.h5
 }
 ends 1 KILL '[1-9][0-9]*' 'signal 9|KILL'
-ends 2 INT 130 'iso: error: rank 2: cancelled'
+ends $last INT 130 "iso: error: rank $last: cancelled"
 ends launcher INT '[1-9][0-9]*' 'iso: error: .*cancelled'
 
 # One that is killed while they write a stack, one after the other: it is not there, or whole where they were done before.
 sed 's/64, 64/200, 200/; s/"count": 40/"count": 300/' cone.json >long.json
-"$mpiexec" -n 3 "$iso" project --backend serial --phantom shepp-logan --size 8 --geometry long.json --output late.h5 >ended.txt 2>&1 &
+"$mpiexec" -n "$number" "$iso" project --backend "$backend" --phantom shepp-logan --size 8 --geometry long.json --output late.h5 >ended.txt 2>&1 &
 launched=$!
 for ((i = 0; i < 3000; ++i)); do
   [ -n "$(find . -name '.iso-*' -size +1M)" ] && break
