@@ -11,6 +11,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -23,9 +24,10 @@ iso::backend::communicator& all_ranks();
 std::string const& said_before_mpi();
 
 /// Calls f(exec) with the backend of this rank: ranks have different ones, as far as there are, and
-/// `turn` passes them on. Every other rank computes as on a processor without wide registers. Where
-/// the variable ISO_TEST_BACKEND is set, all have the backend that it names: only ranks that all
-/// compute on GPUs exchange by NCCL.
+/// `turn` passes them on. Their registers differ too, each width with each backend in turn: the
+/// widest of this processor, 32 bytes, and none that is wide. Where the variable ISO_TEST_BACKEND
+/// is set, all have the backend that it names: only ranks that all compute on GPUs exchange by
+/// NCCL.
 template <class F>
 void with_backend_of_rank(int turn, F const& f) {
   if (char const* const named = std::getenv("ISO_TEST_BACKEND")) {
@@ -36,7 +38,8 @@ void with_backend_of_rank(int turn, F const& f) {
   iso::backend::for_each([&](auto) { ++number; });
   int which = (all_ranks().rank() + turn) % number;
   int const widest = iso::backend::host_vector_bytes();
-  iso::backend::set_host_vector_bytes((all_ranks().rank() + turn) % 2 == 0 ? widest : 0);
+  int const widths[] = {widest, std::min(widest, 32), 0};
+  iso::backend::set_host_vector_bytes(widths[(all_ranks().rank() + turn / number) % 3]);
   iso::backend::for_each([&](auto tag) {
     if (which-- == 0) {
       INFO(std::string(tag.name));
