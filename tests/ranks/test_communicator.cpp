@@ -122,21 +122,40 @@ void check_all(communicator& ranks) {
   CHECK(iso::backend::carries_well(ranks));
 }
 
-/// A communicator one of whose ranks gets a bit of a sum wrong.
+/// What a communicator gets wrong.
+enum class wrong { sum, long_sum, maximum, long_maximum, parcel };
+
+/// A communicator whose last rank gets a bit of it wrong.
 class wrong_ranks final : public communicator {
  public:
+  explicit wrong_ranks(wrong what) : what_(what) {}
+
   [[nodiscard]] int rank() const override { return all_ranks().rank(); }
   [[nodiscard]] int size() const override { return all_ranks().size(); }
   [[nodiscard]] std::string name() const override { return "wrong"; }
   void sum(std::span<std::uint32_t> words) override {
     all_ranks().sum(words);
-    words[1] ^= rank() == size() - 1 ? 4U : 0U;
+    spoil(words, wrong::sum);
   }
-  void sum(std::span<std::uint64_t> words) override { all_ranks().sum(words); }
-  void maximum(std::span<std::uint32_t> words) override { all_ranks().maximum(words); }
-  void maximum(std::span<std::uint64_t> words) override { all_ranks().maximum(words); }
+  void sum(std::span<std::uint64_t> words) override {
+    all_ranks().sum(words);
+    spoil(words, wrong::long_sum);
+  }
+  void maximum(std::span<std::uint32_t> words) override {
+    all_ranks().maximum(words);
+    spoil(words, wrong::maximum);
+  }
+  void maximum(std::span<std::uint64_t> words) override {
+    all_ranks().maximum(words);
+    spoil(words, wrong::long_maximum);
+  }
   void exchange(std::span<parcel const> out, std::span<parcel const> in) override {
     all_ranks().exchange(out, in);
+    for (parcel const& came : in) {
+      if (came.bytes > 0) {
+        spoil(std::span(came.data, std::size_t(came.bytes)), wrong::parcel);
+      }
+    }
   }
   void broadcast(std::span<std::byte> bytes, int from) override {
     all_ranks().broadcast(bytes, from);
@@ -150,6 +169,17 @@ class wrong_ranks final : public communicator {
     return all_ranks().link_devices(device);
   }
   [[noreturn]] void abort(int exit_code) override { std::_Exit(exit_code); }
+
+ private:
+  /// Spoils the last of several words: ranks tell each other what they found by one.
+  template <class Word>
+  void spoil(std::span<Word> words, wrong what) const {
+    if (what == what_ && words.size() > 1 && rank() == size() - 1) {
+      words.back() ^= Word(4);
+    }
+  }
+
+  wrong what_;
 };
 
 }  // namespace
@@ -208,9 +238,13 @@ TEST_CASE("communicator: of some of the processes, in another order") {
   }
 }
 
-TEST_CASE("communicator: its self-test sees a wrong sum on every rank") {
-  wrong_ranks wrong;
-  CHECK(!iso::backend::carries_well(wrong));
+TEST_CASE("communicator: its self-test sees a wrong word or byte on every rank") {
+  for (wrong const what :
+       {wrong::sum, wrong::long_sum, wrong::maximum, wrong::long_maximum, wrong::parcel}) {
+    CAPTURE(int(what));
+    wrong_ranks ranks(what);
+    CHECK(!iso::backend::carries_well(ranks));
+  }
   CHECK(iso::backend::carries_well(all_ranks()));
 }
 
