@@ -219,16 +219,21 @@ TEST_CASE("each process of a node computes on the GPU of its number, and none sh
   CHECK(!jobs::choose_device(3, 4, {1, "2"}));  // its launcher lets it see its own alone
   CHECK(!jobs::choose_device(3, 4, {0, std::nullopt}));
   CHECK(jobs::choose_device(3, 4, {2, std::nullopt}, true) == 1);
-  auto const refused = [](std::optional<int> local_rank, int devices) {
+  CHECK(!jobs::choose_device(3, 4, {0, ""}));  // a build for processors
+  auto const refused = [](std::optional<int> local_rank, jobs::devices_seen const& seen) {
     try {
-      jobs::choose_device(local_rank, 4, {devices, std::nullopt});
+      jobs::choose_device(local_rank, 4, seen);
     } catch (iso::invalid_argument const& failure) {
       return std::string(failure.what());
     }
     return std::string();
   };
-  CHECK(iso::test::names(refused(2, 2), {"process 2", "there are 2", "at most 2", "--share-gpus"}));
-  CHECK(iso::test::names(refused({}, 2), {"4 processes share 2 GPUs", "CUDA_VISIBLE_DEVICES"}));
+  CHECK(iso::test::names(refused(2, {2, std::nullopt}),
+                         {"process 2", "there are 2", "at most 2", "--share-gpus"}));
+  CHECK(iso::test::names(refused({}, {2, std::nullopt}),
+                         {"4 processes share 2 GPUs", "CUDA_VISIBLE_DEVICES"}));
+  CHECK(iso::test::names(refused(1, {0, "", true}),
+                         {"CUDA_VISIBLE_DEVICES is empty", "for each of 4 processes"}));
 }
 
 TEST_CASE("two ranks of one GPU are found by its number") {

@@ -102,22 +102,21 @@ void check_threads(int wanted) {
 
 devices_seen see_devices() {
   char const* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
-  return {backend::is_device<Kokkos::DefaultExecutionSpace> ? backend::count_devices() : 0,
-          visible == nullptr ? std::nullopt : std::optional<std::string>(visible)};
+  constexpr bool computed_on = backend::is_device<Kokkos::DefaultExecutionSpace>;
+  return {computed_on ? backend::count_devices() : 0,
+          visible == nullptr ? std::nullopt : std::optional<std::string>(visible), computed_on};
 }
 
 std::optional<int> choose_device(std::optional<int> local_rank, int ranks, bool shares) {
-  auto const seen = see_devices();
-  ISO_VALIDATE(!backend::is_device<Kokkos::DefaultExecutionSpace> || seen.count > 0 ||
-                   !seen.visible || !seen.visible->empty(),
-               "CUDA_VISIBLE_DEVICES is empty (it hides all GPUs, and this build computes on "
-               "them); unset it, or name a GPU for each of {} processes",
-               ranks);
-  return choose_device(local_rank, ranks, seen, shares);
+  return choose_device(local_rank, ranks, see_devices(), shares);
 }
 
 std::optional<int> choose_device(std::optional<int> local_rank, int ranks, devices_seen const& seen,
                                  bool shares) {
+  ISO_VALIDATE(!seen.computed_on || seen.count > 0 || !seen.visible || !seen.visible->empty(),
+               "CUDA_VISIBLE_DEVICES is empty (it hides all GPUs, and this build computes on "
+               "them); unset it, or name a GPU for each of {} processes",
+               ranks);
   // What a launcher that binds each process to its own GPU leaves.
   bool const bound = seen.count == 1 && seen.visible && !seen.visible->empty();
   if (ranks == 1 || bound || seen.count == 0) {

@@ -41,6 +41,7 @@ class session {
 struct devices_seen {
   int count = 0;                       ///< that it sees
   std::optional<std::string> visible;  ///< CUDA_VISIBLE_DEVICES, where it is set
+  bool computed_on = false;            ///< by this build, by default
 };
 
 /// Returns the GPU of one of `ranks` processes: that of its number on the node; the only one that
