@@ -254,6 +254,21 @@ TEST_CASE("ranks of one memory must fit it together") {
   CHECK(jobs::find_lacking({need{1, 101, 0}}).rank == -1);  // nobody says what is free
 }
 
+TEST_CASE("a limit of one process is for its own bytes") {
+  using need = jobs::rank_need;
+  // Each fits its own limit, and both fit the machine.
+  CHECK(jobs::find_lacking({need{1, 60, 200, 70}, need{1, 60, 200, 70}}).rank == -1);
+  auto const limited = jobs::find_lacking({need{1, 60, 200, 0}, need{1, 60, 200, 50}});
+  CHECK(limited.rank == 1);
+  CHECK(limited.alone);
+  CHECK(limited.bytes == 60);
+  CHECK(limited.free == 50);
+  auto const both = jobs::find_lacking({need{1, 60, 100, 70}, need{1, 60, 100, 70}});
+  CHECK(both.rank == 0);
+  CHECK(!both.alone);
+  CHECK(both.bytes == 120);
+}
+
 TEST_CASE("a structure's shares of the voxels of slices, whatever lies beyond") {
   files::host_volume const patient{{8, 8, 8}, {1, 1, 1}, {0.5, 0.5, 0.5}, {}};
   auto across_z = patient;

@@ -45,6 +45,12 @@ class fake_system {
     check(total, available);
     CHECK(read_host_memory(root_).bound == bound);
   }
+  /// Checks what there is for this process and others.
+  void check_shared(std::uint64_t available, std::string const& bound) const {
+    auto const memory = read_host_memory(root_);
+    CHECK(memory.shared == available);
+    CHECK(memory.shared_bound == bound);
+  }
 
  private:
   fs::path root_;
@@ -134,12 +140,14 @@ TEST_CASE("host memory: limits of the process, and which one it is") {
   system.check(4 * gib, 3 * gib, " under ulimit -d");
   limits(std::to_string(gib), std::to_string(4 * gib));
   system.check(gib, 0, " under ulimit -v");
+  system.check_shared(12 * gib, "");
   // Whatever leaves least.
   limits(std::to_string(8 * gib), "unlimited");
   system.put("proc/self/cgroup", "0::/\n");
   system.put("sys/fs/cgroup/memory.max", text(4 * gib));
   system.put("sys/fs/cgroup/memory.current", text(3 * gib));
   system.check(4 * gib, gib, " in the control group");
+  system.check_shared(gib, " in the control group");
 }
 
 TEST_CASE("host memory: a system that does not say") {

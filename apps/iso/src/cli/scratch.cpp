@@ -110,9 +110,10 @@ void free_array(void* begin) noexcept {
 iso::detail::host_memory memory_in_files() {
   std::error_code unknown;
   auto const room = std::filesystem::space(in_files.load()->folder, unknown);
+  char const* const bound = " in the folder of --scratch";
   return unknown ? iso::detail::host_memory{}
-                 : iso::detail::host_memory{room.capacity, room.available,
-                                            " in the folder of --scratch"};
+                 : iso::detail::host_memory{room.capacity, room.available, bound, room.available,
+                                            bound};
 }
 
 void use_scratch(std::string const& folder) {

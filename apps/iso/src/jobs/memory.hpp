@@ -12,6 +12,7 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <exception>
 #include <optional>
@@ -96,12 +97,18 @@ void check_free(Exec const& exec, std::int64_t there, std::int64_t host, char co
 template <class Exec>
 void check_memory_of_ranks(Exec const& exec, std::int64_t bytes, char const* what,
                            bool streams = true) {
-  std::uint64_t memory = number_of_machine();
   if constexpr (backend::is_device<Exec>) {
-    memory = number_of_device(exec.cuda_device());
+    check_memory_of_ranks(
+        {number_of_device(exec.cuda_device()), bytes, backend::facts(exec).memory_free_bytes}, "",
+        "", what, streams);
+  } else {
+    auto const memory = iso::detail::read_array_memory();
+    std::int64_t const alone = memory.available < memory.shared
+                                   ? std::max(std::int64_t(memory.available), std::int64_t(1))
+                                   : 0;
+    check_memory_of_ranks({number_of_machine(), bytes, std::int64_t(memory.shared), alone},
+                          memory.shared_bound, memory.bound, what, streams);
   }
-  check_memory_of_ranks({memory, bytes, backend::facts(exec).memory_free_bytes}, bound_of(exec),
-                        what, streams);
 }
 /// Does so for two parts: `there`, where `exec` computes, and `host`, on the host. Other ranks may
 /// have other backends.

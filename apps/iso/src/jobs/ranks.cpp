@@ -105,9 +105,13 @@ std::vector<std::uint64_t> numbers_of_ranks(std::uint64_t mine) {
 
 lacking_memory find_lacking(std::vector<rank_need> const& needs) {
   for (std::size_t rank = 0; rank < needs.size(); ++rank) {
-    lacking_memory found{int(rank), 0, needs[rank].free};
+    rank_need const& mine = needs[rank];
+    if (mine.alone > 0 && mine.bytes > mine.alone) {
+      return {int(rank), mine.bytes, mine.alone, true};
+    }
+    lacking_memory found{int(rank), 0, mine.free};
     for (rank_need const& other : needs) {
-      if (other.memory == needs[rank].memory) {
+      if (other.memory == mine.memory) {
         found.bytes += other.bytes;
         found.free = std::min(found.free, other.free);
       }
@@ -119,15 +123,18 @@ lacking_memory find_lacking(std::vector<rank_need> const& needs) {
   return {};
 }
 
-void check_memory_of_ranks(rank_need const& mine, std::string const& bound, char const* what,
-                           bool streams) {
+void check_memory_of_ranks(rank_need const& mine, std::string const& bound,
+                           std::string const& bound_alone, char const* what, bool streams) {
   struct told {
     rank_need need;
     std::array<char, 104> bound;
+    std::array<char, 104> bound_alone;
   };
   told const here = [&] {
-    told all{mine, {}};
+    told all{mine, {}, {}};
     std::copy_n(bound.begin(), std::min(bound.size(), all.bound.size() - 1), all.bound.begin());
+    std::copy_n(bound_alone.begin(), std::min(bound_alone.size(), all.bound_alone.size() - 1),
+                all.bound_alone.begin());
     return all;
   }();
   auto all = std::vector<told>(std::size_t(num_ranks()));
@@ -140,6 +147,16 @@ void check_memory_of_ranks(rank_need const& mine, std::string const& bound, char
     needs.push_back(one.need);
   }
   auto const lacking = find_lacking(needs);
+  if (lacking.rank >= 0 && lacking.alone) {
+    throw out_of_memory(
+        message("{}: rank {} needs {} bytes ({} bytes are free{}, which is the limit of that "
+                "process alone); ask for less, raise the limit, {}",
+                {std::string_view(what), lacking.rank, lacking.bytes, lacking.free,
+                 std::string_view(all[std::size_t(lacking.rank)].bound_alone.data()),
+                 std::string_view(streams ? "start more processes, or give --memory"
+                                          : "or start more processes")}),
+        std::uint64_t(lacking.bytes), std::uint64_t(lacking.free));
+  }
   if (lacking.rank >= 0) {
     auto const& of_rank = all[std::size_t(lacking.rank)];
     throw out_of_memory(

@@ -50,23 +50,27 @@ void check_alike(std::uint64_t hash, std::string const& sentence);
 struct rank_need {
   std::uint64_t memory = 0;  ///< which memory it is of: ranks with the same number share one
   std::int64_t bytes = 0;
-  std::int64_t free = 0;  ///< of that memory, as the rank sees it; 0: not known
+  std::int64_t free = 0;   ///< of that memory, as the rank sees it; 0: not known
+  std::int64_t alone = 0;  ///< that a limit of this process leaves it; 0: it has no limit
 };
-/// A memory that has less than the ranks that share it need.
+/// A memory that has less than the ranks that share it need, or a limit that leaves less than one
+/// needs.
 struct lacking_memory {
-  int rank = -1;           ///< the first of them; -1: no memory lacks anything
-  std::int64_t bytes = 0;  ///< that they need together
-  std::int64_t free = 0;   ///< the least that one of them finds
+  int rank = -1;           ///< the first of them; -1: nothing is lacking
+  std::int64_t bytes = 0;  ///< that they need together, or it
+  std::int64_t free = 0;   ///< the least that one of them finds, or the limit leaves
+  bool alone = false;      ///< it is a limit of this rank's process
 };
-/// Returns the memory of the first rank that lacks some.
+/// Returns what the first rank lacks.
 lacking_memory find_lacking(std::vector<rank_need> const& needs);
 
 /// Throws iso::out_of_memory on every rank, with one sentence, unless the memory of each has what
 /// its ranks need. All ranks call it.
-/// \param bound    what leaves no more of this rank's memory, for the sentence
-/// \param streams  ranks take --memory, which the sentence then names
-void check_memory_of_ranks(rank_need const& mine, std::string const& bound, char const* what,
-                           bool streams);
+/// \param bound        what leaves no more of the memory that it shares, for the sentence
+/// \param bound_alone  what leaves no more to this process
+/// \param streams      ranks take --memory, which the sentence then names
+void check_memory_of_ranks(rank_need const& mine, std::string const& bound,
+                           std::string const& bound_alone, char const* what, bool streams);
 
 /// Returns the first two ranks that have the same number, which is not 0; {-1, -1}: none.
 std::pair<int, int> find_same(std::vector<std::uint64_t> const& numbers);

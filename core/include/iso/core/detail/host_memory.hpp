@@ -19,6 +19,8 @@ struct host_memory {
   std::uint64_t total = 0;
   std::uint64_t available = 0;  ///< without swapping; what caches of files would give back counts
   char const* bound = "";       ///< what leaves no more, for a sentence; empty: the machine itself
+  std::uint64_t shared = 0;  ///< available to this process and others: no limit of its own counts
+  char const* shared_bound = "";
 };
 
 /// Lowers `memory` to `left` of `limit`.
@@ -132,6 +134,8 @@ inline host_memory read_host_memory(std::filesystem::path const& root = "/") {
       apply_cgroup(memory, root, cgroup_v1, line.substr(second + 1));
     }
   }
+  memory.shared = memory.available;
+  memory.shared_bound = memory.bound;
   apply_process_limits(memory, root);
   return memory;
 }
