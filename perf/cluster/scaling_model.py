@@ -9,8 +9,9 @@ those of rates.json: what was measured is said there, and so is what is assumed.
 does for all pixels, and its waiting, is what four GPUs took beyond that at 1024^3. The time that
 SIRT takes for a voxel grows with the volume as it did from 1024^3 to 1536^3 on one GPU.
 
-It leaves out: files, the start of a job, and a network that is shared. Nothing is hidden behind
-kernels, as in the library today.
+It leaves out: files, the start of a job, and a network that is shared. It hides nothing behind
+kernels. The library sends the words of a projection behind the kernels of its next batch, which
+made two GPUs no faster.
 
 Usage: scaling_model.py [--rates FILE] [--sizes N...] [--views N] [--gpus N...]
        scaling_model.py --points     the model beside the points of rates.json
