@@ -6,59 +6,12 @@
 iso=$1
 mpiexec=$2
 write=$3
-tool=("$iso")
-source "$(dirname "$0")/../app/expect.sh"
+source "$(dirname "$0")/tool_support.sh"
 
-on() { tool=("$mpiexec" -n "$1" "$iso"); }
-alone() { tool=("$iso"); }
-hash_of() { grep -oE 'hash [0-9a-f]{16}' <<<"$answer"; }
-# lines PATTERN NUMBER: so many lines of the last answer match
-lines() { [ "$(grep -cE -- "$1" <<<"$answer")" -eq "$2" ] || fail "not $2 lines of '$1': $answer"; }
-
-# same RANKS FILES COMMAND...: the hash and the files (one.NAME, of the options for NAME) of one process
-same() {
-  local ranks=$1 files=$2 once file
-  shift 2
-  alone
-  expect 0 'hash [0-9a-f]{16}' "$@" --json once.json
-  once=$(hash_of)
-  for file in $files; do
-    mv "$file" "one.$file"
-  done
-  on "$ranks"
-  expect 0 "$once" "$@" --json ranks.json
-  lines 'hash' 1
-  lines "^iso: info: $ranks processes: each has its planes" 1
-  tr -d ' \n' <ranks.json | grep -qE "\"ranks\":$ranks" || fail "ranks.json: $(cat ranks.json)"
-  for file in $files; do
-    cmp "$file" "one.$file" || fail "another $file by $ranks processes of $*"
-  done
-}
-
-cat >plan.json <<'JSON'
-{"beams": [{"gantry_deg": 20, "isocentre_mm": [0, 100, 0], "field_mm": {"x": [-20, 20], "y": [-25, 25]}},
-           {"gantry_deg": 290, "couch_deg": 30, "isocentre_mm": [10, 100, 40], "weight": 2,
-            "field_mm": {"x": [-30, 10], "y": [-15, 25]}}],
- "directions": {"cones": 4, "azimuths": 4}}
-JSON
-same 3 'd.mha curves.csv' dose --phantom slab --voxel 16 --plan plan.json --output d.mha --curves curves.csv
-same 2 '' dose --phantom slab --voxel 16 --plan plan.json --precision double
-sed 's/"directions"/"engine": "non_voxel", "ray_spacing_mm": 16, "radial_step_mm": 8, "directions"/' plan.json >rays.json
-same 2 'e.mha' dose --phantom slab --voxel 16 --plan rays.json --output e.mha --repeats 2
-same 2 'g.mha s.mha h.csv p.png' gamma d.mha e.mha --criterion 3%/3mm --criterion 2%/2mm --output g.mha --status s.mha --csv h.csv --png p.png
-same 3 '' gamma d.mha e.mha --normalisation local --interpolation tetrahedra --cut-off 20%
-
-# Each writes its planes of doses and gamma maps, and reads its planes of the doses that are compared, but for a picture.
-# in_all KEY: the sum of what each process has of it in ranks.json
-in_all() { tr -d ' \n' <ranks.json | grep -oE "\"$1\":\[[0-9,]*\]" | grep -oE '[0-9]+' | awk '{ sum += $1 } END { print sum }'; }
-size=$((4 * 16 ** 3))
-same 3 'd.nrrd' dose --phantom slab --voxel 16 --plan plan.json --output d.nrrd
-[ "$(in_all bytes_written)" -eq $size ] || fail "bytes_written: $(cat ranks.json)"
-same 2 '' dose --phantom slab --voxel 16 --plan plan.json
-same 3 'g.nii s.nrrd h.csv' gamma d.mha e.mha --criterion 3%/3mm --criterion 2%/2mm --output g.nii --status s.nrrd --csv h.csv
-[ "$(in_all bytes_written)" -eq $((2 * size)) ] || fail "bytes_written: $(cat ranks.json)"
-[ "$(in_all bytes_read)" -eq $((2 * (size + 3 * size / 16))) ] || fail "bytes_read: $(cat ranks.json)"
-same 2 'g.nii.gz' gamma d.mha e.mha --output g.nii.gz
+same_files 3 'd.mha curves.csv' dose --phantom slab --voxel 16 --plan plan.json --output d.mha --curves curves.csv
+alone
+expect 0 hash dose --phantom slab --voxel 16 --plan rays.json --output e.mha
+same_files 2 'g.mha s.mha h.csv p.png' gamma d.mha e.mha --criterion 3%/3mm --criterion 2%/2mm --output g.mha --status s.mha --csv h.csv --png p.png
 leftover=$(find . -name '.iso-*')
 [ -z "$leftover" ] || fail "left $leftover"
 
@@ -92,7 +45,7 @@ if "$iso" info . 2>&1 | grep -q 'this build has no DCMTK'; then
   not_run 'histograms on ranks (this build has no DCMTK); install libdcmtk-dev'
 else
   "$write" . || fail 'no files'
-  same 2 'dvh.csv' dvh --dose dose.dcm half.dcm --structures set.dcm --csv dvh.csv --bins 51 --quantity mean D95 CI30Gy
+  same_files 2 'dvh.csv' dvh --dose dose.dcm half.dcm --structures set.dcm --csv dvh.csv --bins 51 --quantity mean D95 CI30Gy
   # Structures that are refused, and others that are reported: the exit code of one process.
   on 3
   expect 7 "'Twin' is refused" dvh --dose dose.dcm --structures wrong.dcm --quantity mean
