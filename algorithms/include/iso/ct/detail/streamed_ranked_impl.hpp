@@ -363,9 +363,7 @@ void streamed_ranked_parts<Exec, T>::fetch(neighbour which, const_volume const& 
   auto const& n = share.plan.grid().extent;
   slab const& own = share.own;
   bool const below = which == neighbour::below;
-  if (!planes) {
-    check_together(share.carrier.ranks(), "iso::ct::streamed_ranked_pair", [&] { reserve_halo(); });
-  }
+  check_together(share.carrier.ranks(), "iso::ct::streamed_ranked_pair", [&] { reserve_halo(); });
   image_rows<T const> const mine{x.data.data(), n[0] * n[1], own.count(), own.first};
   image_rows<T> const there{plane, n[0] * n[1], 1, below ? own.first - 1 : own.last};
   next[below ? 0 : 1]->template run<arrival::stored>(on_host(), *host_carrier, mine, there, {0, 1});
