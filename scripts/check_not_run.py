@@ -4,8 +4,8 @@
 
     scripts/check_not_run.py ci|release LOG...
 
-LOG: what scripts/test.sh printed (`left out: ...`, `not run: ...`), with --label python too (the
-skipped tests of pytest). .ci/run and scripts/release.sh call it.
+LOG: what scripts/test.sh printed (`left out: ...`, `not run: ...`, and tests that ctest calls
+skipped without such a line), with --label python too (the skipped tests of pytest). .ci/run and scripts/release.sh call it.
 """
 import pathlib
 import re
@@ -15,6 +15,7 @@ from harness import words_of
 
 LIST = pathlib.Path(__file__).resolve().parent.parent / ".ci/not_run.txt"
 OURS = re.compile(r"^(?:\[isocenter\] )?(?:left out|not run): (.*)$")
+CTEST = re.compile(r"^\s*\d+/\d+ Test\s+#\d+: (\S+) \.*\s*\*\*\*Skipped\b")
 PYTEST = re.compile(r"^SKIPPED \[\d+\] ([^:]+):(?:\d+:)? (.*)$")
 
 
@@ -28,6 +29,9 @@ def allowed(whose, lines):
             if on not in ("both", "ci") or not dashes or not reason.strip():
                 raise SystemExit(f"{LIST}: '{line.strip()}' (a line has a list, an expression, "
                                  "' -- ' and a reason); write it so")
+            if not expression.startswith("^"):
+                raise SystemExit(f"{LIST}: '{expression.strip()}' (it would let anything through "
+                                 "that holds it somewhere); begin it with ^ and what it is of")
             if on in ("both", whose):
                 found.append(re.compile(expression.strip()))
     return found
@@ -36,7 +40,10 @@ def allowed(whose, lines):
 def left_out(text):
     """Yield what a log says was left out."""
     for line in text.splitlines():
-        ours, skipped = OURS.match(line), PYTEST.match(line)
+        ours, skipped, silent = OURS.match(line), PYTEST.match(line), CTEST.match(line)
+        if silent and not re.search(rf"^(\[isocenter\] )?not run: {re.escape(silent[1])}: ", text,
+                                    re.M):
+            yield f"{silent[1]}: skipped, and does not say why"
         if ours:
             yield ours[1]
         elif skipped:
