@@ -10,8 +10,9 @@
 #
 # Results stand in build/release/REVISION.txt, one stage a line: result, seconds, date. Called again, the
 # script runs the stages that have not passed at this revision. With changes that are not committed, all of them.
-# What a stage printed stands in build/release/REVISION/STAGE.log. What no stage ran, for want of a program or a
-# library, and what tests said that they did not run, is named at the end. A stage that fails does not stop the others.
+# What a stage printed stands in build/release/REVISION/STAGE.log. The programs that this machine lacks are named
+# first. What no stage ran, for want of a program or a library, and what tests said that they did not run, is named at
+# the end. A stage that fails does not stop the others.
 # Exit code 1: a stage has not passed, or something was left out that .ci/not_run.txt does not name.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cd "$ISO_TOP"
@@ -20,8 +21,8 @@ cd "$ISO_TOP"
 stages() {
   cat <<'END'
 lint          scripts/setup.sh && scripts/lint.sh --headers
-documents     scripts/get_example_data.sh && scripts/performance_page.py --check-ages && scripts/test.sh --label documents
-tests         scripts/get_example_data.sh && scripts/test.sh --all -- -LE '^(documents|perf-smoke)$'
+documents     scripts/get_example_data.sh && scripts/performance_page.py --check-ages && scripts/test.sh --label quick && scripts/test.sh --label documents
+tests         scripts/get_example_data.sh && scripts/test.sh --all -- -LE '^(documents|perf-smoke)$' && scripts/test_costs.py "build/$(. scripts/common.sh && preset_of_machine)" --check
 python        ISO_EXAMPLES=10000 scripts/test.sh --label python
 mpich         scripts/setup.sh && scripts/ranks_by_mpich.sh
 benchmarks    scripts/test.sh --label perf-smoke
@@ -33,6 +34,40 @@ mutants       scripts/setup.sh && scripts/mutants.py
 END
 }
 
+# A program that a stage needs or a test asks for, and what brings it.
+programs() {
+  cat <<'END'
+clang++         clang
+clang-tidy      clang-tidy
+dciodvfy        dicom3tools
+groff           groff
+mandoc          mandoc
+mpicc.mpich     libmpich-dev
+mpirun          libopenmpi-dev
+nvcc            CUDA's toolkit
+qemu-x86_64     qemu-user
+reframe         ReFrame (pip install reframe-hpc)
+END
+}
+
+# say_what_lacks: the hours come after it.
+say_what_lacks() {
+  local program package lacking=() packages=()
+  while read -r program package; do
+    if ! have "$program"; then
+      lacking+=("$program")
+      packages+=("$package")
+    fi
+  done < <(programs)
+  [ ${#lacking[@]} = 0 ] ||
+    say "this machine cannot pass all stages (it has no $(join ', ' "${lacking[@]}")); install $(join ', ' "${packages[@]}")"
+}
+join() {
+  local with=$1 first=$2
+  shift 2
+  printf '%s' "$first" "${@/#/$with}"
+}
+
 list="" chosen=() file=""
 while [ $# -gt 0 ]; do
   case "$1" in
@@ -42,7 +77,7 @@ while [ $# -gt 0 ]; do
       shift 2
       ;;
     --list) list=1 && shift ;;
-    -h | --help) sed -n '3,15s/^# \{0,1\}//p' "$0" && exit 0 ;;
+    -h | --help) sed -n '3,16s/^# \{0,1\}//p' "$0" && exit 0 ;;
     *) misused "unknown argument: $1 (it is no option); see scripts/release.sh --help" ;;
   esac
 done
@@ -58,6 +93,7 @@ for name in "${chosen[@]}"; do
     misused "there is no stage '$name' (known: ${names[*]}); choose one of these"
 done
 
+[ -n "$file" ] || say_what_lacks
 revision=$(git rev-parse --short=12 HEAD)
 results=$ISO_TOP/build/release/$revision
 if [ -n "$(git status --porcelain)" ]; then

@@ -3,10 +3,11 @@
 """Measures the processor seconds of every test, and writes those above 5 s into
 cmake/iso_test_costs.cmake, by which ctest starts the longest first.
 
-    scripts/test_costs.py build/openmp [--only REGEX] [--last-run] [--dry]
+    scripts/test_costs.py build/openmp [--only REGEX] [--last-run] [--dry] [--check]
 
 Runs the tests that are not slow, one after the other, with two threads each; the machine should be
-idle. --last-run takes the seconds by the clock of the last run of ctest instead, and runs nothing.
+idle. --last-run takes the seconds by the clock of the last run of ctest instead, and runs nothing. --check does so too, and
+fails where a test has no row and took more than 10 s there, beside others.
 """
 import json
 import os
@@ -19,7 +20,7 @@ from build_times import test_seconds
 from harness import TOP, parser_of
 
 TABLE = TOP / "cmake/iso_test_costs.cmake"
-LEAST = 5  # processor seconds
+MIN_COST = 5  # processor seconds
 ROW = re.compile(r'"(\S+) (\d+) (\d+)"')
 
 
@@ -55,15 +56,28 @@ def with_rows(text, rows):
     return re.sub(r"set\(\s*costs\b[^)]*\)", f"set(costs\n{lines})", text)
 
 
+def check(build, rows):
+    """Exits with a sentence where a test of the last run should have a row and has none."""
+    last = test_seconds(build)
+    missing = [n for n, _ in tests_of(build) if n not in rows and last.get(n, 0) > 2 * MIN_COST]
+    if missing:
+        sys.exit(f"test_costs: no row for {', '.join(missing)} (each took more than "
+                 f"{2 * MIN_COST} s); run scripts/test_costs.py {build}")
+
+
 def main():
     parser = parser_of(__doc__.splitlines()[0])
     parser.add_argument("build", help="folder of a build")
     parser.add_argument("--only", default="", help="tests whose names match; the other rows stay")
     parser.add_argument("--last-run", action="store_true", help="run nothing, take the last run")
+    parser.add_argument("--check", action="store_true", help="look for rows that are missing")
     parser.add_argument("--dry", action="store_true", help="print, and write nothing")
     args = parser.parse_args()
     text = TABLE.read_text()
     rows = {name: (int(cost), int(cores)) for name, cost, cores in ROW.findall(text)}
+    if args.check:
+        check(args.build, rows)
+        return
     tests = [(n, labels) for n, labels in tests_of(args.build) if re.search(args.only, n)]
     before = dict(rows)
     if not args.only:
@@ -82,7 +96,7 @@ def main():
         quick += cost if "quick" in labels else 0
         failed += [name] if code else []
         rows.pop(name, None)
-        if cost >= LEAST:
+        if cost >= MIN_COST:
             rows[name] = (round(cost), 2 if cost > 1.5 * seconds else 1)
         print(f"{name:<40} {cost:8.1f} s of processor time in {seconds:.1f} s", flush=True)
     print(f"{total:.0f} s of processor time, {quick:.0f} of them in quick tests")

@@ -8,7 +8,7 @@ trap 'rm -rf "$work"' EXIT
 tree=$work/tree
 mkdir -p "$tree/scripts" "$tree/.ci"
 cp "$1"/{release.sh,common.sh,check_not_run.py,harness.py,python_modules.py} "$tree/scripts"
-printf '%s\n' '# why' 'both  ^a: b  -- c' 'ci  ^tests of x  -- it is not there' >"$tree/.ci/not_run.txt"
+printf '%s\n' '# why' 'both  ^a: b  -- c' 'ci  ^tests of x  -- it is not there' 'ci  ^(d|e): .*run y  -- z' >"$tree/.ci/not_run.txt"
 echo /build/ >"$tree/.gitignore"
 cd "$tree" && git init -q . && git add . && git commit -qm first
 
@@ -63,6 +63,23 @@ release --stage last --stage first
 check 'what the build lacks' "$(grep -m 1 'left out' "$work/out")" 'left out: tests of x (x is not found); install x'
 check 'stages that are named' "$(ran)" 'first last'
 
+# not_run WHOSE: the exit code of the check of `log`
+not_run() { scripts/check_not_run.py "$1" "$work/log" >"$work/out" 2>&1 && echo 0 || echo $?; }
+line=' 7/215 Test  #57: d ..................***Skipped   0.12 sec'
+echo "$line" >"$work/log"
+check 'a skipped test that does not say why' "$(not_run ci)" 1
+check 'what is said of it' "$(head -n 1 "$work/out")" 'left out: d: skipped, and does not say why'
+printf '%s\n' "$line" '[isocenter] not run: d: it (no data); run y' >"$work/log"
+check 'a skipped test of the list' "$(not_run ci)" 0
+check 'the same before a release' "$(not_run release)" 1
+echo '[isocenter] not run: dd: it (no data); run y' >>"$work/log"
+check 'another test that lacks the same' "$(not_run ci)" 1
+cp .ci/not_run.txt "$work/list"
+echo 'ci  run y  -- z' >>.ci/not_run.txt
+check 'an expression that names no test' "$(not_run ci)" 1
+check 'what is said of that' "$(grep -c "'run y' (it would let anything through" "$work/out")" 1
+mv "$work/list" .ci/not_run.txt
+
 # A change, and a commit: what is known no longer holds.
 echo change >file
 release
@@ -72,6 +89,10 @@ check 'stages with a change again' "$(ran)" 'first second third last'
 git add file && git commit -qm third
 release
 check 'stages of the next revision' "$(ran)" 'first second third last'
+
+sed -i '/^mandoc /{p;s/^mandoc/no_such_program/}' scripts/release.sh
+scripts/release.sh --list >"$work/out"
+check 'what a machine lacks' "$(grep -c 'cannot pass all stages (it has no .*no_such_program.*); install .*mandoc' "$work/out")" 1
 
 release --stage nope
 check 'exit code of an unknown stage' $? 2
