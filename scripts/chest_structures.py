@@ -23,7 +23,7 @@ from volumes import read_nifti  # noqa: E402
 
 AIR = -400  # HU
 EVERY = 2  # slices
-LEAST_AREA = 300  # mm2 of an outline
+MIN_AREA = 300  # mm2 of an outline
 ISOCENTRE, RADIUS = (70, -150, 690), 24  # mm
 STRUCTURE_SET = "1.2.840.10008.5.1.4.1.1.481.3"
 LONG = ("OB", "OW", "SQ")
@@ -54,7 +54,7 @@ def outlines(mask, spacing, origin):
         for line in contourpy.contour_generator(z=smooth.T).lines(0.5):
             x, y = ((line[:, axis] - 2) * spacing[axis] + origin[axis] for axis in (0, 1))
             area = abs(np.dot(x[:-1], y[1:]) - np.dot(x[1:], y[:-1])) / 2
-            if area >= LEAST_AREA:
+            if area >= MIN_AREA:
                 z = np.full(len(x) - 1, origin[2] + k * spacing[2])
                 contours.append(np.stack([x[:-1], y[:-1], z], 1))
     return contours

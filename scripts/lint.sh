@@ -125,7 +125,8 @@ check_format() {
     at_once bash -c 'for f; do [ ! -s "$f" ] || [ -z "$(tail -c 1 "$f")" ] || echo "$f"; done' -)"
 }
 
-# least_squares is a method, most_common Python's; the others are names in files that are read still.
+# least_squares is a method, most_common Python's; the others are names in files that are read still. Constants in
+# capitals have the rule too, also where they are these words alone.
 LEAST_AND_MOST='\w*at_(least|most)|least_(squares|seconds|sec)|most_common|ms_per_view_least|cpu_ratio_of_least'
 check_words() {
   # shellcheck disable=SC2046
@@ -136,7 +137,7 @@ check_words() {
         END { for (i = 1; i < ARGC; i++) if (!(ARGV[i] in has)) print ARGV[i] }')"
   wrong "bounds are called max_ and min_, not most_ and least_" \
     "$(files | grep -E '\.(cpp|hpp|in|py|cmake|sh)$|CMakeLists\.txt$' | grep -vxF scripts/lint.sh |
-      xargs -r grep -HnP "\b(?!($LEAST_AND_MOST)\b)((most|least)_\w+|\w+_(most|least))\b" || true)"
+      xargs -r grep -HnP "\b(?!($LEAST_AND_MOST)\b)((most|least)_\w+|\w+_(most|least))\b|\b\w*(?<![A-Z])(MOST|LEAST)(?![A-Z])\w*" || true)"
   wrong "left open" "$(files | grep -E '\.(cpp|hpp|py|cmake|sh)$' | grep -v scripts/lint.sh |
     xargs -r grep -HnE 'TODO|FIXME|\bXXX\b|placeholder' || true)"
 }

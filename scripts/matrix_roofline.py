@@ -33,7 +33,7 @@ FAMILIES = {
     "peer": ("s", "tab:red", "peers"),
     "raw": ("^", "tab:green", "by hand"),
 }
-MOST_NAMES = 60
+MAX_NAMES = 60
 
 
 def point(family, product, backend, flops, byte_count, seconds, row):
@@ -140,7 +140,7 @@ def opened(path):
 def named(points):
     """The points that a figure names, by family: what is not the library's first."""
     own = {family: [p for p in points if p["family"] == family] for family in FAMILIES}
-    left = MOST_NAMES
+    left = MAX_NAMES
     for family in sorted(own, key=lambda f: f == "spmv"):
         own[family] = own[family][:left]
         left -= len(own[family])

@@ -19,7 +19,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from scripts import TOP, document_of  # noqa: E402
 
-_MOST = 1.1
+_MAX_RATIO = 1.1
 # What a row says, the program, its benchmark.
 _CASES = (
     ("forward_project, 256^3, float", "forward_project",
@@ -83,7 +83,7 @@ def main():
             for name, folder in folders.items():
                 least[name] = min(least[name], milliseconds(folder, program, benchmark))
         for way in given.ways:
-            slow = slow or least[way] > _MOST * least["preset"]
+            slow = slow or least[way] > _MAX_RATIO * least["preset"]
             rows.append(json.dumps({
                 "what": f"{what}, {_WAYS[way]}", "unit": "ms", "value": round(least[way], 1),
                 "peer": f"preset {given.preset}", "peer_value": round(least["preset"], 1),

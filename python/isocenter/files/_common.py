@@ -24,7 +24,7 @@ Path: TypeAlias = "str | os.PathLike[str]"
 Floats: TypeAlias = npt.NDArray[np.float32]
 
 #: The largest float32, and the least that has all digits.
-_MOST, _LEAST = float(np.finfo(np.float32).max), float(np.finfo(np.float32).tiny)
+_MAX, _MIN_NORMAL = float(np.finfo(np.float32).max), float(np.finfo(np.float32).tiny)
 
 
 def refuse(path: Path, sentence: str) -> NoReturn:
@@ -138,7 +138,7 @@ def filling(folder: Path) -> Iterator[pathlib.Path]:
 
 def check_range(path: Path, largest: float) -> None:
     """Refuse doubles of which the largest has no float, or not all of its digits."""
-    if largest > _MOST or 0 < largest < _LEAST:
+    if largest > _MAX or 0 < largest < _MIN_NORMAL:
         refuse(
             path,
             f"holds values up to {largest:.6g} (they become floats, which end at 3.4e+38 and lose "

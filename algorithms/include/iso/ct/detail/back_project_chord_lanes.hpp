@@ -80,11 +80,11 @@ class brick_lanes<exact_chords, Shape> {
     using index = typename Part::index;
     value first;
     value step;
-    value number;  ///< of planes crossed
-    value next;    ///< crossing
-    index stride;  ///< bytes
-    value least;   ///< planes crossed on entry
-    value most;
+    value number;      ///< of planes crossed
+    value next;        ///< crossing
+    index stride;      ///< bytes
+    value min_planes;  ///< planes crossed on entry
+    value max_planes;
 
     [[nodiscard]] KOKKOS_FORCEINLINE_FUNCTION value at(value const& n) const {
       return fma(n, step, first);
@@ -110,12 +110,12 @@ class brick_lanes<exact_chords, Shape> {
       auto const down = (downward & index(1 << a)) == index(1 << a);
       index const low(brick_.low[a]);
       index const high(brick_.high[a] - 1);
-      axis.least = convert<float>(select(down, voxel - high, low - voxel));
-      axis.most = convert<float>(select(down, voxel - low, high - voxel));
+      axis.min_planes = convert<float>(select(down, voxel - high, low - voxel));
+      axis.max_planes = convert<float>(select(down, voxel - low, high - voxel));
       axis.stride = select(down, index(-Shape::pitch(a)), index(Shape::pitch(a)));
-      value const enters = select(zero < axis.least, axis.at(axis.least - one), zero);
-      value const leaves = select(zero <= axis.most, axis.at(axis.most), zero);
-      axis.least = max(axis.least, zero);
+      value const enters = select(zero < axis.min_planes, axis.at(axis.min_planes - one), zero);
+      value const leaves = select(zero <= axis.max_planes, axis.at(axis.max_planes), zero);
+      axis.min_planes = max(axis.min_planes, zero);
       begin = select(begin < enters, enters, begin);
       to = select(leaves < to, leaves, to);
       place = place + (voxel - low + index(Shape::room)) * index(Shape::pitch(a));
@@ -145,17 +145,18 @@ class brick_lanes<exact_chords, Shape> {
                                                           Axis const& axis) {
     Value const one(1.0F);
     Value const guess = (from - axis.first) / axis.step;
-    Value const bounded = select(guess < axis.most, guess, axis.most);
-    Value number = select(axis.least < bounded, convert<float>(truncate(bounded)), axis.least);
+    Value const bounded = select(guess < axis.max_planes, guess, axis.max_planes);
+    Value number =
+        select(axis.min_planes < bounded, convert<float>(truncate(bounded)), axis.min_planes);
     for (;;) {
-      auto const more = inside & (number < axis.most) & (axis.at(number) <= from);
+      auto const more = inside & (number < axis.max_planes) & (axis.at(number) <= from);
       if (!any_of(more)) {
         break;
       }
       number = select(more, number + one, number);
     }
     for (;;) {
-      auto const less = inside & (axis.least < number) & (from < axis.at(number - one));
+      auto const less = inside & (axis.min_planes < number) & (from < axis.at(number - one));
       if (!any_of(less)) {
         break;
       }
