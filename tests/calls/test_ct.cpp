@@ -285,3 +285,40 @@ TEST_CASE("phantoms and readings") {
   }
   CHECK(iso::ct::centre_of_rotation(mean, {.guess = 15}) == doctest::Approx(16));
 }
+
+TEST_CASE("const inputs of projection and reconstruction") {
+  exec_space const exec;
+  auto const scan = circle();
+  auto const volume = volume_of(cube, 0.02);
+  auto const views = iso::make_projections<float, space>(exec, "views", 16, 16, 12);
+  iso::volume_view<float const, space> const seen = volume;
+  iso::projection_view<float const, space> const read = views;
+  iso::workspace<space> scratch(iso::ct::forward_project_bytes_needed<float>(exec, scan, cube));
+  iso::ct::forward_project(exec, iso::ct::stage(exec, scan), seen, views, scratch);
+  scratch.reserve(iso::ct::back_project_bytes_needed<float>(exec, scan, cube));
+  iso::ct::back_project(exec, iso::ct::stage(exec, scan), read, volume, scratch);
+  scratch.reserve(iso::ct::fdk_bytes_needed<float>(exec, scan));
+  iso::ct::fdk_plan const plan(exec, scan);
+  iso::ct::fdk(exec, plan, read, volume, scratch);
+  iso::ct::fdk_reconstructor<exec_space, float> const reconstructor(exec, scan, cube);
+  reconstructor.apply(read, volume);
+  iso::ct::projector_pair<exec_space, float> const pair(exec, scan, cube);
+  pair.forward(0, seen, views);
+  pair.adjoint(0, read, volume);
+  exec.fence();
+  CHECK(volume.data.size() == 512);
+}
+
+TEST_CASE("const inputs of iterative methods") {
+  exec_space const exec;
+  auto const scan = circle();
+  iso::projection_view<float const, space> const read = views_of(scan);
+  auto const x = volume_of(cube, 1);
+  iso::ct::stopping_rules const once{.iterations = 1};
+  CHECK(iso::ct::iterate(iso::ct::cgls(exec, scan, read, x), once).size() == 1);
+  CHECK(iso::ct::iterate(iso::ct::lsqr(exec, scan, read, x), once).size() == 1);
+  CHECK(iso::ct::iterate(iso::ct::mlem(exec, scan, read, volume_of(cube, 1)), once).size() == 1);
+  CHECK(
+      iso::ct::iterate(iso::ct::total_variation(exec, scan, read, x, {.weight = 1}), once).size() ==
+      1);
+}

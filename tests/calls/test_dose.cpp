@@ -49,6 +49,25 @@ TEST_CASE("dose of a beam") {
   exec.fence();
 }
 
+TEST_CASE("const inputs of doses") {
+  exec_space const exec;
+  auto const patient = iso::grid::centred({8, 8, 8}, {20, 20, 20});
+  iso::volume_view<float const, space> const density = volume_of(patient, 1);
+  auto const dose = volume_of(patient, 0);
+  iso::dose::calculator<exec_space, float> calculator(exec, patient, iso::dose::named_kernel("6mv"),
+                                                      iso::dose::named_spectrum("mohan_6mv"));
+  calculator.add(field(), density, dose);
+  iso::dose::terma_plan const release(exec, field(), iso::dose::named_spectrum("mohan_6mv"));
+  auto const terma = volume_of(patient, 0);
+  iso::dose::terma(exec, release, density, terma);
+  iso::dose::convolution_plan<float, space> const plan(
+      exec, patient, field(), iso::dose::make_cones(iso::dose::named_kernel("6mv")));
+  iso::workspace<space> const scratch(iso::dose::convolve_bytes_needed<float>(exec, plan));
+  iso::volume_view<float const, space> const released = terma;
+  iso::dose::convolve(exec, plan, released, density, dose, scratch);
+  CHECK(iso::dose::validate(exec, density).sound());
+}
+
 TEST_CASE("densities") {
   exec_space const exec;
   auto const grid = iso::grid::centred({2, 2, 2}, {1, 1, 1});

@@ -111,6 +111,9 @@ TEST_CASE("the gamma index") {
   iso::gamma::gamma_plan<float, space> const local(
       exec, reference, evaluated, {{.dose_difference = 0.03, .distance = 3}, {0.02, 2}},
       {.normalise = iso::gamma::normalisation::local});
+  iso::volume_view<float const, space> const const_dose = evaluated;
+  iso::gamma::gamma_plan const of_const(exec, const_dose, const_dose, {{0.03, 3}});
+  iso::gamma::gamma_plan const of_either(exec, reference, const_dose, {{0.03, 3}});
   iso::gamma::gamma_values<float, space> const gamma("gamma", 1, 8, 8, 8);
   iso::gamma::status_values<space> const status("status", 8, 8, 8);
   iso::gamma::gamma_index(exec, plan, gamma, status);
