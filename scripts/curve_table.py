@@ -34,10 +34,10 @@ def works(read, draw, header, text):
         return is_png(picture)
 
 
-def main(usage, read, draw, self_test, most=2):
+def main(usage, read, draw, self_test, max_words=2):
     """SCRIPT CURVES.csv PICTURE.png, or SCRIPT --self-test, which returns whether all is well.
-    Up to `most` words; draw() gets those after the curves."""
-    words = words_of(usage, self_test, 2, most)
+    Up to `max_words` words; draw() gets those after the curves."""
+    words = words_of(usage, self_test, 2, max_words)
     try:
         curves = read(pathlib.Path(words[0]).read_text(encoding="utf-8"))
     except (OSError, ValueError, IndexError) as failure:
