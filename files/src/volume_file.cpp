@@ -12,6 +12,7 @@
 
 #include <iso/files/dicom_rt.hpp>
 #include <iso/files/dicom_series.hpp>
+#include <iso/files/hdf5_kind.hpp>
 #include <iso/files/reorder.hpp>
 #include <iso/files/text.hpp>
 #include <iso/files/volume_file.hpp>
@@ -57,8 +58,14 @@ itk::ImageIOBase::Pointer image_io(fs::path const& path) {
   if (end == ".nii" || end == ".nii.gz") {
     return itk::NiftiImageIO::New().GetPointer();
   }
-  if (detail::is_zip(detail::first_bytes(path))) {
+  auto const bytes = detail::first_bytes(path);
+  if (detail::is_zip(bytes)) {
     refuse(path, detail::zip_sentence);
+  }
+  if (bytes.starts_with("\x89HDF\r\n\x1a\n")) {
+    refuse(path, fmt::format("is a {} in HDF5 (volumes are .mha, .nrrd, .nii.gz or DICOM); name a "
+                             "volume",
+                             name_of(read_hdf5_kind(path))));
   }
   refuse(path,
          fmt::format("ending '{}' is not a volume format (.mha, .mhd, .nrrd, .nhdr, .nii, .nii.gz "

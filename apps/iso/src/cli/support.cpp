@@ -377,12 +377,22 @@ files::geometry_file read_geometry(std::string const& path) {
   if (files::ending(path) != ".xtekct") {
     files::refuse_foreign(path, "a geometry");
   }
-  return files::read_geometry(path, asked_of_user());
+  try {
+    return files::read_geometry(path, asked_of_user());
+  } catch (file_error const&) {
+    files::refuse_other_json(path, files::json_kind::geometry);
+    throw;
+  }
 }
 
 files::plan read_plan(std::string const& path) {
   files::refuse_foreign(path, "a plan");
-  return files::read_plan(path, asked_of_user());
+  try {
+    return files::read_plan(path, asked_of_user());
+  } catch (file_error const&) {
+    files::refuse_other_json(path, files::json_kind::plan);
+    throw;
+  }
 }
 
 }  // namespace iso::cli

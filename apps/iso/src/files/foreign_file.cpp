@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <iso/files/atomic_file.hpp>
 #include <iso/files/detail/refuse.hpp>
 #include <iso/files/dicom_series.hpp>
 #include <iso/files/foreign_file.hpp>
 #include <iso/files/hdf5_kind.hpp>
 
 #include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 #include <array>
 #include <fstream>
@@ -50,6 +52,30 @@ void refuse_foreign(fs::path const& path, char const* wanted) {
         path,
         fmt::format("is {} ({} is JSON{}); write a file as docs/formats.md describes it", what,
                     wanted, modality == "RTPLAN" ? ", and no beam of an RT Plan is read" : ""));
+  }
+}
+
+json_kind kind_of_json(std::string const& text) {
+  auto const file = nlohmann::json::parse(text, nullptr, false);
+  auto const has = [&](char const* field) { return file.is_object() && file.contains(field); };
+  return has("beams")       ? json_kind::plan
+         : has("sets")      ? json_kind::sweep
+         : has("isocenter") ? json_kind::results
+         : has("type")      ? json_kind::geometry
+                            : json_kind::other;
+}
+
+void refuse_other_json(fs::path const& path, json_kind wanted) {
+  std::error_code unknown;
+  if (!fs::is_regular_file(path, unknown)) {
+    return;
+  }
+  constexpr std::array names{"a geometry of a scan", "a plan of beams", "a sweep",
+                             "a file of results that iso wrote"};
+  auto const found = kind_of_json(read_text(path, std::size_t(1) << 28));
+  if (found != wanted && found != json_kind::other) {
+    detail::refuse(path, fmt::format("is {} ({} is expected); name such a file",
+                                     names.at(std::size_t(found)), names.at(std::size_t(wanted))));
   }
 }
 
