@@ -211,3 +211,20 @@ TEST_CASE("described: what an iterative method takes") {
   CHECK(default_rules(tv).iterations == 1000);
   CHECK(default_rules(cgls).iterations == 20);
 }
+
+TEST_CASE("times are told in the unit that fits") {
+  CHECK(iso::cli::time_text(0.25) == "0.25 ms");
+  CHECK(iso::cli::time_text(999) == "999 ms");
+  CHECK(iso::cli::time_text(13123) == "13.12 s");
+}
+
+TEST_CASE("the word that was meant") {
+  std::vector<std::string> const words{"fdk", "sirt", "sart", "os-sart", "shepp-logan"};
+  CHECK(iso::cli::nearest_of(words, "srt") == "sirt");
+  CHECK(iso::cli::nearest_of(words, "FDX") == "fdk");
+  CHECK(iso::cli::nearest_of(words, "shep-logan") == "shepp-logan");
+  CHECK(iso::cli::nearest_of(words, "she") == "shepp-logan");
+  CHECK(iso::cli::nearest_of(words, "better").empty());
+  CHECK(iso::cli::nearest_of(words, "").empty());
+  CHECK(iso::cli::nearest_of({}, "sirt").empty());
+}

@@ -23,7 +23,6 @@
 #include <map>
 #include <memory>
 #include <new>
-#include <numeric>
 #include <span>
 #include <sstream>
 #include <string>
@@ -119,36 +118,6 @@ std::vector<std::string> subcommands_of(CLI::App const& app) {
 CLI::App const& deepest(CLI::App const& app) {
   auto const parsed = app.get_subcommands();
   return parsed.empty() ? app : deepest(*parsed.front());
-}
-
-/// How many letters must be put in, left out or changed to make one word of the other.
-std::size_t distance_between(std::string const& a, std::string const& b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t(0));
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i + 1);
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      std::size_t const changed = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({changed, diagonal + 1, row[j] + 1});
-    }
-  }
-  return row.back();
-}
-
-/// The word that was meant, as far as one begins so or a third of its letters at most are wrong;
-/// else none.
-std::string nearest_of(std::vector<std::string> const& words, std::string const& to) {
-  auto const small = files::lower_case(to);
-  auto const letters = small.size() - std::min(small.find_first_not_of('-'), small.size());
-  std::size_t const most = std::max<std::size_t>(1, letters / 3);
-  auto const distance = [&](std::string const& word) {
-    return letters > 0 && word.starts_with(small) ? 1 : distance_between(word, small);
-  };
-  auto const found =
-      std::min_element(words.begin(), words.end(),
-                       [&](auto const& a, auto const& b) { return distance(a) < distance(b); });
-  return found != words.end() && distance(*found) <= most ? *found : std::string();
 }
 
 [[noreturn]] void refuse_subcommand(CLI::App const& app, std::string const& name) {

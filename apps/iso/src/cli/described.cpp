@@ -56,3 +56,12 @@ CLI::Option* add_number(CLI::App& sub, field const& f, std::function<void(double
 }
 
 }  // namespace iso::cli::detail
+
+namespace iso::cli {
+
+std::string time_text(double milliseconds) {
+  return milliseconds < 1000 ? fmt::format("{:.4g} ms", milliseconds)
+                             : fmt::format("{:.4g} s", milliseconds / 1000);
+}
+
+}  // namespace iso::cli

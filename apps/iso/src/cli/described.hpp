@@ -23,6 +23,10 @@
 #include <vector>
 
 namespace iso::cli {
+
+/// Returns a time in seconds where it is one or more, else in milliseconds.
+std::string time_text(double milliseconds);
+
 namespace detail {
 
 /// Returns a sentence in which `names` of fields in backquotes are options.

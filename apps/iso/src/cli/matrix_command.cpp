@@ -182,8 +182,8 @@ int run_generate(matrix_options& options) {
                                : "no dose reaches the middle of a voxel");
   }
   if (options.common.json_file != "-") {
-    fmt::print("{} on {} in {:.4g} ms; hash {}\n", kind_of(request), request.backend,
-               result.time_ms, result.hash);
+    fmt::print("{} on {} in {}; hash {}\n", kind_of(request), request.backend,
+               time_text(result.time_ms), result.hash);
     double const cut_radius = std::sqrt(-2 * std::log(field.lateral_loss));
     if (!request.table && cut_radius > 0 && !is_quiet()) {
       fmt::print(

@@ -81,12 +81,12 @@ int run_apply(product_options& options) {
     outputs.push_back(files::prepare_vector(options.output, result.y, asked_of_user()));
   }
   if (options.common.json_file != "-") {
-    fmt::print("{} numbers by {} on {}, {}, in {:.4g} ms; hash {}\n", result.y.size(),
+    fmt::print("{} numbers by {} on {}, {}, in {}; hash {}\n", result.y.size(),
                to_word(result.format), request.backend,
                result.bytes_per_entry
                    ? fmt::format("{:.3g} bytes a non-zero", *result.bytes_per_entry)
                    : std::string("no non-zeros"),
-               result.time_ms, result.hash);
+               time_text(result.time_ms), result.hash);
   }
   json document = {
       {"isocenter", ISO_VERSION},

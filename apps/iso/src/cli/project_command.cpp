@@ -279,9 +279,9 @@ int run_project(project_options& options) {
   warn_of_views_within(result.views_within, result.extent[0]);
   json document = document_of(options, result);
   std::string const text =
-      fmt::format("{} views of {} x {} pixels by {} on {} in {:.4g} ms; hash {}", result.extent[0],
+      fmt::format("{} views of {} x {} pixels by {} on {} in {}; hash {}", result.extent[0],
                   result.extent[1], result.extent[2], to_word(request.method), request.backend,
-                  result.time_ms, result.hash);
+                  time_text(result.time_ms), result.hash);
   std::optional<output_folder> kept;  // what is not put in place leaves it before it goes
   std::vector<files::atomic_file> outputs;
   if (output) {

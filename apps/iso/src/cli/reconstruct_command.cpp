@@ -321,12 +321,12 @@ void print_result(reconstruct_options const& options, jobs::reconstruct_result c
   auto const& v = result.volume;
   auto const& s = v.spacing;
   bool const cubes = s[0] == s[1] && s[1] == s[2];
-  fmt::print("{} x {} x {} voxels of {} mm by {} ({}) on {} in {:.4g} ms, in {}; hash {}\n",
-             v.extent[0], v.extent[1], v.extent[2],
+  fmt::print("{} x {} x {} voxels of {} mm by {} ({}) on {} in {}, in {}; hash {}\n", v.extent[0],
+             v.extent[1], v.extent[2],
              cubes ? fmt::format("{:.4g}", s[0])
                    : fmt::format("{:.4g} x {:.4g} x {:.4g}", s[0], s[1], s[2]),
              options.method, how_of(options.request, result), options.request.backend,
-             result.time_ms, v.unit == "HU" ? "Hounsfield units" : v.unit, result.hash);
+             time_text(result.time_ms), v.unit == "HU" ? "Hounsfield units" : v.unit, result.hash);
   if (result.error) {
     fmt::print("difference from the phantom: mean absolute {:.4g}, root mean square {:.4g} /mm\n",
                (*result.error)[0], (*result.error)[1]);

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <numeric>
 #include <system_error>
 #include <utility>
 
@@ -26,7 +27,35 @@ std::string range_of(double low, double high, char const* both) {
                                : "";
 }
 
+/// How many letters must be put in, left out or changed to make one word of the other.
+std::size_t distance_between(std::string const& a, std::string const& b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t(0));
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i + 1);
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      std::size_t const changed = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({changed, diagonal + 1, row[j] + 1});
+    }
+  }
+  return row.back();
+}
+
 }  // namespace
+
+std::string nearest_of(std::vector<std::string> const& words, std::string const& to) {
+  auto const small = files::lower_case(to);
+  auto const letters = small.size() - std::min(small.find_first_not_of('-'), small.size());
+  std::size_t const max_wrong = std::max<std::size_t>(1, letters / 3);
+  auto const distance = [&](std::string const& word) {
+    return letters > 0 && word.starts_with(small) ? 1 : distance_between(word, small);
+  };
+  auto const found =
+      std::min_element(words.begin(), words.end(),
+                       [&](auto const& a, auto const& b) { return distance(a) < distance(b); });
+  return found != words.end() && distance(*found) <= max_wrong ? *found : std::string();
+}
 
 CLI::Validator number_from(double low, double high) {
   return CLI::Validator(
@@ -78,9 +107,12 @@ CLI::Validator one_of(std::vector<std::string> words) {
         });
         if (found == words.end()) {
           bool const one = words.size() == 1;
-          return fmt::format("{} is not known (must be {}{}); choose {}", text,
-                             one ? "" : "one of ", fmt::join(words, ", "),
-                             one ? "this" : "another");
+          auto const meant = nearest_of(words, text);
+          return fmt::format("{} is not known (must be {}{}); {}", text, one ? "" : "one of ",
+                             fmt::join(words, ", "),
+                             !meant.empty() ? fmt::format("try '{}'", meant)
+                             : one          ? "choose this"
+                                            : "choose another");
         }
         text = *found;
         return std::string();

@@ -12,6 +12,10 @@ namespace iso::cli {
 // What these refuse they name as `problem (reason); advice`, which CLI puts behind an option's
 // name.
 
+/// Returns the word that was meant, as far as one begins so or a third of its letters at most are
+/// wrong; else none.
+std::string nearest_of(std::vector<std::string> const& words, std::string const& to);
+
 /// Checks numbers that are not whole; a NaN is none of them.
 CLI::Validator number_from(double low, double high);
 /// Checks whole numbers.
