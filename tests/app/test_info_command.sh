@@ -48,6 +48,21 @@ expect 0 'hash' reconstruct --projections p.h5 --extent 8 8 8 --spacing 16 --out
 expect 0 '^v.nii.gz: volume .NIfTI.' info v.nii.gz
 expect 0 '"kind": "volume"' info v.nii.gz --json -
 
+# Images of a detector: 8 bits, a series of floats.
+printf 'II*\0\10\0\0\0\11\0\0\1\3\0\1\0\0\0\3\0\0\0\1\1\3\0\1\0\0\0\2\0\0\0\2\1\3\0\1\0\0\0\10\0\0\0\3\1\3\0\1\0\0\0\1\0\0\0\6\1\3\0\1\0\0\0\1\0\0\0\21\1\4\0\1\0\0\0\172\0\0\0\25\1\3\0\1\0\0\0\1\0\0\0\26\1\3\0\1\0\0\0\2\0\0\0\27\1\4\0\1\0\0\0\6\0\0\0\0\0\0\0\1\2\3\4\5\143' >i.tif
+expect 0 '^i.tif: images of a detector .TIFF.$' info i.tif --json r.json
+says '^  extent +1 image of 3 x 2 pixels, width and height$'
+says '^  stored as +uint8$'
+says '^  values +from 1 to 99, mean 19$'
+holds extent '[1, 3, 2]'
+holds stored_as '"uint8"'
+expect 0 'hash' project --phantom shepp-logan --size 16 --geometry "$geometry" --scan views
+expect 0 ': images of a detector .TIFF.$' info 'views/projection_*.tif'
+says '^  extent +[0-9]+ images of [0-9]+ x [0-9]+ pixels, width and height$'
+says '^  stored as +uint16$'
+head -c 40 i.tif >cut.tif
+expect 2 "'cut.tif': " info cut.tif
+
 # Geometries, plans, sweeps: every example.
 for file in "$top"/examples/geometry/*.json; do
   expect 0 ': geometry of a scan$' info "$file"
@@ -106,6 +121,11 @@ expect 2 "'v.mha' is named twice" info v.mha --json v.mha
 
 # Files that are named where another kind is expected say what they are.
 expect 2 "'p.h5': is a stack of projections in HDF5 .a geometry is JSON.; name it as projections where a command takes them" project --phantom shepp-logan --size 8 --geometry p.h5 --json no.json
+expect 2 "'p.h5': is a stack of projections in HDF5 .volumes are .*; name a volume" project --volume p.h5 --geometry "$geometry" --json no.json
+expect 2 "'p.h5': is a stack of projections in HDF5 .volumes are .*; name a volume" gamma whole.mha p.h5
+plan=$top/examples/plans/slab_phantom.json
+expect 2 "'$plan': is a plan of beams .a geometry of a scan is expected.; name such a file" project --phantom shepp-logan --geometry "$plan" --json no.json
+expect 2 "'$geometry': is a geometry of a scan .a plan of beams is expected.; name such a file" dose --phantom slab --plan "$geometry" --json no.json
 expect 2 "'m.h5': is a matrix in HDF5 .a geometry is JSON.; write a file as docs/formats.md" reconstruct --phantom shepp-logan --geometry m.h5 --json no.json
 expect 2 "'p.h5': is a stack of projections in HDF5 .a plan is JSON." dose --plan p.h5 --phantom slab --json no.json
 if ! "$iso" info . 2>&1 | grep -q 'this build has no DCMTK'; then
@@ -113,6 +133,10 @@ if ! "$iso" info . 2>&1 | grep -q 'this build has no DCMTK'; then
   expect 2 "'rtplan.dcm': is an RT Plan of DICOM .a plan is JSON, and no beam of an RT Plan is read.; write a file as docs" dose --plan rtplan.dcm --phantom slab --json no.json
   expect 2 "'dose.dcm': is a DICOM file of modality RTDOSE .a plan is JSON.; write a file as docs" dose --plan dose.dcm --phantom slab --json no.json
   expect 2 "'rtplan.dcm': is an RT Plan of DICOM .a geometry is JSON" project --phantom shepp-logan --geometry rtplan.dcm --json no.json
+  expect 0 '^RT Structure Set of 3 structures' info set.dcm --json set.json
+  says '^number +name +type +contours +x, mm +y, mm +z, mm$'
+  says 'a, "b" .* 6 +-5.5 to 5.5 +-6 to 6 +-5 to 5$'
+  tr -d ' \n' <set.json | grep -qF '"x_mm":[-5.5,5.5],"y_mm":[-6.0,6.0],"z_mm":[-5.0,5.0]' || fail "set.json: $(cat set.json)"
   # A folder with a slice that is empty, and more slices below; a patient who lay feet first.
   expect 0 '^CT series of 6 slices' info feet
   says "warning: 'feet': 7 files look like DICOM and are not read .1 empty, 6 in a folder within: slices may be missing.; check them, read slices in folders within by --recursive, list them by --name-files"

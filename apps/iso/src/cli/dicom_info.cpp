@@ -10,7 +10,9 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
+#include <vector>
 
 namespace iso::cli {
 namespace {
@@ -76,27 +78,39 @@ std::string dose_text(std::string const& path, json& document) {
   return text;
 }
 
+/// Of x, y and z the least and the largest coordinate, mm.
+std::array<std::array<double, 2>, 3> extent_of(std::vector<dvh::contour> const& contours) {
+  std::array<std::array<double, 2>, 3> extent;
+  extent.fill({std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()});
+  for (auto const& contour : contours) {
+    for (auto const& point : contour.points) {
+      std::size_t axis = 0;
+      for (double const x : {point.x, point.y, point.z}) {
+        extent[axis] = {std::min(extent[axis][0], x), std::max(extent[axis][1], x)};
+        ++axis;
+      }
+    }
+  }
+  return extent;
+}
+
 std::string structures_text(std::string const& path, json& document) {
   auto const set = files::read_rt_structure_set(path);
   document["kind"] = "RT Structure Set";
   auto& list = document["structures"] = json::array();
   auto text = fmt::format("RT Structure Set of {} structure{}\n", set.structures.size(),
                           set.structures.size() == 1 ? "" : "s") +
-              fmt::format("{:>6}  {:<24}  {:<10}  {:>8}  {:>18}\n", "number", "name", "type",
-                          "contours", "z, mm");
+              fmt::format("{:>6}  {:<24}  {:<10}  {:>8}  {:>18}  {:>18}  {:>18}\n", "number",
+                          "name", "type", "contours", "x, mm", "y, mm", "z, mm");
   for (auto const& s : set.structures) {
-    double low = std::numeric_limits<double>::infinity();
-    double high = -low;
-    for (auto const& contour : s.contours) {
-      for (auto const& point : contour.points) {
-        low = std::min(low, point.z);
-        high = std::max(high, point.z);
-      }
-    }
+    auto const extent = extent_of(s.contours);
     bool const is_empty = s.contours.empty();
+    auto const along = [&](std::size_t axis) {
+      return is_empty ? "" : fmt::format("{:.5g} to {:.5g}", extent[axis][0], extent[axis][1]);
+    };
     text += fmt::format(
-        "{:>6}  {:<24}  {:<10}  {:>8}  {:>18}{}\n", s.number, files::shortened(s.name, 64), s.type,
-        s.contours.size(), is_empty ? "" : fmt::format("{:.5g} to {:.5g}", low, high),
+        "{:>6}  {:<24}  {:<10}  {:>8}  {:>18}  {:>18}  {:>18}{}\n", s.number,
+        files::shortened(s.name, 64), s.type, s.contours.size(), along(0), along(1), along(2),
         !s.refusal.empty() ? "; its contours cannot be used"
         : s.other_geometry.empty()
             ? ""
@@ -106,7 +120,9 @@ std::string structures_text(std::string const& path, json& document) {
                   {"type", s.type},
                   {"contours", s.contours.size()},
                   {"colour", s.colour ? json(*s.colour) : json(nullptr)}};
-    entry["z_mm"] = is_empty ? json(nullptr) : json({low, high});
+    entry["x_mm"] = is_empty ? json(nullptr) : json(extent[0]);
+    entry["y_mm"] = is_empty ? json(nullptr) : json(extent[1]);
+    entry["z_mm"] = is_empty ? json(nullptr) : json(extent[2]);
     entry["other_geometry"] = s.other_geometry;
     entry["refusal"] = s.refusal;
     if (!s.refusal.empty()) {

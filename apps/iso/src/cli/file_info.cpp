@@ -8,8 +8,10 @@
 #include <iso/core/error.hpp>
 #include <iso/ct/describe_scan.hpp>
 #include <iso/files/dicom_series.hpp>
+#include <iso/files/foreign_file.hpp>
 #include <iso/files/geometry_file.hpp>
 #include <iso/files/hdf5_kind.hpp>
+#include <iso/files/image_stack.hpp>
 #include <iso/files/json_fields.hpp>
 #include <iso/files/matrix_file.hpp>
 #include <iso/files/plan_file.hpp>
@@ -195,6 +197,19 @@ void describe_stack(std::string const& path, description& d) {
   d.document["geometry"] = std::move(of_geometry.document);
 }
 
+void describe_images(std::string const& path, description& d) {
+  auto const images = files::read_images(path, {});
+  auto const& n = images.extent;
+  auto const stored_as = to_word(images.stored);
+  d.title = "images of a detector (TIFF)";
+  d.document.update(
+      {{"kind", "images"}, {"format", "TIFF"}, {"extent", n}, {"stored_as", stored_as}});
+  d.add("extent", fmt::format("{} of {} x {} pixels, width and height",
+                              number_of(std::size_t(n[0]), "image"), n[1], n[2]));
+  d.add("stored as", std::string(stored_as));
+  add_range(d, images.values, "");
+}
+
 void describe_matrix(std::string const& path, char const* format, description& d) {
   auto const m = files::read_matrix(path, asked_of_user());
   auto const stored_as = to_word(number_type(m.values.index()));
@@ -291,14 +306,13 @@ void describe_plan(files::plan const& plan, description& d) {
 
 void describe_json(std::string const& path, description& d) {
   // Only which kind it is: what is wrong in it is for its own reader to say.
-  auto const text = files::read_text(path, std::size_t(1) << 28, asked_of_user());
-  auto const file = nlohmann::json::parse(text, nullptr, false);
-  auto const has = [&](char const* field) { return file.is_object() && file.contains(field); };
-  if (has("beams")) {
+  auto const kind =
+      files::kind_of_json(files::read_text(path, std::size_t(1) << 28, asked_of_user()));
+  if (kind == files::json_kind::plan) {
     describe_plan(read_plan(path), d);
     return;
   }
-  if (has("sets")) {
+  if (kind == files::json_kind::sweep) {
     auto const sweep = files::read_sweep(path);
     d.title = fmt::format("sweep of {}, {}", number_of(sweep.sets.size(), "set"),
                           number_of(std::size_t(sweep.rounds), "round"));
@@ -308,7 +322,7 @@ void describe_json(std::string const& path, description& d) {
                        {"rounds", sweep.rounds}});
     return;
   }
-  if (has("isocenter")) {
+  if (kind == files::json_kind::results) {
     d.title = "results that iso wrote as JSON";
     d.document.update({{"kind", "results"}, {"format", "JSON"}});
     return;
@@ -333,10 +347,9 @@ void check_no_text(std::filesystem::path const& path) {
   });
   if (count > 0 && is_text) {
     throw file_error(fmt::format(
-        "'{}' is a text file (iso info reads volumes, stacks, matrices, vectors, geometries, "
-        "plans, "
-        "sweeps and DICOM, and knows all but DICOM by the ending); name one of those, or correct "
-        "the ending",
+        "'{}' is a text file (iso info reads volumes, stacks, images, matrices, vectors, "
+        "geometries, plans, sweeps and DICOM, and knows all but DICOM by the ending); name one of "
+        "those, or correct the ending",
         path.string()));
   }
 }
@@ -356,6 +369,8 @@ int run_file_info(std::string const& path, std::string const& json_file,
                     d);
   } else if (end == ".h5" || end == ".hdf5") {
     describe_hdf5(path, d);
+  } else if (end == ".tif" || end == ".tiff") {
+    describe_images(path, d);
   } else if (end == ".mtx") {
     describe_matrix(path, "Matrix Market", d);
   } else if (end == ".json") {

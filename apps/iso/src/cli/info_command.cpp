@@ -100,11 +100,12 @@ command add_info(CLI::App& app) {
       sub->add_option("--geometry", options->geometry,
                       "a geometry file instead: its views, whose vectors --json writes as another "
                       "geometry file (docs/formats.md)");
-  auto* const any = sub->add_option("file", options->file,
-                                    "a file instead: a volume, a stack, a matrix, a vector, a "
-                                    "geometry, a plan, a DICOM file or the folder of a CT series: "
-                                    "shape, spacing, range and unit, without a patient's name")
-                        ->excludes(geometry);
+  auto* const any =
+      sub->add_option("file", options->file,
+                      "a file instead: a volume, a stack, TIFF images, a matrix, a "
+                      "vector, a geometry, a plan, a DICOM file or the folder of a CT series: "
+                      "shape, spacing, range and unit, without a patient's name")
+          ->excludes(geometry);
   add_folder_options(*sub, options->folder, any);
   auto* const schema =
       add_words(*sub, "--schema", options->schema,
