@@ -5,7 +5,8 @@
     scripts/check_not_run.py ci|release LOG...
 
 LOG: what scripts/test.sh printed (`left out: ...`, `not run: ...`, and tests that ctest calls
-skipped without such a line), with --label python too (the skipped tests of pytest). .ci/run and scripts/release.sh call it.
+skipped without such a line), with --label python too (the skipped tests of pytest). .ci/run and
+scripts/release.sh call it.
 """
 import pathlib
 import re

@@ -12,9 +12,9 @@ bin holds the points at the maximum gamma too.
 
 With the volume of `--output`, three slices of gamma are drawn too, of the first criterion, axes in
 mm: through the largest dose of the reference, as `iso gamma --png` does, or through the middle of
-the points compared where no reference is given. Up to 1 they are blue to white, above yellow to red;
-points that are not compared are grey, and those that `--status` says lie outside of the evaluated
-dose magenta.
+the points compared where no reference is given. Up to 1 they are blue to white, above yellow to
+red; points that are not compared are grey, and those that `--status` says lie outside of the
+evaluated dose magenta.
 
 Usage: gamma_plot.py HISTOGRAMS.csv PICTURE.png [GAMMA.mha [REFERENCE.mha [STATUS.mha]]]
        gamma_plot.py --self-test
@@ -157,7 +157,7 @@ def slices_are_right(histograms):
             "DimSize = 4 3 5\nElementType = MET_FLOAT\nElementDataFile = LOCAL\n")
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        file, picture, dose, status = (folder / name for name in ("g.mha", "g.png", "d.mha", "s.mha"))
+        file, picture, dose, status = (folder / n for n in ("g.mha", "g.png", "d.mha", "s.mha"))
         file.write_bytes(head.encode() + values.tobytes(order="F"))
         peak = np.zeros_like(values)
         peak[3, 2, 0] = 1

@@ -6,8 +6,8 @@ cmake/iso_test_costs.cmake, by which ctest starts the longest first.
     scripts/test_costs.py build/openmp [--only REGEX] [--last-run] [--dry] [--check]
 
 Runs the tests that are not slow, one after the other, with two threads each; the machine should be
-idle. --last-run takes the seconds by the clock of the last run of ctest instead, and runs nothing. --check does so too, and
-fails where a test has no row and took more than 10 s there, beside others.
+idle. --last-run takes the seconds by the clock of the last run of ctest instead, and runs nothing.
+--check does so too, and fails where a test has no row and took more than 10 s there.
 """
 import json
 import os
