@@ -559,8 +559,8 @@ def self_test():
     good = good and len(missing_lines(shown, printed.replace("0a", "0b"))) == 1
     good = good and len(missing_lines(shown[::-1], printed)) == 1
     good = good and not missing_lines(["2 on openmp in 1 ms"], "2 on serial in 7.5e-05 s")
-    said = [seconds_said(line) for line in ("x  # 2 cores: a minute", "x  # b; 3 min", "x  # minutes",
-                                            "3 min")]
+    lines = ("x  # 2 cores: a minute", "x  # b; 3 min", "x  # minutes", "3 min")
+    said = [seconds_said(line) for line in lines]
     good = good and said == [60, 180, None, None]
     rows = ("## If the slices look wrong\n| picture | a | b |\n| --- | --- | --- |\n"
             "| p | q | add `--a b` |\n| p | q | replace `--w h` by `--c 1`, or `--d`, with "
