@@ -131,7 +131,7 @@ RULES = [
     ("docs/start/dicom.md", r"scripts/get_example_data\.sh", SLOW),
     ("docs/start/dicom.md", r".*", data(CHEST)),
     ("docs/start/code.md", r".*", SLOW),
-    ("docs/start/scan.md", r"iso (project|reconstruct) .*", SLOW),
+    ("docs/start/scan.md", r"iso (project|reconstruct) .*|iso info head_scan/.*", SLOW),
     ("docs/python.md", r".*--cuda", CUDA),
     ("docs/python.md", r".*", never(
         "scripts/test.sh --label python builds, installs and runs these")),
