@@ -13,8 +13,8 @@
 // The limit is 4 GiB at 1024 and 16 GiB at 1536, from 720 views, and in proportion to N^3 for
 // others.
 //
-// The calls that docs/algorithms/streaming.md has from 1024 on and its sums beside ordered ones, and
-// a few more, by one run. The rows there are of several runs and revisions, as it says.
+// The calls that docs/algorithms/streaming.md has from 1024 on and its sums beside ordered ones,
+// and a few more, by one run. The rows there are of several runs and revisions, as it says.
 //
 //   F='^streamed/(.*upright.*/1024|((adjoint|fdk)_locked|sirt)/upright.*/1536|sirt_o.*/512)(/|$)'
 //   iso_bench_streamed --benchmark_filter="$F"
