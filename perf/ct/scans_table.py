@@ -17,7 +17,7 @@ reason among the goals of perf/results/page.json, which scripts/performance_page
 Usage: scans_table.py FILE... [--avx2]
                                      files of --benchmark_out, of one machine
        scans_table.py FILE... --record FILE --date 2026-11-30 --machine NAME --revision REVISION
-                                     the rows, as perf/results has them
+                                     the rows, and those of growth, as perf/results has them
        scans_table.py --self-test
 """
 import pathlib
@@ -105,9 +105,9 @@ def table(runs, avx2=False):
     return markdown(["scan", "voxels", "backend", *CALLS.values()], rows)
 
 
-def growth(runs):
-    """ns a sample by size, for scans that have several; the one before is the next smaller."""
-    rows = []
+def growth_of(runs):
+    """(scan, backend, size, size before, [(ns a sample, before)] of the calls), where there are
+    several sizes; the one before is the next smaller."""
     sizes = {}
     for scan, backend, size in runs:
         sizes.setdefault((scan, backend), []).append(size)
@@ -115,9 +115,16 @@ def growth(runs):
         for before, size in zip(sorted(all_sizes), sorted(all_sizes)[1:]):
             took = [[runs[scan, backend, n].get(call + "_ns", 0) for call in CALLS]
                     for n in (size, before)]
-            cells = [f"{ours:.3g} {held(ours / theirs, MAX_GROWTH)}"
-                     if ours > 0 and theirs > 0 else "" for ours, theirs in zip(*took)]
-            rows.append([SCANS[scan], f"{size}^3 after {before}^3", backend, *cells])
+            yield scan, backend, size, before, list(zip(*took))
+
+
+def growth(runs):
+    """The table of ns a sample by size."""
+    rows = []
+    for scan, backend, size, before, took in growth_of(runs):
+        cells = [f"{ours:.3g} {held(ours / theirs, MAX_GROWTH)}"
+                 if ours > 0 and theirs > 0 else "" for ours, theirs in took]
+        rows.append([SCANS[scan], f"{size}^3 after {before}^3", backend, *cells])
     return markdown(["scan", "voxels", "backend", *CALLS.values()], rows) if rows else ""
 
 
@@ -134,6 +141,15 @@ def record(runs, machine):
                              "peer_value": float(f"{ms / longer:.4g}"),
                              "ratio": float(f"{1 / longer:.3g}"),
                              "error": float(f"{run['error']:.2g}")})
+    for scan, backend, size, before, took in growth_of(runs):
+        for name, (ours, theirs) in zip(CALLS.values(), took):
+            if ours > 0 and theirs > 0:
+                rows.append({"machine": machine,
+                             "what": f"{name}, {size}^3 after {before}^3, {SCANS[scan]}",
+                             "unit": "ns a sample", "value": float(f"{ours:.4g}"),
+                             "peer": f"of {before}^3", "peer_value": float(f"{theirs:.4g}"),
+                             "ratio": float(f"{theirs / ours:.3g}"),
+                             "error": float(f"{runs[scan, backend, size]['error']:.2g}")})
     return rows
 
 
@@ -159,6 +175,10 @@ def self_test():
     return (goals and "0.2 (1.25)" in lines[-1] and lines[-1].rstrip().endswith("|  |")
             and [row["ratio"] for row in rows] == [0.8, 0.667]
             and rows[0]["peer_value"] == 0.16 and growth(runs) == ""
+            and [(row["what"], row["ratio"]) for row in record(runs_of(
+                [{"benchmarks": [run, smaller]}]), "")[-2:]]
+            == [(f"{name}, 512^3 after 256^3, detector pitched by 1.7 degrees", ratio)
+                for name, ratio in (("projection", 0.667), ("adjoint", 1.0))]
             and "3 (1.50, missed: 1.3)" in grown[-1] and "2 (1.00)" in grown[-1] and len(grown) == 3
             and record(runs_of([{"benchmarks": [threads]}]), "")[0]["peer"] == "one thread")
 
