@@ -12,7 +12,7 @@ command -v python3 >/dev/null || skip 'the memory of ranks (python3 is not there
 cat >peak.py <<'PYTHON'
 # peak.py NAME COMMAND...: runs it, and writes how many bytes it had in memory at most
 import os, resource, subprocess, sys
-code = subprocess.call(sys.argv[2:])
+code = subprocess.call(sys.argv[2:], close_fds=False)  # by one of them MPICH's launcher speaks
 rank = os.environ.get("OMPI_COMM_WORLD_RANK", os.environ.get("PMI_RANK", "0"))
 with open(f"{sys.argv[1]}.{rank}", "w") as file:
     print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024, file=file)
