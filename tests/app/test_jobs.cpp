@@ -385,13 +385,15 @@ TEST_CASE("histograms take the memory that they ask for, and no tenth less") {
           request.memory.reset();
           auto const run = [&] { return jobs::evaluate_structures(request, {}); };
           check_bytes([&] { return run().bytes_needed; });
-          request.memory = 2 * smallest_limit(request, run);
-          check_bytes([&] {
-            auto const streamed = run().streamed.value();
-            CHECK(streamed.planes < n);
-            CHECK(streamed.device_bytes <= *request.memory);
-            return streamed.device_bytes;
-          });
+          if (spacing > 4) {
+            request.memory = 2 * smallest_limit(request, run);
+            check_bytes([&] {
+              auto const streamed = run().streamed.value();
+              CHECK(streamed.planes < n);
+              CHECK(streamed.device_bytes <= *request.memory);
+              return streamed.device_bytes;
+            });
+          }
         }
       }
     }
