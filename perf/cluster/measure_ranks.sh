@@ -109,6 +109,8 @@ done
 path=$(program iso)
 if [ -z "$path" ]; then
   echo "not run: the ends of ranks (no iso in $programs); build it"
+elif [ "$most" -lt 2 ]; then
+  echo "not run: the ends of ranks (one process has no others); give --ranks 2"
 elif [ $((limit - SECONDS)) -ge 60 ]; then
   # shellcheck disable=SC2016
   printf '#!/usr/bin/env bash\nexec %s "$@"\n' "$mpirun" >"$results/launch"
