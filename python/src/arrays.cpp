@@ -720,7 +720,7 @@ void native_array::prepare(bool filled) {
         cudaMallocAsync(&made, std::size_t(bytes), reinterpret_cast<cudaStream_t>(lent_.stream)) !=
             cudaSuccess) {
       cudaGetLastError();  // takes the error away: later calls go on
-      detail::throw_out_of_memory(name_, std::uint64_t(bytes), Kokkos::CudaSpace::name(), 0);
+      detail::throw_out_of_memory(name_, std::uint64_t(bytes), Kokkos::CudaSpace::name());
     }
     copy_ = std::unique_ptr<std::byte, copy_deleter>(
         static_cast<std::byte*>(made),
@@ -793,12 +793,11 @@ in_use::in_use(bool& busy, char const* function) : busy_(busy) {
 void* allocate_result(std::int64_t bytes, char const* label) {
   std::size_t const rounded = (std::size_t(bytes) + 63) / 64 * 64;
   ++counted().allocations;
-  void* const memory = detail::host_has(std::uint64_t(bytes))
+  void* const memory = detail::may_hold(std::uint64_t(bytes), true)
                            ? std::aligned_alloc(64, std::max<std::size_t>(rounded, 64))
                            : nullptr;
   if (memory == nullptr) {
-    detail::throw_out_of_memory(label, std::uint64_t(bytes), Kokkos::HostSpace::name(),
-                                detail::free_host_bytes());
+    detail::throw_out_of_memory(label, std::uint64_t(bytes), Kokkos::HostSpace::name());
   }
   detail::advise_large_pages(memory, std::uint64_t(bytes));
   return memory;

@@ -10,10 +10,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <exception>
 #include <initializer_list>
-#include <limits>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -22,87 +20,50 @@ namespace iso {
 
 namespace detail {
 
-/// Returns the bytes of host memory that are free now; 0 where the system does not say.
-std::uint64_t free_host_bytes();
-
-/// Returns whether the host has so many bytes, as far as it says: an allocator that promises more
-/// than there is would have the process killed where they are first touched.
-bool host_has(std::uint64_t bytes);
-
-template <class Space>
-std::uint64_t free_bytes() {
-  if constexpr (std::is_same_v<Space, Kokkos::HostSpace>) {
-    return free_host_bytes();
-  } else {
-    return 0;
-  }
-}
+/// Returns whether a memory may hold so many bytes: of the host, as far as it says. An allocator
+/// that promises more than there is would have the process killed where they are first touched.
+bool may_hold(std::uint64_t bytes, bool on_host);
 
 [[noreturn]] void throw_out_of_memory(std::string_view label, std::uint64_t bytes,
-                                      std::string_view space, std::uint64_t available);
+                                      std::string_view space, std::uint64_t available = 0);
 
-/// Returns whether an allocator's exception says that there is no memory, and not that a device has
-/// failed.
+/// Returns whether an allocator's exception says that memory is lacking, not that a device failed.
 bool is_want_of_memory(std::exception const& failure);
 
 /// Returns the bytes of an array; the largest number where they do not fit 64 bits.
-template <class View>
-std::uint64_t bytes_of(typename View::array_layout const& layout) {
-  constexpr auto most = std::numeric_limits<std::uint64_t>::max();
-  std::uint64_t bytes = sizeof(typename View::value_type);
-  for (std::size_t axis = 0; axis < View::rank(); ++axis) {
-    std::uint64_t const n = layout.dimension[axis];
-    bytes = n == 0 || bytes <= most / n ? bytes * n : most;
-  }
-  return bytes;
-}
+std::uint64_t bytes_of(std::size_t const* extents, std::size_t rank, std::size_t value_bytes);
 
-/// Asks the system for large pages of the host where an array of so many bytes is worth it, before
-/// the memory is first touched: rays across a volume of small pages wait for page tables.
+/// Throws unless there is one extent for each index of a view, and none is negative.
+void check_extents(std::string const& label, std::initializer_list<std::int64_t> extents,
+                   std::size_t rank);
+
+/// Asks for large pages before they are touched: rays across small ones wait for page tables.
 void advise_large_pages(void* memory, std::uint64_t bytes);
-
-/// Writes zeros, each worker of `exec` to its part, so that memory lies near who uses it.
-template <class Exec>
-void write_zeros(Exec const& exec, void* memory, std::uint64_t bytes) {
-  constexpr std::uint64_t part = std::uint64_t(1) << 21;
-  auto* const first = static_cast<char*>(memory);
-  Kokkos::parallel_for("iso::allocate",
-                       Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::uint64_t>>(
-                           exec, 0, (bytes + part - 1) / part),
-                       [=](std::uint64_t i) {
-                         std::memset(first + i * part, 0,
-                                     std::size_t(std::min(part, bytes - i * part)));
-                       });
-}
-
-template <class T>
-inline constexpr bool is_no_initialisation =
-    std::is_same_v<T, std::remove_cv_t<decltype(Kokkos::WithoutInitializing)>>;
 
 /// Makes the view, in large pages of the host where it is large.
 template <class View, class... Properties>
 View make_view(std::string const& label, typename View::array_layout const& layout,
                Properties const&... properties) {
+  using none = std::remove_cv_t<decltype(Kokkos::WithoutInitializing)>;
   using value = typename View::value_type;
   constexpr bool on_host = std::is_same_v<typename View::memory_space, Kokkos::HostSpace>;
-  constexpr bool has_exec = (Kokkos::is_execution_space_v<Properties> || ...);
-  if constexpr (on_host && (is_no_initialisation<Properties> || ...)) {
-    View const made(Kokkos::view_alloc(label, properties...), layout);
-    advise_large_pages(made.data(), made.span() * sizeof(value));
-    return made;
-  } else if constexpr (on_host && has_exec && std::is_arithmetic_v<value>) {
-    View const made(Kokkos::view_alloc(label, Kokkos::WithoutInitializing, properties...), layout);
-    std::uint64_t const bytes = made.span() * sizeof(value);
-    advise_large_pages(made.data(), bytes);
-    auto const zero = [&]<class P>(P const& property) {
-      if constexpr (Kokkos::is_execution_space_v<P>) {
-        write_zeros(property, made.data(), bytes);
+  if constexpr (on_host && std::is_arithmetic_v<value> &&
+                !(std::is_same_v<Properties, none> || ...) &&
+                (Kokkos::is_execution_space_v<Properties> || ...)) {
+    View const made = make_view<View>(label, layout, Kokkos::WithoutInitializing, properties...);
+    auto const clear = [&](auto const& exec) {
+      if constexpr (Kokkos::is_execution_space_v<std::decay_t<decltype(exec)>>) {
+        Kokkos::deep_copy(exec, made, value(0));
       }
     };
-    (zero(properties), ...);
+    (clear(properties), ...);
     return made;
   } else {
-    return View(Kokkos::view_alloc(label, properties...), layout);
+    View const made(Kokkos::view_alloc(label, properties...), layout);
+    if constexpr (on_host) {
+      advise_large_pages(made.data(), made.span() * sizeof(value));
+    }
+    return made;
   }
 }
 
@@ -118,12 +79,10 @@ template <class View, class... Properties>
 [[gnu::noinline]] View allocate(std::string const& label, typename View::array_layout const& layout,
                                 Properties const&... properties) {
   using space = typename View::memory_space;
-  std::uint64_t const bytes = detail::bytes_of<View>(layout);
-  // More than a pointer difference can hold would wrap around inside an allocator.
-  bool const possible = bytes <= std::uint64_t(std::numeric_limits<std::ptrdiff_t>::max()) / 2 &&
-                        (!std::is_same_v<space, Kokkos::HostSpace> || detail::host_has(bytes));
+  std::uint64_t const bytes =
+      detail::bytes_of(layout.dimension, View::rank(), sizeof(typename View::value_type));
   try {
-    if (possible) {
+    if (detail::may_hold(bytes, std::is_same_v<space, Kokkos::HostSpace>)) {
       return detail::make_view<View>(label, layout, properties...);
     }
   } catch (std::exception const& failure) {
@@ -131,7 +90,7 @@ template <class View, class... Properties>
       throw;
     }
   }
-  detail::throw_out_of_memory(label, bytes, space::name(), detail::free_bytes<space>());
+  detail::throw_out_of_memory(label, bytes, space::name());
 }
 
 /// Does the same for the given extents.
@@ -139,16 +98,9 @@ template <class View, class... Properties>
 [[gnu::noinline]] View allocate(std::string const& label,
                                 std::initializer_list<std::int64_t> extents,
                                 Properties const&... properties) {
-  ISO_VALIDATE(extents.size() == View::rank(),
-               "{}: {} extents for a view of rank {} (each index has one extent); give as many "
-               "extents as the view has indices",
-               label, extents.size(), View::rank());
+  detail::check_extents(label, extents, View::rank());
   typename View::array_layout layout;
-  std::size_t axis = 0;
-  for (std::int64_t const n : extents) {
-    ISO_VALIDATE(n >= 0, "{}: an extent of {} (none may be negative); give 0 or more", label, n);
-    layout.dimension[axis++] = std::size_t(n);
-  }
+  std::copy(extents.begin(), extents.end(), layout.dimension);
   return allocate<View>(label, layout, properties...);
 }
 

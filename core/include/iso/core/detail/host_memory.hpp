@@ -150,4 +150,7 @@ inline host_memory read_array_memory() {
   return elsewhere != nullptr ? elsewhere() : read_host_memory();
 }
 
+/// Returns the bytes of host memory that are free now; 0 where the system does not say.
+std::uint64_t free_host_bytes();
+
 }  // namespace iso::detail
