@@ -22,7 +22,8 @@ bool may_hold(std::uint64_t bytes, bool on_host) {
   if (!on_host) {
     return true;
   }
-  // Small ones are not worth asking the system for.
+  // An allocator that promises more than there is would have the process killed where it touches
+  // that. Small ones are not worth asking the system for.
   constexpr std::uint64_t small = std::uint64_t(1) << 28;
   if (bytes < small) {
     return true;

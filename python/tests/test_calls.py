@@ -93,7 +93,7 @@ def call_centre():
 
 
 def call_sort():
-    ends = np.random.default_rng(1).random((2, 1_000_000, 3)) * 200 - 100
+    ends = np.random.default_rng(1).random((2, 3_000_000, 3)) * 200 - 100
     rays = iso.rays.between(*ends)
     return lambda **how: iso.rays.sort(rays, iso.Grid((64, 64, 64)), **how)
 

@@ -20,8 +20,7 @@ namespace iso {
 
 namespace detail {
 
-/// Returns whether a memory may hold so many bytes: of the host, as far as it says. An allocator
-/// that promises more than there is would have the process killed where they are first touched.
+/// Returns whether a memory may hold so many bytes; of the host, as far as the system says.
 bool may_hold(std::uint64_t bytes, bool on_host);
 
 [[noreturn]] void throw_out_of_memory(std::string_view label, std::uint64_t bytes,
@@ -40,7 +39,6 @@ void check_extents(std::string const& label, std::initializer_list<std::int64_t>
 /// Asks for large pages before they are touched: rays across small ones wait for page tables.
 void advise_large_pages(void* memory, std::uint64_t bytes);
 
-/// Makes the view, in large pages of the host where it is large.
 template <class View, class... Properties>
 View make_view(std::string const& label, typename View::array_layout const& layout,
                Properties const&... properties) {
@@ -53,7 +51,9 @@ View make_view(std::string const& label, typename View::array_layout const& layo
     View const made = make_view<View>(label, layout, Kokkos::WithoutInitializing, properties...);
     auto const clear = [&](auto const& exec) {
       if constexpr (Kokkos::is_execution_space_v<std::decay_t<decltype(exec)>>) {
-        Kokkos::deep_copy(exec, made, value(0));
+        using bytes = Kokkos::View<char*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>;
+        Kokkos::deep_copy(
+            exec, bytes(reinterpret_cast<char*>(made.data()), made.span() * sizeof(value)), 0);
       }
     };
     (clear(properties), ...);
