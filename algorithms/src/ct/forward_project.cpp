@@ -89,7 +89,7 @@ bool lanes_go_along_u(geometry const& g, iso::grid const& volume) {
 
 bool is_thin(geometry const& g, iso::grid const& volume) {
   // By one core with AVX-512: windows serve 32 heights, and lanes that are neighbours along u take
-  // few rows of pixels 2 to 17 times as fast. From 15 rows on tall volumes are faster by windows.
+  // few rows of pixels up to 17 times as fast. From 15 rows on tall volumes are faster by windows.
   constexpr std::int64_t few_rows = 8;
   constexpr std::int64_t lanes = 32;
   return g.num_v() < few_rows || (g.num_v() < lanes && volume.extent[2] < lanes);

@@ -70,8 +70,8 @@ View make_view(std::string const& label, typename View::array_layout const& layo
 }  // namespace detail
 
 /// Returns a view of the given layout; `properties` are what Kokkos::view_alloc takes besides the
-/// label: an execution space instance, Kokkos::WithoutInitializing. On the host an array of 4 MiB
-/// or more lies in large pages where Linux has them.
+/// label: an execution space instance, Kokkos::WithoutInitializing. With one of them an array of
+/// 4 MiB or more on the host lies in large pages where Linux has them.
 /// Determinism: backend_to_backend, zeros unless told otherwise.
 /// \throws iso::out_of_memory  with the label, the bytes asked for and those that were free
 /// \throws iso::invalid_argument  extents that are negative, or not one for each of the view
